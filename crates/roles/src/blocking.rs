@@ -1,9 +1,9 @@
-//! Holding a call against what a task may not do. R2 asks before it plans a call, R3 before it makes one.
+//! Refuses calls that a task's limits forbid. R2 asks before it plans a call, R3 before it makes one.
 
 use setpoint_protocol::message::Limits;
 use setpoint_protocol::tool::CallReading;
 
-/// Why the limits forbid this call, or `None` when they do not.
+/// Returns why the limits forbid this call; `None` if they do not.
 #[must_use]
 pub fn refusal(limits: &Limits, reading: &CallReading) -> Option<String> {
     for tool in &reading.tools {
@@ -18,7 +18,7 @@ pub fn refusal(limits: &Limits, reading: &CallReading) -> Option<String> {
     None
 }
 
-/// How a target is named in `blocked_targets`: `<tool>: <target>`.
+/// Returns the name of a target in `blocked_targets`: `<tool>: <target>`.
 #[must_use]
 pub fn target_name(tool: &str, target: &str) -> String {
     format!("{tool}: {target}")
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn one_blocked_program_does_not_take_the_others_away() {
+    fn blocking_one_program_keeps_the_others() {
         let limits = Limits {
             blocked_tools: vec!["shell/curl".parse().unwrap()],
             blocked_targets: vec!["read_file: /etc/x".to_owned()],

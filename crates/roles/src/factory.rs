@@ -1,4 +1,4 @@
-//! From an address to its machine: the one place that knows every role.
+//! Maps an address to its machine: the one place that knows every role.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::r4a_agent_validator::AgentValidator;
 use crate::r4b_meta_validator::MetaValidator;
 use crate::r7_goal_gradient_solver::GoalGradientSolver;
 
-/// The version of the roles' logic. Raise it with every change after which an old journal would replay to other
-/// records: a task of another version is replayed by kind and addressee only.
+/// Version of the roles' logic. Raise it with every change that would make an old journal replay to other records: a
+/// task of another version is replayed by kind and addressee only.
 pub const LOGIC_VERSION: u32 = 15;
 
-/// Makes the machines of SPEC section 1.
+/// The factory of the machines in SPEC section 1.
 pub struct Roles {
     reader: Arc<dyn CallReader>,
 }
 
 impl Roles {
-    /// With this reading of calls.
+    /// Creates a factory whose machines use this call reader.
     #[must_use]
     pub fn new(reader: Arc<dyn CallReader>) -> Self {
         Roles { reader }

@@ -1,33 +1,34 @@
-//! What makes two plans, or two sub-tasks, the same one whatever ids they carry.
+//! Fingerprints that identify equal plans and sub-tasks regardless of their ids.
 //!
-//! A sub-task's fingerprint covers its intent (as [`Words`], so that case and punctuation do not count), the
-//! tools it names, the targets that its checks probe, and the playbook approach it came from. Tools and targets
-//! count as sets. A plan's fingerprint covers its sub-tasks' fingerprints, sorted: neither their order nor their
-//! grouping nor what was carried over from an earlier round makes the same plan another one.
+//! A sub-task's fingerprint covers its intent (as [`Words`], so that case and punctuation do not count), the tools it
+//! names, the targets that its checks probe, and the playbook approach it came from. Tools and targets count as sets.
+//! A plan's fingerprint covers its sub-tasks' fingerprints, sorted: order, grouping and sub-tasks carried over from
+//! an earlier round do not change it.
 
 use std::collections::BTreeSet;
 
 use setpoint_protocol::ToolId;
 use setpoint_protocol::message::Approach;
 
-/// Length of a fingerprint: 64 bits in hexadecimal. It tells the plans of a task apart; it is no proof.
+/// Length of a fingerprint: 64 bits in hexadecimal. It distinguishes the plans of one task; it is not
+/// collision-proof.
 pub const FINGERPRINT_CHARS: usize = 16;
 
-/// What a sub-task's fingerprint is made of.
+/// The parts of a sub-task that its fingerprint covers.
 #[derive(Clone, Copy, Debug)]
 pub struct SubTaskShape<'a> {
-    /// What it is for.
+    /// Intent of the sub-task.
     pub intent: &'a str,
-    /// The tools it names.
+    /// Tools it names.
     pub tools: &'a [ToolId],
-    /// What its checks probe, each as `<tool>: <target>`.
+    /// Targets that its checks probe, each as `<tool>: <target>`.
     pub targets: &'a [String],
-    /// The playbook approach it came from.
+    /// Playbook approach it came from, if any.
     pub approach: Option<&'a Approach>,
 }
 
 impl SubTaskShape<'_> {
-    /// Its fingerprint.
+    /// Returns its fingerprint.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut digest = Digest::new("setpoint subtask v1");
@@ -44,7 +45,7 @@ impl SubTaskShape<'_> {
     }
 }
 
-/// The fingerprint of the plan that consists of these sub-tasks, carried ones included.
+/// Returns the fingerprint of a plan with these sub-tasks, carried ones included.
 #[must_use]
 pub fn of_plan<'a>(subtasks: impl IntoIterator<Item = &'a str>) -> String {
     let mut sorted: Vec<&str> = subtasks.into_iter().collect();
@@ -54,16 +55,16 @@ pub fn of_plan<'a>(subtasks: impl IntoIterator<Item = &'a str>) -> String {
     digest.finish()
 }
 
-/// The words of a text, lower-cased, without punctuation. In scripts that are written without spaces each
-/// character is a word.
+/// The words of a text, lower-cased and without punctuation. In scripts written without spaces each character is a
+/// word.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
-    /// One behind the other, each with a space after it; no word holds one.
+    /// All words, each followed by a space; no word contains one.
     spaced: String,
 }
 
 impl Words {
-    /// Those of `text`.
+    /// Splits `text` into words.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let mut spaced = String::with_capacity(text.len() + 1);
@@ -88,26 +89,26 @@ impl Words {
         Words { spaced }
     }
 
-    /// One after the other.
+    /// Iterates over the words in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.spaced.split_terminator(' ')
     }
 
-    /// How many.
+    /// Returns the number of words.
     #[must_use]
     pub fn count(&self) -> usize {
         self.iter().count()
     }
 }
 
-/// Kana, ideographs, and the scripts of mainland South-East Asia.
+/// Returns whether the character belongs to kana, the ideographs or a script of mainland South-East Asia.
 fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Hashes parts with their lengths, so that two lists of parts never run together into the same bytes.
+/// A hash over length-prefixed parts, so that two different lists never hash the same bytes.
 struct Digest(blake3::Hasher);
 
 impl Digest {

@@ -1,11 +1,11 @@
-//! What is left of a task's budgets, in words for a model.
+//! Describes the remainder of a task's budgets, in words for a model.
 
 use setpoint_machine::Ctx;
 use setpoint_protocol::RoleId;
 use setpoint_protocol::record::Purpose;
 
-/// One sentence; empty where nothing is limited. The call that is being asked counts as used, and the one that is kept for the
-/// report of an abandon is not for the asking.
+/// Returns one sentence; empty if nothing is limited. The call being asked counts as used, and the call reserved for
+/// the report of an abandon is not counted as available.
 #[must_use]
 pub fn left(ctx: &Ctx<'_>) -> String {
     let (budgets, ledger) = (&ctx.opened.budgets, ctx.ledger);
@@ -14,7 +14,7 @@ pub fn left(ctx: &Ctx<'_>) -> String {
         let left = max.saturating_sub(ledger.usage.calls).saturating_sub(2);
         parts.push(format!("{left} of {max} model calls after this one"));
     }
-    // Without room for another call there is none for tokens either.
+    // If no further call is allowed, the remaining tokens cannot be used either.
     let room = ledger.room(budgets, Purpose::Plan, ctx.opened.models.of(RoleId::Planner)).unwrap_or_default();
     if let Some(max) = budgets.tokens {
         parts.push(format!("{} of {max} tokens", room.tokens.unwrap_or_default()));
@@ -25,19 +25,19 @@ pub fn left(ctx: &Ctx<'_>) -> String {
     if parts.is_empty() { String::new() } else { format!("Left for the whole task: {}.", parts.join(", ")) }
 }
 
-/// How little is left, by the budget of which the smallest share is left.
+/// The remainder of the tightest budget, in levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// More than half, or nothing is limited.
+    /// More than half, or unlimited.
     #[default]
     Much,
-    /// Half at most.
+    /// At most half.
     Half,
-    /// A fifth at most.
+    /// At most a fifth.
     Little,
 }
 
-/// How little is left of the budgets of calls, tokens and money.
+/// Returns the level of the budgets of calls, tokens and money.
 #[must_use]
 pub fn level(ctx: &Ctx<'_>) -> Level {
     let (budgets, ledger) = (&ctx.opened.budgets, ctx.ledger);

@@ -1,15 +1,15 @@
-//! One line out of text that may hold anything.
+//! Turns arbitrary text into one line.
 
 use setpoint_protocol::text::clip;
 
-/// `text` as one line: runs of white space and control characters become one space, the ends are trimmed, and
+/// Returns `text` as one line: runs of white space and control characters become one space, the ends are trimmed, and
 /// at most `chars_max` characters are kept (cut at a word, with a mark).
 #[must_use]
 pub fn one_line(text: &str, chars_max: usize) -> String {
     let mut line = String::with_capacity(text.len().min(chars_max));
     let mut chars = 0;
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
-        // What is over the bound already will be cut; the rest need not be looked at.
+        // The text beyond the limit is cut anyway, so the rest is not read.
         if chars > chars_max {
             break;
         }

@@ -1,10 +1,11 @@
-//! How long the report of a task that is given up may take (SPEC 6.3).
+//! Time limit for the report of an abandoned task (SPEC 6.3).
 
 use setpoint_machine::Ctx;
 use setpoint_protocol::RoleId;
 use setpoint_protocol::limits::{REPORT_MEDIANS, REPORT_MS_MIN};
 
-/// Milliseconds that R2's model has: a slow model gets as much more as it has taken for its answers so far.
+/// Returns the milliseconds that R2's model has; a slow model gets as much extra time as its answers have taken so
+/// far.
 pub(crate) fn report_ms(ctx: &Ctx<'_>) -> u64 {
     let model = &ctx.opened.models.of(RoleId::Planner).name;
     let median = ctx.ledger.median_latency_ms(model).unwrap_or_default();

@@ -1,12 +1,12 @@
-//! JSON Schemas that go to models: their shape without their notes, which the instructions give in better words.
+//! JSON Schemas for models: their structure without annotations, which the instructions replace.
 
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
 
-/// Members of a schema that only explain it.
+/// Members of a schema that only annotate it.
 const NOTES: [&str; 4] = ["$schema", "title", "description", "default"];
 
-/// The schema of `T` as text, without notes.
+/// Returns the schema of `T` as text, without annotations.
 pub(crate) fn bare<T: JsonSchema>() -> String {
     let mut schema = schema_for!(T).to_value();
     strip(&mut schema);
@@ -16,7 +16,7 @@ pub(crate) fn bare<T: JsonSchema>() -> String {
 fn strip(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            // A field of that name is a schema, and so an object.
+            // A member of that name whose value is an object is a field's schema, not an annotation.
             members.retain(|name, member| member.is_object() || !NOTES.contains(&name.as_str()));
             members.values_mut().for_each(strip);
             if let Some(words) = members.get("oneOf").and_then(words) {
@@ -28,7 +28,7 @@ fn strip(value: &mut Value) {
     }
 }
 
-/// The words of alternatives that are one word each.
+/// Returns the values of alternatives that are single constants.
 fn words(alternatives: &Value) -> Option<Vec<Value>> {
     alternatives.as_array()?.iter().map(|one| one.get("const").cloned()).collect()
 }
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_go_and_fields_of_their_names_stay() {
+    fn annotations_go_and_fields_of_their_names_stay() {
         let schema: Value = serde_json::from_str(&bare::<Draft>()).unwrap();
         assert_eq!(schema["properties"]["title"], json!({"type": "string"}));
         assert!(schema["properties"]["description"].is_object());

@@ -1,4 +1,4 @@
-//! R3, R4a and R4b against their scripts, their prompts, and what holds whatever comes in.
+//! R3, R4a and R4b: their scripts, their prompts, and properties that hold for any input.
 
 // Marked as tests so that the lints know the helpers in them for test code.
 #[cfg(test)]

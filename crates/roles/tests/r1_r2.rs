@@ -1,4 +1,4 @@
-//! R1 and R2: by script (inputs in, effects out), by what their models are shown, and by what holds for any draft.
+//! R1 and R2: their scripts (inputs in, effects out), their prompts, and properties that hold for any draft.
 
 // Marked as tests so that the lints know the helpers in them for test code.
 

@@ -1,4 +1,4 @@
-//! Every detection of the Auditor: a scenario on which it fires, beside a twin on which it must not.
+//! Every detection of the Auditor: a scenario that triggers it, and a twin that must not.
 
 // Marked as tests so that the lints know the helpers in them for test code.
 

@@ -1,4 +1,4 @@
-//! R7: text scripts, the published vectors as real messages, and what must hold for any sequence of inputs.
+//! R7: text scripts, the published vectors as real messages, and properties that hold for any sequence of inputs.
 
 // Marked as tests so that the lints know the helpers in it for test code.
 #[cfg(test)]
@@ -18,17 +18,17 @@ fn scripts() {
 }
 
 #[test]
-fn every_sequence_of_the_vectors_runs_through_the_role() {
+fn the_role_gives_the_results_of_every_vector() {
     conformance::check();
 }
 
 #[test]
-fn any_sequence_of_inputs_ends_once_and_every_round_is_answered_once() {
+fn any_inputs_end_once_and_answer_every_round_once() {
     properties::check();
 }
 
 #[test]
-fn what_matched_is_carried_whole() {
+fn matched_outcomes_are_carried_unchanged() {
     let body = replan(json!({ "outcomes": ["failed 1 E !fetch:u", "matched 2 .. glob:*.go"] }));
     let request: ReplanRequest = serde_json::from_value(body.clone()).unwrap();
     let directive = directive(Driver::new(&json!({})).message(Kind::ReplanRequest, &body));
@@ -41,7 +41,7 @@ fn every_verdict_of_the_last_round_is_in_the_result() {
         replan(json!({ "outcomes": ["matched 1 ..", "matched 2 ."], "task_criteria_verdicts": "...L" }));
     let request: ReplanRequest = serde_json::from_value(body.clone()).unwrap();
     let result = result(Driver::new(&json!({})).message(Kind::ReplanRequest, &body));
-    // The task's own criteria, and the sub-tasks' apart from them.
+    // The task's own criteria and the sub-tasks' are reported separately.
     let of_subtasks = request.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts);
     let expected: Vec<_> = of_subtasks.cloned().collect();
     assert_eq!(Some(result.verdicts), request.task_criteria_verdicts);
@@ -66,7 +66,7 @@ fn findings_and_quotes_are_bounded() {
 }
 
 #[test]
-fn what_is_not_blocked_is_named_in_bounds() {
+fn the_list_of_exemptions_is_bounded() {
     let calls: Vec<String> = (1..=11).map(|n| format!("!read_file:/secret/{n}")).collect();
     let body = replan(json!({ "outcomes": [format!("failed 1 E {} !fetch:https://x", calls.join(" "))] }));
     let directive = directive(Driver::new(&json!({})).message(Kind::ReplanRequest, &body));
@@ -107,7 +107,7 @@ fn ids_of_megrams_differ_and_are_derived() {
 }
 
 #[test]
-fn a_cell_decides_on_a_fault_when_everything_has_come_back() {
+fn a_cell_decides_on_a_fault_after_all_answers() {
     let mut task = Task::start();
     let fault = json!({ "reason": "the journal diverges", "retryable": true });
     assert_eq!(task.fault(fault), "TaskFault Quiesced AbandonNotice Asked");

@@ -1,4 +1,4 @@
-//! How much evidence travels in one message.
+//! Bounds on the evidence in one message.
 
 use std::io;
 use std::sync::Arc;
@@ -9,25 +9,25 @@ use setpoint_protocol::tool::{Phase, ToolRecord};
 
 use super::excerpt::Source;
 
-/// Bytes of JSON that one sub-task's records may take together. The oldest are shortened first, and lose their bodies then.
+/// Limit, in bytes of JSON, on the records of one sub-task. The oldest are shortened first, then lose their bodies.
 pub const RECORDS_BYTES_MAX: usize = 256 * 1024;
-/// Bytes of JSON that all records of a round may take together, in the same way.
+/// Limit, in bytes of JSON, on all records of a round; applied in the same way.
 pub const ROUND_RECORDS_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Characters of evidence that a shortened record of the work keeps: enough for most outputs and small files.
 const SHORTENED_CHARS: usize = 4_000;
-/// The same of a probe, by which code judges.
+/// Characters of evidence that a shortened probe keeps; more than of the work, because code judges by probes.
 const SHORTENED_PROBE_CHARS: usize = 16_000;
 /// Characters of evidence that a record keeps when it loses its body.
 const KEPT_CHARS: usize = 200;
-/// Characters that the marks of a cut may take, so that a record is not cut again for them.
+/// Characters reserved for the marks of a cut, so that a record is not cut again because of them.
 const MARKS_CHARS: usize = 160;
 
-/// Cuts the bodies of old records until all of them fit into `bytes_max`, the oldest first: each is shortened before any
-/// loses its body.
+/// Cuts the bodies of old records until all records fit into `bytes_max`, oldest first. Every record is shortened
+/// before any loses its body.
 ///
-/// Those that a judge needs go last: of the probes, first the ones before the work, on which rests what is vacuous,
-/// and then the ones after the last attempt, by which it is judged. The last call of the work is never cut, so that
-/// a check on it sees what came back. Every cut leaves a mark.
+/// Records that a judge needs are cut last: first the probes made before the work, which show whether a criterion is
+/// vacuous, then the probes made after the last attempt, which judge it. The last call of the work is never cut, so
+/// that a check on it sees the whole result. Every cut leaves a mark.
 pub fn fit(mut records: Vec<&mut Arc<ToolRecord>>, bytes_max: usize) {
     let mut total: usize = records.iter().map(|record| bytes_of(record)).sum();
     if total <= bytes_max {
@@ -51,14 +51,14 @@ pub fn fit(mut records: Vec<&mut Arc<ToolRecord>>, bytes_max: usize) {
     }
 }
 
-/// When a record is cut.
+/// The stage at which a record is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    /// The work, and what was measured after an attempt that is over.
+    /// Work, and probes made after an earlier attempt.
     Past,
-    /// What was measured before the work.
+    /// Probes made before the work.
     Before,
-    /// What was measured after the last attempt.
+    /// Probes made after the last attempt.
     After,
 }
 
@@ -80,7 +80,7 @@ fn shorten(record: &mut ToolRecord) {
     keep(record, chars_max);
 }
 
-/// Keeps `chars_max` characters of the evidence, and a mark.
+/// Keeps at most `chars_max` characters of the evidence and adds a mark.
 fn keep(record: &mut ToolRecord, chars_max: usize) {
     if record.evidence.chars().count() > chars_max + MARKS_CHARS {
         record.evidence = Source::of(record).excerpt(&record.evidence, chars_max).to_text("");
@@ -92,7 +92,7 @@ fn cut(record: &mut ToolRecord) {
     if record.facts.take().is_some() {
         record.evidence = facts_cut(&record.evidence);
     }
-    // By its input a probe is known as the one that a check looks at.
+    // A probe keeps its input: checks find their probe by it.
     let input = record.input.to_text();
     if record.phase == Phase::Work && input.len() > KEPT_CHARS {
         record.input = Any::from(clip(&input, KEPT_CHARS).as_str());
@@ -104,7 +104,7 @@ fn bytes_of(record: &ToolRecord) -> usize {
     serde_json::to_writer(&mut counted, record).map_or(0, |()| counted.0)
 }
 
-/// Counts bytes and keeps none.
+/// A writer that counts bytes and stores none.
 struct Counted(usize);
 
 impl io::Write for Counted {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_last_attempt_is_judged_by_is_cut_last() {
+    fn probes_of_the_last_attempt_are_cut_last() {
         let long = "x".repeat(3_000);
         let mut records = [
             record(1, "before", &long),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_shortened_before_any_loses_its_body() {
+    fn all_are_shortened_before_one_loses_its_body() {
         let file: String = (1..=2_000).map(|n| format!("line {n}\n")).collect();
         let mut records = [
             record(1, "before", &file),

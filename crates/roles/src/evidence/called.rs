@@ -1,4 +1,4 @@
-//! One call with its reading, and the record that its answer makes of it.
+//! A call with its reading, and the record made from its answer.
 
 use serde::Serialize;
 use setpoint_machine::Ctx;
@@ -11,31 +11,31 @@ use setpoint_protocol::{CallId, ToolId};
 
 use super::excerpt::Source;
 
-/// What the record of a cut call says.
+/// Error text in the record of an interrupted call.
 const INTERRUPTED: &str = "interrupted, outcome unknown; verify before repeating";
 
-/// A call and what code can tell of it.
+/// A tool call with what code can tell about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Called {
-    /// The call.
+    /// Call as R3 or a probe made it.
     pub call: ToolCall,
-    /// Its reading.
+    /// How the call reader classified it.
     pub reading: CallReading,
-    /// The attempt it belongs to, from 1.
+    /// Attempt it belongs to, from 1.
     pub attempt: u32,
-    /// When in the sub-task's life.
+    /// Whether it is work or a probe, and before or after the work.
     pub phase: Phase,
 }
 
 impl Called {
-    /// Reads a call against the task's surroundings.
+    /// Reads a call in the context of the task's surroundings.
     #[must_use]
     pub fn read(call: ToolCall, attempt: u32, phase: Phase, ctx: &Ctx<'_>) -> Self {
         let reading = ctx.reader.read(&call, &ctx.opened.surroundings);
         Called { call, reading, attempt, phase }
     }
 
-    /// The record of a call that was answered.
+    /// Returns the record of an answered call.
     #[must_use]
     pub fn answered(&self, id: CallId, answer: &ToolAnswer) -> ToolRecord {
         let chars_max = match self.phase {
@@ -59,7 +59,7 @@ impl Called {
         }
     }
 
-    /// The record of a call that was not made, or made nothing.
+    /// Returns the record of a call that was refused or had no effect.
     #[must_use]
     pub fn refused(&self, id: CallId, kind: ErrorKind, why: &str) -> ToolRecord {
         ToolRecord {
@@ -69,15 +69,15 @@ impl Called {
         }
     }
 
-    /// The record of a call that was cut short: it may have happened, or not.
+    /// Returns the record of an interrupted call, whose outcome is unknown.
     #[must_use]
     pub fn interrupted(&self, id: CallId, granted: bool) -> ToolRecord {
         self.unfinished(id, granted, ErrorKind::Interrupted, INTERRUPTED)
     }
 
-    /// The record of a call that somebody stopped waiting for.
+    /// Returns the record of a call that was abandoned before it answered.
     ///
-    /// What it may have done is bounded by what it could do: only an approved call may do what cannot be undone.
+    /// Its side effect is the worst that the call could have had: only an approved call may have an irreversible one.
     #[must_use]
     pub fn unfinished(&self, id: CallId, granted: bool, kind: ErrorKind, why: &str) -> ToolRecord {
         let side_effect = match (self.reading.effect, granted) {
@@ -88,7 +88,7 @@ impl Called {
         ToolRecord { side_effect, ..self.refused(id, kind, why) }
     }
 
-    /// The id it runs as: the first of its reading.
+    /// Returns the id under which it runs: the first id of its reading.
     #[must_use]
     pub fn tool(&self) -> ToolId {
         self.reading.tools.first().cloned().unwrap_or_else(|| ToolId::of_name(&self.call.tool))
@@ -116,13 +116,13 @@ impl Called {
     }
 }
 
-/// The command line that a call ran, where it ran one.
+/// Returns the command line that a call ran; `None` if it ran none.
 #[must_use]
 pub fn command_of(record: &ToolRecord) -> Option<&str> {
     record.input.0.get("command").and_then(serde_json::Value::as_str)
 }
 
-/// The name of a fieldless variant on the wire.
+/// Returns the wire name of a fieldless variant.
 #[must_use]
 pub fn name_of<T: Serialize>(variant: &T) -> String {
     serde_json::to_string(variant).unwrap_or_default().trim_matches('"').to_owned()
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn code_judges_by_more_of_a_probe() {
+    fn records_keep_more_of_a_probe_than_of_the_work() {
         let answer = |chars: usize| ToolAnswer { text: "x".repeat(chars), ..ToolAnswer::default() };
         let id = "r3.1/1".parse().unwrap();
         for phase in [Phase::Before, Phase::After] {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_call_may_have_done_what_it_could_do() {
+    fn an_unfinished_call_gets_its_worst_side_effect() {
         let side_effect = |effect, granted| {
             let record = called(effect).interrupted("r3.1/1".parse().unwrap(), granted);
             assert_eq!((record.ok, record.error_kind), (false, Some(ErrorKind::Interrupted)));

@@ -1,32 +1,32 @@
-//! What is kept of a result that is too long.
+//! Excerpts of results that are too long.
 
 use setpoint_protocol::text::{Excerpt, head_and_tail_lines, head_lines};
 use setpoint_protocol::tool::ToolRecord;
 use setpoint_protocol::{Any, ToolId};
 
-/// The tool whose result goes on at a line that can be asked for.
+/// The tool whose result can be continued from a given line.
 const READ_FILE: &str = "read_file";
-/// The field of its input that holds the first line, from 1.
+/// The input field of `read_file` that holds the first line, from 1.
 const OFFSET: &str = "offset";
 /// The tool that runs programs.
 const SHELL: &str = "shell";
 
-/// What a text is, as far as it matters for cutting it.
+/// The kind of text, which decides where it is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// What a program printed: what matters may be at its beginning (what it did) or at its end (how it ended).
+    /// Program output: the beginning (what it did) or the end (how it ended) may matter.
     Program,
-    /// The lines of a file, from this one on.
+    /// Lines of a file, starting at `first_line`.
     File {
-        /// The number of the text's first line in the file.
+        /// Line number in the file of the text's first line.
         first_line: u64,
     },
-    /// Anything else: what a tool found, in its order.
+    /// Anything else: results in the order in which the tool found them.
     Other,
 }
 
 impl Source {
-    /// The source of what a call of `tool` gave.
+    /// Returns the source of the result of a call to `tool`.
     #[must_use]
     pub(super) fn of_call(tool: &ToolId, input: &Any, exit_code: Option<i32>) -> Self {
         let name = tool.tool();
@@ -40,13 +40,13 @@ impl Source {
         }
     }
 
-    /// The source of a record's evidence.
+    /// Returns the source of a record's evidence.
     #[must_use]
     pub(super) fn of(record: &ToolRecord) -> Self {
         Source::of_call(&record.tool, &record.input, record.exit_code)
     }
 
-    /// At most `chars_max` characters of `text`, and a mark where it was cut.
+    /// Returns at most `chars_max` characters of `text`, with a mark where it was cut.
     #[must_use]
     pub(super) fn excerpt(self, text: &str, chars_max: usize) -> Excerpt<'_> {
         match self {
@@ -63,7 +63,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn file_goes_on_at_a_line_and_output_keeps_its_end() {
+    fn a_cut_file_continues_at_a_line_and_output_keeps_its_end() {
         let text: String = (1..=9).map(|n| format!("line {n}\n")).collect();
         let cut = |tool: &str, input: serde_json::Value, exit_code| {
             let source = Source::of_call(&tool.parse().unwrap(), &Any(input), exit_code);
@@ -79,7 +79,7 @@ mod tests {
             assert_eq!(cut(tool, input, None), format!("{head}[… {expected}"), "{tool}");
         }
         let program = "line 1\n[… 42 of 63 characters cut …]\nline 8\nline 9\n";
-        // A program that was stopped has no exit code.
+        // A program that was killed has no exit code.
         for (tool, exit_code) in [("shell/cargo", Some(1)), ("shell/cargo", None), ("run_tests", Some(0))] {
             assert_eq!(cut(tool, json!({}), exit_code), program, "{tool}");
         }

@@ -1,4 +1,4 @@
-//! Calls as a model reads them: one head line each, and the bodies of the newest.
+//! Lists calls for a model: one head line per call, and the bodies of the newest.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,17 +14,17 @@ use super::excerpt::Source;
 
 /// Characters of a call's input in its head.
 const INPUT_CHARS_MAX: usize = 1_200;
-/// Programs of a command that its head names besides the first.
+/// At most so many programs of a command are named in its head after the first.
 const PROGRAMS_MAX: usize = 4;
-/// Bytes of a head beside the input, about.
+/// Approximate bytes of a head without the input.
 const HEAD_BYTES: usize = 64;
-/// Characters of facts that are shown where a call has no text.
+/// Characters of facts shown for a call without text.
 const FACTS_CHARS_MAX: usize = 1_500;
-/// What begins each line of a body.
+/// Prefix of each line of a body.
 const INDENT: &str = "  ";
 
-/// The calls in their order, in at most `chars_max` characters and one line; see [`Listing::bounded`]. Lines of a
-/// body are indented, so that no output can pass for the head of another call.
+/// Lists the calls in order, in at most `chars_max` characters plus one line; see [`Listing::bounded`]. Body lines
+/// are indented, so that no output can be mistaken for the head of another call.
 #[must_use]
 pub fn listing(calls: &[Arc<ToolRecord>], chars_max: usize) -> Listing {
     let candidates = calls.iter().rev().map(|record| Candidate {
@@ -35,7 +35,7 @@ pub fn listing(calls: &[Arc<ToolRecord>], chars_max: usize) -> Listing {
     Listing::bounded(candidates, chars_max)
 }
 
-/// A result as the model reads it that made the call: a line with its id and how it ended, and its output.
+/// Returns a result as shown to the model that made the call: a line with its id and how it ended, and its output.
 #[must_use]
 pub fn shown(record: &ToolRecord) -> (String, String) {
     let mut head = format!("[{}]", record.call_id);
@@ -49,10 +49,10 @@ pub fn shown(record: &ToolRecord) -> (String, String) {
     (head, body)
 }
 
-/// How a call ended.
+/// Appends how a call ended.
 fn push_ending(head: &mut String, record: &ToolRecord) {
     match record.error_kind {
-        // A red exit code is a result, and the code says it.
+        // A non-zero exit is a result, not an error; the exit code below reports it.
         Some(ErrorKind::Exit) if record.exit_code.is_some() => {}
         Some(kind) => {
             head.push_str(" FAILED ");
@@ -88,7 +88,7 @@ fn head(record: &ToolRecord) -> String {
     head
 }
 
-/// The text of a body: what the call gave, or its facts where it has no text.
+/// Returns the text of a body: the call's evidence, or its facts if it has no text.
 fn text(record: &ToolRecord) -> Cow<'_, str> {
     match &record.facts {
         Some(facts) if record.evidence.is_empty() => Cow::from(clip(&facts.to_text(), FACTS_CHARS_MAX)),
@@ -96,7 +96,7 @@ fn text(record: &ToolRecord) -> Cow<'_, str> {
     }
 }
 
-/// A probe keeps more for code to judge by than a model is shown.
+/// Returns the limit on a body. A model is shown less of a probe than the record keeps for code to judge by.
 const fn chars_max_of(phase: Phase) -> usize {
     match phase {
         Phase::Work => usize::MAX,
@@ -104,12 +104,12 @@ const fn chars_max_of(phase: Phase) -> usize {
     }
 }
 
-/// Characters of a text whose lines are indented.
+/// Returns the number of characters after indentation.
 fn indented_chars(text: &str) -> usize {
     text.lines().map(|line| INDENT.len() + line.chars().count() + 1).sum()
 }
 
-/// The indented text in at most `chars_max` characters, and the mark of a cut.
+/// Returns the indented text in at most `chars_max` characters, with a mark if it was cut.
 fn body(record: &ToolRecord, chars_max: usize) -> String {
     let text = text(record);
     let mut body = String::with_capacity(text.len() + text.len() / 8 + 4);
@@ -143,12 +143,12 @@ mod tests {
     use serde_json::json;
 
     thread_local! {
-        /// Heads that were made on this thread: the work that a list costs.
+        /// Counts the heads made on this thread, which is the cost of a listing.
         pub(super) static HEADS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
     }
 
     #[test]
-    fn a_long_list_costs_no_more_than_what_is_shown_of_it() {
+    fn a_long_list_costs_only_what_it_shows() {
         let work = |calls: &[Arc<ToolRecord>]| {
             let before = HEADS.get();
             assert!(listing(calls, 32_000).to_text().chars().count() <= 32_100);

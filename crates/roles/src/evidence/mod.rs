@@ -1,6 +1,6 @@
-//! The record of a call: what was asked, what came back, cut to what may travel.
+//! Records of calls: what was asked and what came back, cut to the limits of a message.
 //!
-//! R3, R4a and R4b make their records here, so that a judge reads the same form whoever made the call. Nothing
+//! R3, R4a and R4b make their records here, so that a judge reads the same form regardless of the caller. Nothing
 //! here decides what a record proves ([`crate::judging`] does).
 
 mod bounds;

@@ -1,4 +1,4 @@
-//! Read-only calls made to measure, each once however many checks look at it.
+//! Read-only calls made to measure. Equal probes are made once, however many checks look at them.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use setpoint_protocol::{Any, CallId, ToolId};
 
 use super::called::Called;
 
-/// Most probes of one set: every criterion of the largest plan, the task's own included, has one.
+/// At most so many probes per set: one per criterion of the largest plan, the task's own included.
 const PROBES_MAX: usize = CRITERIA_MAX * (SUBTASKS_MAX + 1);
 
-/// A set of probes that were asked together.
+/// A set of probes that are asked together.
 #[derive(Clone, Debug, Default)]
 pub struct Probes {
     all: Vec<Probe>,
 }
 
-/// One probe that came back.
+/// An answered probe.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// Its record.
+    /// Record of the call.
     pub record: Arc<ToolRecord>,
-    /// What it printed or found: all of it where this role asked, else what the record keeps.
+    /// Its output: complete if this role asked, otherwise what the record keeps.
     pub text: String,
-    /// Its facts, in the same way.
+    /// Its facts, with the same limit.
     pub facts: Option<Any>,
 }
 
@@ -47,8 +47,8 @@ enum State {
 }
 
 impl Probes {
-    /// Asks every probe that the checks of `criteria` look at. Equal calls are made once, and no more than
-    /// `PROBES_MAX` in all; a plan with more criteria is never dispatched.
+    /// Asks every probe that the checks of `criteria` look at. Equal calls are made once, at most `PROBES_MAX` in
+    /// all; a plan with more criteria is never dispatched.
     pub fn ask<'c, R>(
         criteria: impl IntoIterator<Item = &'c Criterion>,
         phase: Phase,
@@ -62,7 +62,7 @@ impl Probes {
         Self::ask_calls(&calls(criteria), phase, attempt, ctx, fx)
     }
 
-    /// Asks these probes.
+    /// Asks the given probes.
     pub fn ask_calls<R>(
         calls: &[&ToolCall],
         phase: Phase,
@@ -80,8 +80,8 @@ impl Probes {
         Probes { all: calls.iter().map(|call| ask(call)).collect() }
     }
 
-    /// The same probes as another role made them after `attempt`, from its records. One that has no record was not
-    /// made.
+    /// Collects the same probes from the records that another role made after `attempt`. A probe without a record
+    /// counts as not made.
     pub fn among<'c>(
         criteria: impl IntoIterator<Item = &'c Criterion>,
         attempt: u32,
@@ -97,7 +97,7 @@ impl Probes {
         Probes { all: calls(criteria).into_iter().filter_map(found).collect() }
     }
 
-    /// Takes an answer; one that is not for an open probe of this set is left alone.
+    /// Stores an answer; ignores one that is not for an open probe of this set.
     pub fn take(&mut self, id: CallId, answer: &Answer) {
         for probe in &mut self.all {
             if let State::Asked(asked, called) = &probe.state
@@ -124,19 +124,19 @@ impl Probes {
         }
     }
 
-    /// Whether every probe came back; true of an empty set.
+    /// Returns whether every probe has been answered; true for an empty set.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.all.iter().all(|probe| probe.probed().is_some())
     }
 
-    /// What this call found, once it came back.
+    /// Returns the result of this call; `None` until it is answered.
     #[must_use]
     pub fn of(&self, call: &ToolCall) -> Option<&Probed> {
         self.all.iter().find(|probe| probe.call == *call)?.probed()
     }
 
-    /// The records in the order of asking.
+    /// Returns the records in the order of asking.
     pub fn records(&self) -> impl Iterator<Item = &Arc<ToolRecord>> {
         self.all.iter().filter_map(|probe| Some(&probe.probed()?.record))
     }
@@ -151,13 +151,13 @@ impl Probe {
     }
 }
 
-/// Whether this is the record of such a call.
+/// Returns whether `record` is a record of `call`.
 #[must_use]
 pub fn is_of(record: &ToolRecord, call: &ToolCall) -> bool {
     record.tool.tool() == ToolId::of_name(&call.tool).tool() && record.input == call.input
 }
 
-/// The probes of `criteria` that a baseline has no record of.
+/// Returns the probes of `criteria` that the baseline has no record of.
 pub fn unmeasured<'c>(
     criteria: impl IntoIterator<Item = &'c Criterion>,
     baseline: &[Arc<ToolRecord>],
@@ -167,7 +167,7 @@ pub fn unmeasured<'c>(
     calls
 }
 
-/// The records of a baseline that the checks of `criteria` look at.
+/// Returns the records of a baseline that the checks of `criteria` look at.
 pub fn baseline_of<'c>(
     criteria: impl IntoIterator<Item = &'c Criterion>,
     baseline: &[Arc<ToolRecord>],
@@ -176,7 +176,7 @@ pub fn baseline_of<'c>(
     calls(criteria).into_iter().filter_map(record).collect()
 }
 
-/// The different calls that the checks of `criteria` look at.
+/// Returns the distinct calls that the checks of `criteria` look at.
 fn calls<'c>(criteria: impl IntoIterator<Item = &'c Criterion>) -> Vec<&'c ToolCall> {
     let mut calls: Vec<&ToolCall> = Vec::new();
     for call in criteria.into_iter().filter_map(probe_of) {
@@ -187,7 +187,7 @@ fn calls<'c>(criteria: impl IntoIterator<Item = &'c Criterion>) -> Vec<&'c ToolC
     calls
 }
 
-/// The probe that a criterion's check looks at.
+/// Returns the probe that a criterion's check looks at.
 fn probe_of(criterion: &Criterion) -> Option<&ToolCall> {
     match &criterion.check.as_ref()?.on {
         CheckOn::Probe(call) => Some(call),

@@ -1,4 +1,4 @@
-//! Whether a tool call bears on the criterion that it is cited for.
+//! Whether a tool call bears on the criterion that cites it.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +12,22 @@ use super::runner::{is_examiner, is_test, scope};
 use super::strength::only_looks;
 use crate::evidence::command_of;
 
-/// Characters of a word that count: the rest are endings.
+/// Characters of a word that are compared; the rest are treated as an ending.
 const STEM_CHARS: usize = 5;
-/// Shortest word that says something, in characters.
+/// Minimum length, in characters, of a word that is compared.
 const WORD_CHARS_MIN: usize = 3;
-/// Lines and numbers of an answer that are looked for in a call.
+/// At most so many lines and numbers of an answer are looked for in a call.
 const LEAVES_MAX: usize = 200;
-/// Words that stand in every criterion.
+/// Words too common in criteria to relate a call to one.
 const SAYS_NOTHING: &[&str] = &[
     "all", "and", "any", "are", "been", "each", "every", "file", "files", "for", "from", "has", "have",
     "how", "into", "its", "not", "one", "only", "that", "the", "their", "there", "they", "this", "was",
     "were", "what", "which", "with", "without",
 ];
 
-/// Returns whether a call bears on the criterion. Only a test run in which none failed can show that tests passed. A program that ran may show
-/// anything. A call that only reads files, or an action of a built-in tool, must share a word or a number with the criterion:
-/// otherwise a judge could cite a directory listing for a mail that was sent.
+/// Returns whether a call bears on the criterion. Only a test run without failures can show that tests passed. A
+/// program that ran may show anything. A call that only reads files, or an action of a built-in tool, must share a
+/// word or a number with the criterion: otherwise a judge could cite a directory listing for a mail that was sent.
 pub(super) fn bears_on(record: &ToolRecord, criterion: &Criterion) -> bool {
     if is_about_passing_tests(&criterion.criterion) {
         let examines = |path: &str| is_test(path) || is_examiner(path);
@@ -51,7 +51,8 @@ pub(super) fn bears_on(record: &ToolRecord, criterion: &Criterion) -> bool {
     seen.iter().any(|text| stems(text).intersection(&wanted).next().is_some())
 }
 
-/// Whether a call's result contains the whole answer: each number, and each line of each text. An empty answer does not count.
+/// Returns whether a call's result contains the whole answer: each number, and each line of each text. An empty
+/// answer does not count.
 pub(super) fn gives_the_answer(record: &ToolRecord, output: &Any) -> bool {
     let facts = record.facts.as_ref().map(Any::to_text).unwrap_or_default();
     let mut leaves = Vec::new();
@@ -67,7 +68,7 @@ pub(super) fn gives_the_answer(record: &ToolRecord, output: &Any) -> bool {
     !leaves.is_empty() && leaves.len() <= LEAVES_MAX && leaves.iter().all(is_there)
 }
 
-/// The lines of the texts and the numbers of a value.
+/// Collects the numbers and the lines of the texts in a value.
 fn leaves_of(value: &Value, leaves: &mut Vec<String>) {
     match value {
         Value::String(text) => {
@@ -80,7 +81,7 @@ fn leaves_of(value: &Value, leaves: &mut Vec<String>) {
     }
 }
 
-/// Whether a criterion says that tests passed.
+/// Returns whether a criterion says that tests passed.
 pub(super) fn is_about_passing_tests(criterion: &str) -> bool {
     const PASSED: &[&str] =
         &["pass", "passes", "passed", "passing", "green", "succeed", "succeeds", "succeeded"];
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_has_nothing_to_do_with_it_shows_nothing() {
+    fn an_unrelated_call_does_not_bear_on_a_criterion() {
         assert!(bears("the branch is merged", "git branch --merged main", "  fix-1\n"));
         assert!(bears("the list has 42 entries", "wc -l list.txt", "42 list.txt"));
         assert!(!bears("the customers were informed by mail", "ls", "a.c\n"));

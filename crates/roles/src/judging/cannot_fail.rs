@@ -1,13 +1,13 @@
-//! Checks that cannot fail, whatever is observed: `any: [A, not A]`.
+//! Detects checks that cannot fail, whatever is observed: `any: [A, not A]`.
 
 use setpoint_protocol::predicate::{Agreement, Comparison, Observed, Predicate};
 
-/// Different parts of a check that are told apart; one with more is taken for one that can fail.
+/// At most so many distinct parts per check; a check with more is assumed to be able to fail.
 const PARTS_MAX: usize = 10;
-/// Texts that have little in common. A part that holds of each holds of all.
+/// Texts that have little in common. A part that holds for each of them is taken to hold for any text.
 const SAMPLES: &[&str] = &["", "x", "1 2\nerror: y\n"];
 
-/// Whether the check holds whatever its parts do: every way in which they could be true or false together is tried.
+/// Returns whether the check holds for every combination of true and false parts.
 pub(super) fn cannot_fail(expect: &Predicate) -> bool {
     let mut parts = Vec::new();
     collect(expect, &mut parts);
@@ -39,7 +39,8 @@ fn holds(predicate: &Predicate, are: &[(&Predicate, bool)]) -> bool {
     }
 }
 
-/// Whether parts can be so together: one that holds of any text holds, and a number that is not at most 9 is at least 3.
+/// Returns whether this combination can occur: a part that holds for any text is always true, and a number that is
+/// not at most 9 is at least 3.
 fn is_possible(are: &[(&Predicate, bool)]) -> bool {
     let failing: Vec<&Predicate> = are.iter().filter(|(_, holds)| !holds).map(|(part, _)| *part).collect();
     let is_always = |part: &Predicate| {
@@ -49,7 +50,7 @@ fn is_possible(are: &[(&Predicate, bool)]) -> bool {
     !failing.iter().any(|one| is_always(one) || failing.iter().any(|other| one_holds(one, other)))
 }
 
-/// Whether one of two must hold, of any number.
+/// Returns whether at least one of the two parts holds for any number.
 fn one_holds(one: &Predicate, other: &Predicate) -> bool {
     use Comparison::{AtLeast, AtMost, Output};
     use Predicate::Pointer;
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_holds_of_anything_is_known() {
+    fn checks_that_hold_for_anything_are_detected() {
         for (expect, expected) in [
             (r#"{"any": [{"contains": "a"}, {"not": {"contains": "a"}}]}"#, true),
             (r#"{"not": {"all": [{"exit_code": 1}, {"not": {"exit_code": 1}}]}}"#, true),

@@ -1,4 +1,4 @@
-//! What is judged: a claim, and the calls that stand behind it.
+//! A case to judge: a claim and the calls that support it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,53 +12,53 @@ use setpoint_protocol::{Any, CallId, ToolId};
 use super::named::{Place, is_named};
 use crate::evidence::{Probes, is_of};
 
-/// Everything that a verdict may rest on.
+/// The material that a verdict may rest on.
 #[derive(Clone, Debug)]
 pub struct Case<'a> {
-    /// One for each sub-task, in sequence order.
+    /// One run per sub-task, in sequence order.
     pub runs: Vec<Run<'a>>,
-    /// The claim.
+    /// Claimed output.
     pub output: &'a Any,
-    /// What was measured after it.
+    /// Probes made after the work.
     pub probes: &'a Probes,
-    /// All that is judged of it.
+    /// Criteria of the claim.
     pub criteria: &'a [Criterion],
-    /// What the probes found before the task's work.
+    /// Probes made before the task's work.
     pub baseline: &'a [Arc<ToolRecord>],
-    /// What the person asked, verbatim.
+    /// The person's request, verbatim.
     pub words: &'a str,
     /// Files that the task has created.
     pub made: &'a BTreeSet<String>,
     /// Files that the task's calls have changed or removed, in every round and sub-task.
     pub touched: &'a BTreeSet<String>,
-    /// Where the task works.
+    /// Environment in which the task works.
     pub surroundings: &'a Surroundings,
 }
 
 /// The work of one sub-task.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// What it was for.
+    /// Intent of the sub-task.
     pub intent: &'a str,
-    /// Its calls, of all attempts.
+    /// Its calls, from all attempts.
     pub calls: &'a [Arc<ToolRecord>],
-    /// Its last attempt.
+    /// Number of its last attempt.
     pub attempt: u32,
 }
 
-/// What a cited call is worth.
+/// The standing of a cited call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cited<'a> {
-    /// There is no such call.
+    /// No such call exists.
     Missing,
-    /// It was made before the work, or before its last attempt: it cannot show what came of it.
+    /// Made before the work or before its last attempt, so it cannot show the result.
     Stale(&'a ToolRecord),
-    /// It counts, for what it says.
+    /// Counts as evidence.
     Counts(&'a ToolRecord),
 }
 
 impl<'a> Case<'a> {
-    /// What a citation of `id` is worth.
+    /// Returns the standing of the call cited as `id`.
     pub(super) fn cited(&self, id: CallId) -> Cited<'a> {
         if let Some(record) = self.probes.records().find(|record| record.call_id == id) {
             return Cited::Counts(record);
@@ -74,23 +74,24 @@ impl<'a> Case<'a> {
         Cited::Missing
     }
 
-    /// Whether any call succeeded that a pass could cite.
+    /// Returns whether any call succeeded that a pass could cite.
     pub(super) fn has_proof(&self) -> bool {
         let worked = self.runs.iter().any(|run| run.calls.iter().any(|call| call.ok && run.is_fresh(call)));
         worked || self.probes.records().any(|record| record.ok)
     }
 
-    /// Whether the work made any call, refused and failed ones included.
+    /// Returns whether the work made any call, refused and failed ones included.
     pub(super) fn has_work(&self) -> bool {
         self.runs.iter().any(|run| run.calls.iter().any(|call| call.phase == Phase::Work))
     }
 
-    /// The last call of the work.
+    /// Returns the last call of the work.
     pub(super) fn last_call(&self) -> Option<&'a ToolRecord> {
         self.runs.iter().rev().find_map(|run| run.last_attempt().next())
     }
 
-    /// The last call of this tool, given by name or by id, over all attempts: the one that `which` names, where it names one.
+    /// Returns the last call of this tool, given by name or id, over all attempts: the one that `which` names, if it
+    /// names one.
     pub(super) fn last_call_of(
         &self,
         tool: &str,
@@ -106,7 +107,8 @@ impl<'a> Case<'a> {
         self.runs.iter().rev().find_map(|run| run.work().rev().find(is_wanted))
     }
 
-    /// A later call that may have changed what this one showed. One that a check names measures, as this one did.
+    /// Returns a later call that may have changed what this one showed. A call that a check names counts as a
+    /// measurement, not as a change.
     pub(super) fn changed_after(&self, record: &ToolRecord) -> Option<&'a ToolRecord> {
         let run = self.runs.iter().find(|run| run.calls.iter().any(|call| call.call_id == record.call_id))?;
         let later = run.work().skip_while(|call| call.call_id != record.call_id).skip(1);
@@ -114,14 +116,14 @@ impl<'a> Case<'a> {
     }
 
     fn may_change(&self, call: &ToolRecord, shown: &ToolRecord) -> bool {
-        // Where nobody could look what a command changed, one that a check names is taken for a measurement.
+        // If the file changes of a command could not be observed, one that a check names counts as a measurement.
         let is_measured = is_measured(call);
-        // Whoever looked at what a command changed looked where the task works, and nowhere else.
+        // File changes are observed only where the task works; elsewhere the command may have changed anything.
         let is_out_of_sight = is_measured && is_elsewhere(shown, self.surroundings);
         if (call.side_effect == SideEffect::None && !is_out_of_sight) || call.target == shown.target {
             return false;
         }
-        // What a tool did to one file stays done when another one is changed.
+        // Changing one file does not undo what a tool did to another.
         let is_deed = shown.side_effect != SideEffect::None && shown.tool.tool() != "shell";
         let is_named =
             |criterion: &Criterion| match criterion.check.as_ref().map(|check| (&check.on, &check.expect)) {
@@ -133,7 +135,7 @@ impl<'a> Case<'a> {
         !is_deed && (is_measured || !self.criteria.iter().any(is_named))
     }
 
-    /// Where named commands are meant to run.
+    /// Returns where named commands are meant to run.
     fn place(&self) -> Place<'a> {
         let intents = self.runs.iter().map(|run| run.intent);
         let criteria = self.criteria.iter().map(|criterion| criterion.criterion.as_str());
@@ -143,23 +145,23 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What the probe `call` found before the work.
+    /// Returns what the probe `call` found before the work.
     pub(super) fn before(&self, call: &ToolCall) -> Option<&'a ToolRecord> {
         self.baseline.iter().map(Arc::as_ref).find(|record| is_of(record, call))
     }
 
-    /// The calls of the work, oldest first.
+    /// Returns the calls of the work, oldest first.
     pub(super) fn work(&self) -> impl Iterator<Item = &'a ToolRecord> + use<'a, '_> {
         self.runs.iter().flat_map(|run| run.work())
     }
 }
 
-/// Whether it was looked at what a command changed where the task works.
+/// Returns whether the file changes of a command were observed where the task works.
 pub(crate) fn is_measured(call: &ToolRecord) -> bool {
     call.facts.as_ref().is_some_and(|facts| facts.0.get("changed").is_some())
 }
 
-/// Whether a call is about a place that is neither the working directory nor the workspace, as far as its words tell.
+/// Returns whether a call concerns a place outside the working directory and the workspace, as far as its text shows.
 pub(crate) fn is_elsewhere(call: &ToolRecord, surroundings: &Surroundings) -> bool {
     if call.tool.tool() == "shell" {
         return call.facts.as_ref().is_some_and(|facts| facts.0.get("elsewhere").is_some());
@@ -173,12 +175,12 @@ pub(crate) fn is_elsewhere(call: &ToolRecord, surroundings: &Surroundings) -> bo
 }
 
 impl<'a> Run<'a> {
-    /// The calls of the work, of all attempts.
+    /// Returns the calls of the work, from all attempts.
     fn work(self) -> impl DoubleEndedIterator<Item = &'a ToolRecord> {
         self.calls.iter().map(Arc::as_ref).filter(|record| record.phase == Phase::Work)
     }
 
-    /// The calls of the last attempt, the last first.
+    /// Returns the calls of the last attempt, newest first.
     fn last_attempt(self) -> impl Iterator<Item = &'a ToolRecord> {
         let attempt = self.attempt;
         let calls = self.calls.iter().rev().map(Arc::as_ref);

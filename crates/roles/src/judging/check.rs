@@ -1,4 +1,4 @@
-//! Code judges a criterion by its check.
+//! Judges a criterion by its check, in code.
 
 use serde_json::Value;
 use std::borrow::Cow;
@@ -19,10 +19,10 @@ use super::self_made::is_self_made;
 use super::strength::of_check;
 use crate::evidence::name_of;
 
-/// Characters of what a call said that a verdict quotes.
+/// Characters of a call's output that a verdict quotes.
 const QUOTE_CHARS_MAX: usize = 200;
 
-/// The verdict on one criterion by its check.
+/// Returns the verdict on one criterion by its check.
 #[must_use]
 pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdict {
     let seen = match &check.on {
@@ -50,7 +50,7 @@ pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdic
 }
 
 impl Seen<'_> {
-    /// There is no evidence either way.
+    /// Reports that there is no evidence either way.
     fn nothing(why: String, class: Option<FailureClass>) -> Self {
         let finding = Finding { holds: false, why };
         Seen {
@@ -65,18 +65,18 @@ impl Seen<'_> {
     }
 }
 
-/// What a check came to.
+/// The result of a check.
 struct Seen<'a> {
     finding: Finding,
-    /// The class, should it have failed.
+    /// Class of the failure, if the check failed.
     class: Option<FailureClass>,
     cites: Vec<Cite>,
     vacuous: bool,
-    /// The call that was looked at.
+    /// Call that was looked at.
     record: Option<&'a ToolRecord>,
-    /// Whether anything was seen at all.
+    /// Whether the check had anything to look at.
     ran: bool,
-    /// Whether the predicate says nothing of what was seen.
+    /// Whether the predicate does not apply to what was observed.
     unevaluable: bool,
 }
 
@@ -173,30 +173,30 @@ fn on_record<'a>(
     }
     let class = match record.error_kind {
         _ if is_cut_short => None,
-        // A test run that fails is a result; a code of which nothing more is known is none.
+        // A failing test run is a result; an exit code with no printed output is not.
         Some(ErrorKind::Exit) => {
             class_of_error(record).or_else(|| has_printed(record).then_some(FailureClass::Logical))
         }
         Some(kind) => kind.failure_class(),
         None => class_of_the_work(case),
     };
-    // What failed may say another thing when it works.
+    // A failed call is not called unevaluable: its output may differ once it works.
     let unevaluable = !finding.holds && !is_cut_short && record.ok && !expect.applies_to(observed);
     let ran = !is_cut_short && !unevaluable;
     Seen { finding, class, cites, vacuous: false, record: Some(record), ran, unevaluable }
 }
 
-/// The class of a check that ran and failed: the last call's own error explains a wrong result, where it had one.
+/// Returns the class of a check that ran and failed: that of the last call's own error, if it had one.
 pub(crate) fn class_of_the_work(case: &Case<'_>) -> Option<FailureClass> {
     match case.last_call() {
-        // A refusal has no class, and what a program said may have none; then the result is what is wrong.
+        // A refusal has no class, and a program's message may imply none; then the result itself is wrong.
         Some(call) if call.error_kind.is_some_and(|kind| kind != ErrorKind::Exit) => class_of_error(call),
         Some(call) => class_of_error(call).or(Some(FailureClass::Logical)),
         None => Some(FailureClass::Logical),
     }
 }
 
-/// The output as a predicate looks into it: a text that is a JSON object or array counts as that.
+/// Returns the output as a predicate sees it: a text that is a JSON object or array is parsed.
 fn claim(output: &Any) -> Cow<'_, Value> {
     if let Value::String(text) = &output.0
         && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
@@ -215,7 +215,7 @@ fn observed<'a>(text: &'a str, facts: Option<&'a Any>, exit_code: Option<i32>) -
     Observed { text, value: facts.map(|facts| &facts.0), exit_code }
 }
 
-/// What a command printed, without the line that the runtime writes above it: `^10$` is about the output.
+/// Returns the output of a command without the line that the runtime writes above it: `^10$` applies to the output.
 fn without_head(text: &str) -> &str {
     if !text.starts_with("exit ") {
         return text;
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_check_looks_at_what_a_command_printed_and_not_at_the_line_above() {
+    fn checks_ignore_the_line_above_a_commands_output() {
         for (text, seen) in [
             ("exit code zero\n10\n", "10\n"),
             ("exit code 2\n(it printed nothing)", ""),

@@ -1,19 +1,19 @@
-//! A check on a record that had to leave something out: what is not there may have been.
+//! Checks on records that were cut: what is missing from the record may have been in the part left out.
 
 use serde_json::Value;
 use setpoint_protocol::predicate::{Finding, Observed, Predicate};
 use setpoint_protocol::text::is_cut;
 
-/// What a predicate came to.
+/// The result of a predicate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Looked {
-    /// It holds only when it would of the whole, too.
+    /// Holds only if it would also hold for the whole text.
     pub(super) finding: Finding,
-    /// Whether it does not hold, and might of the whole.
+    /// Whether it fails here but might hold for the whole text.
     pub(super) is_cut_short: bool,
 }
 
-/// Evaluates a predicate on what may have been cut, against the output where there is one.
+/// Evaluates a predicate on evidence that may have been cut, compared with the output if there is one.
 pub(super) fn look(expect: &Predicate, observed: &Observed<'_>, output: Option<&Value>) -> Looked {
     let mut finding = match output {
         Some(output) => expect.evaluate_against(observed, output),
@@ -25,7 +25,7 @@ pub(super) fn look(expect: &Predicate, observed: &Observed<'_>, output: Option<&
         finding.why.push_str("; the evidence was cut, and this may be about what is missing of it");
         return Looked { finding, is_cut_short: true };
     }
-    // A list that is not whole agrees with one that is not, and a number of a part is not that of the whole.
+    // Two partial lists can agree by accident, and a count over a part is not the count of the whole.
     let is_cut_short = expect.speaks_of_the_output() && is_partial(observed.value);
     if is_cut_short {
         finding.holds = false;
@@ -34,14 +34,14 @@ pub(super) fn look(expect: &Predicate, observed: &Observed<'_>, output: Option<&
     Looked { finding, is_cut_short }
 }
 
-/// Whether a call says of its own result that something is missing in it.
+/// Returns whether a call reports that its own result is incomplete.
 fn is_partial(facts: Option<&Value>) -> bool {
     let fact = |name: &str| facts.and_then(|facts| facts.get(name));
     fact("complete") == Some(&Value::Bool(false))
         || fact("unreadable").and_then(Value::as_u64).is_some_and(|unreadable| unreadable > 0)
 }
 
-/// Whether it looks at something of which a part may be missing. Facts are there whole, or not at all.
+/// Returns whether it reads something that may have been cut. Facts are stored whole or not at all.
 fn reads_what_is_cut(predicate: &Predicate, has_facts: bool) -> bool {
     match predicate {
         Predicate::ExitCode(_) => false,
@@ -57,7 +57,7 @@ fn reads_what_is_cut(predicate: &Predicate, has_facts: bool) -> bool {
     }
 }
 
-/// Whether it may hold of a part and not of the whole: by what is absent, or by what comes first.
+/// Returns whether it may hold for a part but not for the whole: because of what is absent or what comes first.
 fn rests_on_the_whole(predicate: &Predicate, has_facts: bool) -> bool {
     match predicate {
         Predicate::NumberInRange { .. } => true,
@@ -82,7 +82,7 @@ mod tests {
     use setpoint_protocol::text::{head_and_tail, head_lines};
 
     #[test]
-    fn what_comes_after_the_end_of_a_cut_file_may_be_in_the_rest() {
+    fn text_past_the_end_of_a_cut_file_may_exist() {
         let file = "alpha\nbeta\ngamma\n";
         for first_line in [None, Some(1)] {
             let cut = head_lines(file, 12, first_line).to_text("");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_kept_part_may_be_in_the_rest() {
+    fn text_missing_from_a_cut_record_may_exist() {
         let cut = head_and_tail(&format!("head 1 {} tail", "x".repeat(100)), 30);
         let facts = json!({"lines": 1});
         for (predicate, on_cut_text, on_cut_text_with_facts) in [

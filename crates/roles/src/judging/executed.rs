@@ -1,16 +1,16 @@
-//! A probe that runs what the work has changed proves what the work wanted it to prove.
+//! Probes that execute files which the work changed. Such a probe proves only what the work made it prove.
 
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
 use super::case::Case;
 
-/// Why the probe proves nothing: it executed a file that the work changed and that is not the deliverable.
+/// Returns why the probe proves nothing: it executed a file that the work changed and that is not the deliverable.
 ///
-/// A file that was there before the work (a probe of that time executed it) is changed when its hash is another
-/// one now. A file that was not is the work's own when it was written, or was another one in an earlier call. The
-/// deliverable is what an intent names; and, among the work's own files, what the probe itself names by its path,
-/// since whoever wrote the probe wanted that file to be made.
+/// A file that existed before the work (a probe of that time executed it) counts as changed if its hash differs now.
+/// Any other file counts if the work wrote it, or if an earlier call executed it with another hash. The deliverable
+/// is what an intent names and, among the files that the work created, what the probe itself names by its path,
+/// because the plan that wrote the probe asked for that file.
 pub(super) fn changed_by_the_work(probe: &ToolRecord, case: &Case<'_>) -> Option<String> {
     probe.executed_files.iter().find_map(|file| {
         let path = file.path.as_str();
@@ -36,19 +36,19 @@ pub(super) fn changed_by_the_work(probe: &ToolRecord, case: &Case<'_>) -> Option
     })
 }
 
-/// Whether a sentence names the file, by its path or by its name.
+/// Returns whether a sentence names the file, by its path or by its name.
 pub(super) fn names(text: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut words = words(text).map(|word| word.trim_start_matches("./"));
     words.any(|word| word == path || word == name || ends_in(path, word))
 }
 
-/// Whether a call's input names the file by a path, or by a name that can only be a file's.
+/// Returns whether a call's input names the file by a path, or by a name that can only be a file's.
 fn names_as_path(input: &str, path: &str) -> bool {
     words(input).any(|word| word == path || (word.contains(['/', '.']) && ends_in(path, word)))
 }
 
-/// Whether `path` ends in the components of `word`.
+/// Returns whether `path` ends in the components of `word`.
 pub(super) fn ends_in(path: &str, word: &str) -> bool {
     let word = word.trim_start_matches("./");
     !word.is_empty() && path.strip_suffix(word).is_some_and(|rest| rest.ends_with('/'))

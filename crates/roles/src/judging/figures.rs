@@ -1,4 +1,4 @@
-//! Numbers that a criterion or an answer names, and whether anything says them.
+//! Numbers that a criterion or an answer names, and whether the evidence contains them.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,15 @@ use super::self_made::WRITE_FILE;
 use super::strength::{only_looks, only_says};
 use crate::evidence::command_of;
 
-/// Words of an answer that is a figure and no report.
+/// At most so many words in an answer that counts as a figure rather than a report.
 const WORDS_MAX: usize = 12;
-/// Figures of such an answer.
+/// At most so many figures in such an answer.
 const FIGURES_MAX: usize = 3;
 
-/// Whether a check could pass although a number in its criterion is wrong: the number is neither in the command nor in what is
-/// expected, or the expectation would hold without it. Numbers within names, as in `report-2026.txt`, do not count, and a test
-/// run may stand for any number. `seen` is the text that the check read, if none of it was cut.
+/// Returns whether a check could pass although a number in its criterion is wrong: the number is neither in the
+/// command nor in the expectation, or the expectation would hold without it. Numbers within names, as in
+/// `report-2026.txt`, do not count, and a test run may vouch for any number. `seen` is the text that the check read,
+/// if none of it was cut.
 pub(super) fn says_less(criterion: &str, check: &Check, seen: Option<&str>) -> bool {
     let on = match &check.on {
         CheckOn::Probe(call) => call.input.to_text(),
@@ -39,12 +40,12 @@ pub(super) fn says_less(criterion: &str, check: &Check, seen: Option<&str>) -> b
     !is_run && !claim.amounts.iter().all(is_said)
 }
 
-/// Words of a criterion that speaks of more or fewer than its number.
+/// Words of a criterion that compares with its number.
 const COMPARING: &[&str] = &[
     "least", "most", "more", "less", "fewer", "over", "under", "above", "below", "between", "than", "up",
     "maximum", "minimum", "max", "min", "exceed", "exceeds", "within", "range", "from",
 ];
-/// Words of a criterion about what is not so.
+/// Words of a criterion that denies something.
 const DENYING: &[&str] = &[
     "no", "not", "never", "none", "nothing", "without", "neither", "nor", "cannot", "lacks", "absent",
     "gone", "free", "removed", "deleted", "instead",
@@ -66,14 +67,14 @@ struct Claim {
 }
 
 impl Claim {
-    /// Whether what is expected cannot hold without the number.
+    /// Returns whether the expectation cannot hold without the number.
     fn needs(&self, expect: &Predicate, number: &str) -> bool {
         let is_there = || says(expect, number);
         let is_seen = || self.seen.as_ref().is_none_or(|seen| seen.contains(number));
         match expect {
             Predicate::All(parts) => parts.iter().any(|part| self.needs(part, number)),
             Predicate::Any(parts) => !parts.is_empty() && parts.iter().all(|part| self.needs(part, number)),
-            // “does not contain 10” holds of whatever prints something else.
+            // “does not contain 10” holds for any program that prints something else.
             Predicate::Not(part) => self.denies && says(part, number),
             // These compare the answer's figure with the measured one.
             Predicate::Rows(_) | Predicate::Pointer { is: Comparison::Output { .. }, .. } => {
@@ -86,19 +87,19 @@ impl Claim {
             Predicate::Pointer { is: Comparison::AtLeast(_) | Comparison::AtMost(_), .. } => {
                 is_there() && (self.compares || is_seen())
             }
-            // One way of several to match a pattern may do without it.
+            // One alternative of a pattern may not contain the number.
             Predicate::Contains(_) | Predicate::Matches(_) => is_there() && is_seen(),
             _ => is_there(),
         }
     }
 }
 
-/// Whether the number is anywhere in what is expected.
+/// Returns whether the number is anywhere in the expectation.
 fn says(expect: &Predicate, number: &str) -> bool {
     serde_json::to_string(expect).is_ok_and(|text| numbers(&text).contains(number))
 }
 
-/// The amounts in a sentence. A label is none: in “step 2 prints 7 lines” only 7 is an amount.
+/// Returns the amounts in a sentence. Labels are not amounts: in “step 2 prints 7 lines” only 7 is one.
 fn amounts(text: &str) -> BTreeSet<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_counted = |next: &&str| next.ends_with('s') && !["is", "was", "has", "does"].contains(next);
@@ -110,12 +111,13 @@ fn amounts(text: &str) -> BTreeSet<String> {
     words.iter().enumerate().filter_map(amount).collect()
 }
 
-/// Whether the answer is a figure that no call has shown: `17`, after `wc` said 4. What a record had to leave out may hold it.
+/// Returns whether the answer is a figure that no call has shown: `17`, after `wc` printed 4. A record that was cut
+/// may have contained it.
 pub(super) fn is_from_nowhere(case: &Case<'_>) -> bool {
     are_from_nowhere(of_answer(case.output), case)
 }
 
-/// Whether a sentence about the work names a figure that neither the answer nor any call holds.
+/// Returns whether a sentence about the work names a figure that is neither in the answer nor in any call.
 pub(crate) fn tells_of_nowhere(sentence: &str, case: &Case<'_>) -> bool {
     let answer = case.output.to_text();
     let in_answer: BTreeSet<String> = numbers(&answer).into_iter().chain(claims(&answer)).collect();
@@ -138,11 +140,11 @@ fn are_from_nowhere(mut missing: BTreeSet<String>, case: &Case<'_>) -> bool {
         return false;
     }
     for record in work {
-        // What a command was told to print, or what the work wrote down itself, comes from nowhere else.
+        // Text that a command was told to print, or that the work wrote itself, is not a source.
         if only_says(record) || is_of_own_making(record, case) {
             continue;
         }
-        // A reader can count the lines that a call printed, with or without a heading.
+        // A reader can count the printed lines, with or without a heading.
         let lines = printed(record).count();
         let counted = format!("{lines} {}", lines.saturating_sub(1));
         let facts = || record.facts.as_ref().map(Any::to_text).unwrap_or_default();
@@ -154,7 +156,7 @@ fn are_from_nowhere(mut missing: BTreeSet<String>, case: &Case<'_>) -> bool {
     true
 }
 
-/// Whether a call wrote down what the work says, or looked at a file that was written so.
+/// Returns whether a call wrote the work's own text, or read a file written that way.
 fn is_of_own_making(record: &ToolRecord, case: &Case<'_>) -> bool {
     let is_write = |call: &ToolRecord| call.tool.tool() == WRITE_FILE;
     if is_write(record) {
@@ -174,13 +176,13 @@ fn is_of_own_making(record: &ToolRecord, case: &Case<'_>) -> bool {
     }
 }
 
-/// Whether two paths may be of one file: one is the end of the other.
+/// Returns whether two paths may denote one file: one is the end of the other.
 fn is_one_file(one: &str, other: &str) -> bool {
     let plain = |path: &str| path.trim_start_matches("./").to_owned();
     plain(one) == plain(other) || ends_in(one, other) || ends_in(other, one)
 }
 
-/// The figures of an answer that is short.
+/// Returns the figures of a short answer.
 fn of_answer(output: &Any) -> BTreeSet<String> {
     let text = match &output.0 {
         serde_json::Value::String(text) => text.clone(),
@@ -195,7 +197,8 @@ fn of_answer(output: &Any) -> BTreeSet<String> {
     if is_short { figures } else { BTreeSet::new() }
 }
 
-/// Numbers that are words of their own, also within a sum (`6+6`), in digits of full width, and in English words.
+/// Returns the numbers that are words of their own, also within a sum (`6+6`), in full-width digits, and as English
+/// words.
 fn claims(text: &str) -> BTreeSet<String> {
     let digit = |c: char| match u32::from(c).checked_sub(u32::from('０')) {
         Some(digit @ 0..=9) => char::from_digit(digit, 10).unwrap_or(c),
@@ -210,7 +213,7 @@ fn claims(text: &str) -> BTreeSet<String> {
     text.split(is_between).filter_map(|word| of_word(word).or_else(|| in_words(word))).collect()
 }
 
-/// Numbers as they are written out; “one” and “two” are words like any other.
+/// Numbers in words; “one” and “two” are too common to count.
 const IN_WORDS: &[(&str, u32)] = &[
     ("three", 3),
     ("four", 4),
@@ -242,17 +245,17 @@ fn of_word(word: &str) -> Option<String> {
     number(word.trim_matches(|c: char| !c.is_alphanumeric()))
 }
 
-/// All numbers, within names too.
+/// Returns all numbers, including those within names.
 fn numbers(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
     let words = text.split(|c: char| !is_part(c)).map(|word| word.trim_matches(['.', ',']));
     let whole = words.clone().filter_map(number);
-    // A list such as `1,2,3`, and a version.
+    // Covers both a list such as `1,2,3` and a version.
     let parts = words.flat_map(|word| word.split(['.', ','])).filter_map(number);
     whole.chain(parts).collect()
 }
 
-/// A number as all ways to write it: without separators of thousands, and without a fraction that says nothing.
+/// Normalises a number: no thousands separators and no zero fraction.
 fn number(word: &str) -> Option<String> {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let is_plain = word.chars().all(|c| c.is_ascii_digit() || c == '.' || c == ',');
@@ -269,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_check_that_says_less_than_its_criterion_is_known() {
+    fn a_check_weaker_than_its_criterion_is_detected() {
         for (criterion, expect, seen, less) in [
             ("app.py prints 10", r#"{"matches": "10|5"}"#, Some("5"), true),
             ("app.py prints 10", r#"{"not": {"contains": "10"}}"#, Some("5"), true),
@@ -303,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_of_short_answers_are_read_and_those_of_reports_are_not() {
+    fn figures_are_read_from_short_answers_only() {
         for (output, figures) in [
             (r#""17""#, vec!["17"]),
             (r#""There are 17 users in users.csv.""#, vec!["17"]),

@@ -1,4 +1,4 @@
-//! A model's verdicts on some criteria, with the one chance to mend them.
+//! A model's verdicts on some criteria, with at most one repair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,36 +12,36 @@ use setpoint_protocol::text::clip;
 use super::case::Case;
 use super::settle::{EVIDENCE_CHARS_MAX, Settled, lacks_a_citation, settle, settle_impossible, unjudged};
 
-/// Characters of what a repair call says was wrong.
+/// Characters of the problems listed in a repair call.
 const PROBLEMS_CHARS_MAX: usize = 2_000;
-/// Why a criterion stays unjudged although the judge answered.
+/// Reason for a criterion that stays unjudged although the judge answered.
 const NO_VERDICT: &str = "the judge gave no usable verdict";
 
-/// What is done about a failure without a class.
+/// How a failure without a class gets one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoClass {
-    /// Whoever holds the hearing asks for it in a call of its own.
+    /// The holder of the hearing asks in a separate call.
     AskedLater,
     /// The repair call asks for it.
     AskedInRepair,
 }
 
-/// The hearing of some criteria. One answer, and at most one repair.
+/// A hearing of some criteria: one answer and at most one repair.
 #[derive(Clone, Debug)]
 pub struct Hearing {
     criteria: Vec<Criterion>,
     given: BTreeMap<CriterionId, VerdictDraft>,
-    /// Criteria that may be found impossible here: somebody says so, and names calls that ran.
+    /// Criteria that may be found impossible here: a finding claims so and cites calls that ran.
     claimed: BTreeSet<CriterionId>,
     no_class: NoClass,
     repaired: bool,
     why_unjudged: String,
-    /// The judge's service was away when it was asked last.
+    /// Whether the judge's service was unavailable at the last call.
     outage: bool,
 }
 
 impl Hearing {
-    /// Of these criteria.
+    /// Opens a hearing of these criteria.
     #[must_use]
     pub fn of(criteria: Vec<Criterion>, no_class: NoClass) -> Self {
         Hearing {
@@ -55,21 +55,21 @@ impl Hearing {
         }
     }
 
-    /// The same, where these criteria may be found impossible here.
+    /// Allows these criteria to be found impossible here.
     #[must_use]
     pub fn with_claims(mut self, claimed: BTreeSet<CriterionId>) -> Self {
         self.claimed = claimed;
         self
     }
 
-    /// What is judged in it.
+    /// Returns the criteria under judgement.
     #[must_use]
     pub fn criteria(&self) -> &[Criterion] {
         &self.criteria
     }
 
-    /// Takes verdicts, and says what is wrong with them when the judge should be asked again. `more` is what else
-    /// is wrong with the answer. A criterion with one verdict is judged; one with none or several is not.
+    /// Takes verdicts; returns what is wrong with them if the judge should be asked again. `more` lists other
+    /// problems of the answer. A criterion with exactly one verdict is judged; one with none or several is not.
     pub fn hear(
         &mut self,
         drafts: Vec<VerdictDraft>,
@@ -103,14 +103,14 @@ impl Hearing {
         if more.is_empty() { None } else { self.repair(&more.join("; ")) }
     }
 
-    /// Takes an answer that could not be read, and says why when the judge should be asked again.
+    /// Takes an unreadable answer; returns why the judge should be asked again, if it should.
     pub fn unreadable(&mut self, error: &ExtractError) -> Option<String> {
         self.why_unjudged = NO_VERDICT.to_owned();
         self.outage = false;
         self.repair(&format!("failed to {error}"))
     }
 
-    /// Takes a failed call, and says so when another try may help.
+    /// Takes a failed call; returns the reason if another try may help.
     pub fn unanswered(&mut self, failure: Option<&ModelFailure>) -> Option<String> {
         let reason = failure.map_or("the call was interrupted", |failure| failure.reason.as_str());
         self.why_unjudged = format!("the judge did not answer: {}", clip(reason, 300));
@@ -119,20 +119,20 @@ impl Hearing {
         if may_help { self.repair("there was no answer") } else { None }
     }
 
-    /// Whether any criterion has a verdict.
+    /// Returns whether any criterion has a verdict.
     #[must_use]
     pub fn has_judged(&self) -> bool {
         !self.given.is_empty()
     }
 
-    /// Whether the criterion has no verdict because the judge's service was away.
+    /// Returns whether the criterion has no verdict because the judge's service was unavailable.
     #[must_use]
     pub fn missed(&self, criterion: &CriterionId) -> bool {
         let is_heard = self.criteria.iter().any(|heard| heard.id == *criterion);
         self.outage && is_heard && !self.given.contains_key(criterion)
     }
 
-    /// The verdict on one of its criteria, as the evidence allows it.
+    /// Returns the verdict on one of its criteria, as far as the evidence supports it.
     #[must_use]
     pub fn verdict(&self, criterion: &Criterion, case: &Case<'_>) -> Settled {
         match self.given.get(&criterion.id) {

@@ -1,19 +1,19 @@
-//! What programs say when something outside was in the way. An exit code alone does not tell.
+//! Program messages that show an environmental failure. An exit code alone does not.
 
 use setpoint_protocol::message::FailureClass;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
-/// Characters of what a call said that a verdict quotes.
+/// Characters of a call's output that a verdict quotes.
 const QUOTE_CHARS_MAX: usize = 200;
-/// Lines of an error that are searched; the rest says it again.
+/// At most so many lines of an error are searched; later lines repeat the cause.
 const LINES_MAX: usize = 40;
-/// What stands above the errors in a command's output.
+/// Heading above the errors in a command's output.
 const ERRORS_HEAD: &str = "[errors]";
-/// What a command's output says where there was none.
+/// Output text of a command that printed nothing.
 pub(super) const NOTHING: &str = "(it printed nothing)";
 
-/// Parts of messages, in lower case: the path, program, network or permission is missing.
+/// Parts of messages, in lower case: a path, program, network or permission is missing.
 const ENVIRONMENTAL: &[&str] = &[
     "address already in use",
     "ambiguous argument",
@@ -60,7 +60,7 @@ const ENVIRONMENTAL: &[&str] = &[
     "unknown revision",
 ];
 
-/// The class of a call that ended with a red exit code, by what it said; `None` where that does not tell.
+/// Returns the class of a call with a non-zero exit, from what it printed; `None` if that does not tell.
 pub(super) fn class_of_exit(record: &ToolRecord) -> Option<FailureClass> {
     let is_known = |line: &str| {
         let line = line.to_lowercase();
@@ -69,7 +69,7 @@ pub(super) fn class_of_exit(record: &ToolRecord) -> Option<FailureClass> {
     errors(record).take(LINES_MAX).any(is_known).then_some(FailureClass::Environmental)
 }
 
-/// The class that the typed error of a call implies, what a program said included.
+/// Returns the class that the typed error of a call implies, what a program printed included.
 pub(super) fn class_of_error(record: &ToolRecord) -> Option<FailureClass> {
     match record.error_kind {
         Some(ErrorKind::Exit) => class_of_exit(record),
@@ -78,26 +78,26 @@ pub(super) fn class_of_error(record: &ToolRecord) -> Option<FailureClass> {
     }
 }
 
-/// The first line of what a failed call said went wrong.
+/// Returns the first line of the error that a failed call reported.
 pub(super) fn first_error(record: &ToolRecord) -> Option<String> {
     let line = errors(record).find(|line| !line.is_empty() && *line != NOTHING)?;
     (record.error_kind.is_some()).then(|| clip(line, QUOTE_CHARS_MAX))
 }
 
-/// Whether a command printed anything at all.
+/// Returns whether a command printed anything.
 pub(super) fn has_printed(record: &ToolRecord) -> bool {
     printed(record).next().is_some()
 }
 
-/// The lines that a call printed, without those of the runtime around them.
+/// Returns the lines that a call printed, without those that the runtime adds around them.
 pub(crate) fn printed(record: &ToolRecord) -> impl Iterator<Item = &str> {
     let is_framed = record.exit_code.is_some() && record.evidence.starts_with("exit ");
     let lines = record.evidence.lines().skip(usize::from(is_framed));
     lines.filter(|line| !line.trim().is_empty() && *line != NOTHING && *line != ERRORS_HEAD)
 }
 
-/// The lines of the errors; where a program kept none apart, all that it printed below the first line, which the runtime
-/// wrote.
+/// Returns the lines of the errors; if the program did not separate them, everything below the first line, which the
+/// runtime wrote.
 fn errors(record: &ToolRecord) -> impl Iterator<Item = &str> {
     let mut lines = record.evidence.lines().map(str::trim);
     let has_errors = record.evidence.lines().any(|line| line.trim() == ERRORS_HEAD);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn known_messages_say_that_the_surroundings_were_in_the_way() {
+    fn known_messages_are_classed_as_environmental() {
         for (text, first) in [
             (
                 "exit code 128\n[errors]\nfatal: malformed object name main\n",

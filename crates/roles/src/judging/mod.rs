@@ -1,29 +1,29 @@
-//! Judging criteria on evidence: by code where a criterion has a check, by a model's answer otherwise.
+//! Judges criteria on evidence: by code if a criterion has a check, by a model's answer otherwise.
 //!
-//! Shared by R4a (one sub-task) and R4b (the whole). What is judged is a [`Case`]; [`by_check`] judges one
-//! criterion by its check, and a [`Hearing`] takes a model's verdicts and holds them against the evidence. There
-//! is no overall verdict here, and nothing here asks a model or runs a call: the roles do.
+//! Shared by R4a (one sub-task) and R4b (the whole). What is judged is a [`Case`]; [`by_check`] judges one criterion
+//! by its check, and a [`Hearing`] takes a model's verdicts and compares them with the evidence. There is no overall
+//! verdict here, and nothing here asks a model or runs a call: the roles do.
 //!
 //! # What a model's pass must cite
 //!
-//! A pass must cite at least one call that was made by the work or measured after it, and every call it cites
-//! must exist and have run: an exit code is a result, a red one too. `output` alone is enough only where no call could show more:
+//! A pass must cite at least one call that was made by the work or measured after it, and every call it cites must
+//! exist and have run: an exit code is a result, a non-zero one too. `output` alone is enough only if no call could
+//! show more:
 //!
-//! * the criterion is `plausible`, which is to say a matter of judgement; or
-//! * it is `verifiable`, its sentence is about the text itself and names no place outside it, and the work made
-//!   no call at all.
+//! * the criterion is `plausible`, that is, a matter of judgement; or
+//! * it is `verifiable`, its sentence is about the text itself and names no place outside it, and the work made no
+//!   call at all.
 //!
-//! Whatever else cites `output` alone is a pass without evidence and fails. The rule rejects where it cannot
-//! tell: a plan that wants a statement about wording judged after calls were made gives it a check on the output,
-//! or calls it plausible.
+//! Any other pass that cites `output` alone lacks evidence and fails. The rule rejects in doubt: a plan that wants a
+//! statement about wording judged after calls were made gives it a check on the output, or calls it plausible.
 //!
 //! # Where a failure's class comes from
 //!
-//! From the typed error of the cited call; for a check, of the probe or call it looks at, else of the last call
-//! of the work. An exit code alone says nothing: what the program said does, where it is among the known messages
+//! From the typed error of the cited call; for a check, of the probe or call it looks at, else of the last call of
+//! the work. An exit code alone says nothing: what the program printed does, if it is among the known messages
 //! (`messages`). A check that ran, with no such error, failed logically; a probe that could not run failed
 //! environmentally. Only then does a model's word count. A refusal by a person has no class, nor has a check that
-//! could have come out otherwise on what a record had to leave out.
+//! could have come out otherwise on the part that was cut from a record.
 
 mod bearing;
 mod cannot_fail;

@@ -9,7 +9,7 @@ use super::{executed, runner};
 /// The tool that runs command lines.
 const SHELL: &str = "shell";
 
-/// Variables that change how things are printed, and not what runs.
+/// Variables that change how output is printed, not what runs.
 const HARMLESS: &[&str] = &[
     "CI",
     "CLICOLOR",
@@ -28,21 +28,21 @@ const HARMLESS: &[&str] = &[
     "TZ",
 ];
 
-/// Where a named command is meant to run: the working directory, or a folder that is spoken of.
+/// The place where a named command is meant to run: the working directory, or a folder that is mentioned.
 #[derive(Clone, Debug)]
 pub(super) struct Place<'a> {
-    /// The working directory.
     pub(super) cwd: &'a str,
-    /// The person's words, intents and criteria.
+    /// Texts that may mention a folder: the person's words, intents and criteria.
     pub(super) said: Vec<&'a str>,
 }
 
-/// Whether a call is the one that `which` names.
+/// Returns whether a call is the one that `which` names.
 ///
-/// For a command: nothing but it runs, after a `cd` into a folder that is spoken of at most, so that what was printed and how it
-/// ended are its own, and no variable puts another program or library in its place. It is not negated and does not run beside
-/// the shell. Where only a text is looked for, options may follow the words of `which` that do not hold it, and its output may
-/// go through programs that leave lines out; otherwise nothing may follow but what changes how things are printed.
+/// For a command: it must run alone, after at most a `cd` into a folder that is mentioned, so that the output and the
+/// exit code are its own, and no variable may replace a program or library. It is not negated and does not run in the
+/// background. If only a text is looked for, options that do not contain that text may follow the words of `which`,
+/// and the output may pass through programs that drop lines; otherwise only options that change how things are
+/// printed may follow.
 pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, place: &Place<'_>) -> bool {
     if record.tool.tool() != SHELL {
         return is_at(&record.target, which.trim().trim_start_matches("./"), place)
@@ -58,10 +58,10 @@ pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, pla
     folders.into_iter().flatten().all(is_there) && is_same(&command, &named, expect)
 }
 
-/// The parameters of file tools that say what a call is about.
+/// Parameters of file tools that identify what a call is about.
 const ABOUT: &[&str] = &["path", "root", "dir", "source", "archive", "manifest", "left", "right"];
 
-/// Whether the path that a file tool was given is the one that is named; further options, and `.`, say nothing against it.
+/// Returns whether a file tool was given the named path; further options and `.` are allowed.
 fn is_given(record: &ToolRecord, which: &str, place: &Place<'_>) -> bool {
     let cwd = place.cwd.trim_end_matches('/');
     let plain = |path: &str| -> String {
@@ -78,21 +78,22 @@ fn is_given(record: &ToolRecord, which: &str, place: &Place<'_>) -> bool {
     given.any(|path| plain(path) == plain(which))
 }
 
-/// Whether a file tool's target is the path that is named: from the working directory on, or from a folder that is spoken of.
-/// `old/src/b.py` is not `src/b.py`. Outside of the working directory lies the workspace, whose path a plan does not know.
+/// Returns whether a file tool's target is the named path, relative to the working directory or to a folder that is
+/// mentioned. `old/src/b.py` is not `src/b.py`. Outside the working directory is the workspace, whose path a plan
+/// does not know.
 fn is_at(target: &str, wanted: &str, place: &Place<'_>) -> bool {
     let Some(before) = target.strip_suffix(wanted).and_then(|before| before.strip_suffix('/')) else {
         return target == wanted;
     };
     let below = before.strip_prefix(place.cwd.trim_end_matches('/'));
     match below.filter(|below| below.is_empty() || below.starts_with('/')) {
-        // A target of two paths ("a into b") is told by its last.
+        // A target of two paths ("a into b") is identified by its last.
         Some(below) if !below.contains(" /") => place.is_spoken_of(below.trim_start_matches('/')),
         _ => true,
     }
 }
 
-/// The command in normal form, without the parameters of the call that stand behind it.
+/// Returns the command in normal form, without the call's trailing parameters.
 fn without_parameters(record: &ToolRecord) -> &str {
     let mut target = record.target.as_str();
     for name in ["timeout_s", "cwd"] {
@@ -113,13 +114,13 @@ impl Place<'_> {
     }
 }
 
-/// Whether a text names the folder, by its path or by a path that ends in it.
+/// Returns whether a text names the folder, by its path or by a path that ends in it.
 fn speaks_of(text: &str, folder: &str) -> bool {
     let mut words = executed::words(text).map(|word| word.trim_end_matches('/').trim_start_matches("./"));
     words.any(|word| word == folder || (word.contains('/') && executed::ends_in(folder, word)))
 }
 
-/// Whether a command, as written and in normal form, can be the one that a check names: it runs alone.
+/// Returns whether a command, as written and in normal form, can be the one that a check names: it runs alone.
 pub(crate) fn runs_alone(text: &str, target: &str, expect: &Predicate) -> bool {
     alone(text, target, expect).is_some()
 }
@@ -127,17 +128,16 @@ pub(crate) fn runs_alone(text: &str, target: &str, expect: &Predicate) -> bool {
 /// A command that runs alone.
 #[derive(Debug)]
 struct Alone {
-    /// The folder that a `cd` before it leads into.
+    /// Folder that a preceding `cd` enters.
     folder: Option<String>,
-    /// What is assigned before it.
+    /// Assignments before the command.
     set: Vec<String>,
-    /// Its words.
     words: Vec<String>,
 }
 
-/// The command that runs alone, or at the head of a pipe where its exit code does not count.
+/// Parses the command if it runs alone, or at the head of a pipe when its exit code does not count.
 fn alone(text: &str, target: &str, expect: &Predicate) -> Option<Alone> {
-    // What stands behind `||` may not have run. The normal form no longer shows that, nor `!`, `&` and redirections.
+    // A command after `||` may not have run. The normal form no longer shows that, nor `!`, `&` and redirections.
     let bare = bare(text);
     if text.contains("||")
         || loses_its_exit_code(&bare)
@@ -159,14 +159,15 @@ fn alone(text: &str, target: &str, expect: &Predicate) -> Option<Alone> {
     let leaves_out = is_only_looked_for(expect) && commands.iter().skip(1).all(is_filter);
     let mut words = words(commands.first().filter(|_| commands.len() == 1 || leaves_out)?);
     words.drain(..words.iter().take_while(|word| is_assignment(word)).count());
-    // The normal form leaves them out.
+    // The normal form drops assignments, so they are read from the text.
     let is_between = |c: char| c.is_whitespace() || ";&".contains(c);
     let before = text.split(is_between).map(unquoted).take_while(|word| words.first() != Some(word));
     let set = before.filter(|word| is_assignment(word)).collect();
     Some(Alone { folder, set, words })
 }
 
-/// Whether a command does what the named one does: its words begin with the same, and what follows takes nothing away.
+/// Returns whether a command does what the named one does: it begins with the same words, and the rest does not
+/// narrow it.
 fn is_same(command: &Alone, named: &Alone, expect: &Predicate) -> bool {
     let is_harmless = |word: &String| {
         let name = word.split('=').next().unwrap_or(word);
@@ -182,10 +183,10 @@ fn is_same(command: &Alone, named: &Alone, expect: &Predicate) -> bool {
     command.set.iter().all(is_harmless) && more.is_some_and(is_still)
 }
 
-/// Programs that print a part of what they read, and nothing else.
+/// Programs that only print a part of their input.
 const FILTERS: &[&str] = &["cat", "grep", "head", "tail", "tee"];
 
-/// Whether the predicate only looks for texts: what was printed can have been more, and not other.
+/// Returns whether the predicate only looks for texts, so that extra output does not matter.
 fn is_only_looked_for(expect: &Predicate) -> bool {
     !expect.has(&|part| {
         !matches!(
@@ -195,7 +196,7 @@ fn is_only_looked_for(expect: &Predicate) -> bool {
     })
 }
 
-/// Whether a word of the command's own would be found by what is looked for.
+/// Returns whether the expectation would match a word of the command itself.
 fn says(part: &Predicate, word: &str) -> bool {
     match part {
         Predicate::Contains(text) => {
@@ -207,8 +208,8 @@ fn says(part: &Predicate, word: &str) -> bool {
     }
 }
 
-/// The characters of a command, each with whether it stands outside of quotes and is not escaped. A quote or a backslash that
-/// means itself does not count as standing outside.
+/// Iterates over the characters of a command, each with whether it is outside quotes and not escaped. A literal quote
+/// or backslash does not count as outside.
 fn with_quoting(text: &str) -> impl Iterator<Item = (char, bool)> {
     let (mut quote, mut is_escaped) = (None, false);
     text.chars().map(move |c| {
@@ -227,12 +228,12 @@ fn with_quoting(text: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
-/// A command without what stands in quotes.
+/// Returns a command without its quoted parts.
 fn bare(text: &str) -> String {
     with_quoting(text).filter_map(|(c, is_outside)| is_outside.then_some(c)).collect()
 }
 
-/// Whether the exit code is negated (`! make`), or belongs to nothing because the command runs in the background (`make &`).
+/// Returns whether the exit code is negated (`! make`) or lost because the command runs in the background (`make &`).
 fn loses_its_exit_code(bare: &str) -> bool {
     let is_negation = |word: &str| word == "!" || word == "{!" || word == "(!";
     let alone: String =
@@ -240,7 +241,8 @@ fn loses_its_exit_code(bare: &str) -> bool {
     alone.contains('&') || bare.split(|c: char| c.is_whitespace() || ";&|".contains(c)).any(is_negation)
 }
 
-/// Whether the output is redirected although the check is about text that must be missing, a number or a value in it.
+/// Returns whether the output is redirected although the check needs it: for an absent text, a number or a value in
+/// it.
 fn hides(bare: &str, expect: &Predicate) -> bool {
     let is_about_all = expect.has(&|part| match part {
         Predicate::Not(not) => !matches!(**not, Predicate::ExitCode(_)),
@@ -257,7 +259,7 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Words, quotes taken off.
+/// Returns the words without their quotes.
 fn words(text: &str) -> Vec<String> {
     split(text, ' ').into_iter().filter(|word| !word.is_empty()).map(|word| unquoted(&word)).collect()
 }
@@ -266,7 +268,7 @@ fn unquoted(word: &str) -> String {
     word.replace(['\'', '"'], "")
 }
 
-/// The parts between separators that stand outside quotes.
+/// Splits a text at separators outside quotes.
 fn split(text: &str, separator: char) -> Vec<String> {
     let (mut parts, mut part) = (Vec::new(), String::new());
     for (c, is_outside) in with_quoting(text) {
@@ -382,7 +384,7 @@ mod tests {
         assert!(!is(piped, piped, which, exit()) && is(piped, piped, which, json!({"contains": "5 passed"})));
         let both = json!({"all": [{"contains": "5 passed"}, {"not": {"exit_code": 1}}]});
         assert!(!is(piped, piped, which, both));
-        // What is negated, or not waited for, ends otherwise; a filter may make anything of what was printed.
+        // A negated or background command has another exit code; a filter may change the output arbitrarily.
         for text in
             ["! make check", "cd . && ! make check", "! { make check; }", "make check &", "make check & wait"]
         {
@@ -411,12 +413,12 @@ mod tests {
             "./lint",
             json!({"contains": "0 problems"})
         ));
-        // A part of the tests says `OK` as well.
+        // A part of the tests prints `OK` as well.
         let part = "pytest tests/ -k one";
         assert!(!is(part, part, which, json!({"contains": "passed"})));
         let longer = "git log -S x --oneline";
         assert!(is(longer, longer, "git log -S x", json!({"contains": "abc"})));
-        // As the normal form has it, without what is assigned.
+        // The normal form drops the assignments.
         for text in [
             "PATH=bin pytest tests/",
             "PATH=$PWD/bin:$PATH; pytest tests/",
@@ -424,13 +426,13 @@ mod tests {
         ] {
             assert!(!is(text, "pytest tests/", which, exit()), "{text}");
         }
-        // What was named with a folder or a variable is meant so.
+        // A command named with a folder or a variable must run with it.
         let own = "cd other ; PYTHONPATH=src pytest tests/";
         assert!(is(own, own, own, exit()) && !is(own, own, which, exit()));
     }
 
     #[test]
-    fn a_folder_that_nobody_spoke_of_is_another_place() {
+    fn a_folder_not_mentioned_is_another_place() {
         let expect: Predicate = serde_json::from_value(json!({"test_run": {}})).unwrap();
         for (cwd, expected) in
             [("app", true), ("web/site/", true), ("/home/ada/shop/", true), ("fake", false), ("site", false)]
@@ -459,7 +461,7 @@ mod tests {
         assert!(!is("b.txt") && !is(".txt"));
     }
 
-    /// A file of the same name in another folder was read, and its content shown as that of the named one.
+    /// Regression: a file of the same name in another folder passed for the named one.
     #[test]
     fn a_path_is_meant_from_the_working_directory() {
         let here = |target: &str, which: &str| is_at(&format!("/home/ada/shop/{target}"), which, &place());

@@ -1,5 +1,5 @@
-//! What the person names and no call that ran does: a file, or a command. What is said of it then rests on nothing, whatever the
-//! criteria came to.
+//! Names of the goal, files or commands, that no call that ran mentions. A claim about them lacks evidence, whatever
+//! the criteria came to.
 
 use serde_json::Value;
 use setpoint_protocol::tool::ToolRecord;
@@ -9,14 +9,14 @@ use super::executed::words;
 use super::programs::{LISTERS, NAMERS};
 use crate::evidence::command_of;
 
-/// The most names that the result lists.
+/// At most so many names are listed in the result.
 const TOLD_MAX: usize = 5;
 /// Characters of a name or command that is looked for.
 const CHARS_MAX: usize = 200;
-/// Words near a name among which one may say that it is none of the task's.
+/// Number of words around a name that are searched for one that excludes it from the task.
 const NEAR: usize = 4;
 
-/// Endings of names that are a file's. Others may be a part of a program (`calc.add`) or of a sentence (`e.g.`).
+/// Extensions that mark a file name. Others may be part of a program (`calc.add`) or of a sentence (`e.g.`).
 const ENDINGS: &[&str] = &[
     "bak", "bash", "bin", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "dat", "db", "diff", "doc",
     "docx", "env", "ex", "gif", "go", "gz", "h", "hpp", "hs", "htm", "html", "ini", "ipynb", "java", "jpeg",
@@ -26,7 +26,7 @@ const ENDINGS: &[&str] = &[
     "xlsx", "xml", "xz", "yaml", "yml", "zip",
 ];
 
-/// Words after which a file is an example, or one to be left alone.
+/// Words before a file that is an example, or must be left alone.
 const APART: &[&str] = &[
     "not",
     "don't",
@@ -48,16 +48,16 @@ const APART: &[&str] = &[
     "außer",
     "sauf",
 ];
-/// The same behind a file: `CHANGELOG.md stays as it is`.
+/// The same, after a file: `CHANGELOG.md stays as it is`.
 const KEPT: &[&str] =
     &["stays", "stay", "remains", "remain", "unchanged", "untouched", "touched", "alone", "keeps"];
-/// Words with which something else begins.
+/// Words that start another clause.
 const JOINTS: &[&str] = &["and", "then", "or", "but"];
 
 /// Tools that only list names.
 const LISTING_TOOLS: &[&str] = &["list_dir", "find_files", "glob"];
 
-/// The files and commands of the person's words that no call that ran names.
+/// Returns the files and commands in the person's words that no call that ran names.
 pub(crate) fn overlooked(case: &Case<'_>) -> Vec<String> {
     let calls: Vec<&ToolRecord> = case
         .runs
@@ -78,7 +78,7 @@ pub(crate) fn overlooked(case: &Case<'_>) -> Vec<String> {
     files.chain(commands.map(|command| format!("`{command}`"))).take(TOLD_MAX).collect()
 }
 
-/// The names of files in a text, each once, as they stand there.
+/// Returns the distinct file names in a text, as written.
 fn files(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let all: Vec<&str> = text.split_whitespace().collect();
@@ -86,7 +86,7 @@ fn files(text: &str) -> Vec<String> {
         let name =
             word.trim_matches(|c: char| "\"'`([{<,;:!?)]}>*@«»“”".contains(c)).trim_end_matches(['.', ',']);
         let name = name.trim_matches(|c: char| "\"'`*".contains(c));
-        // What another sentence or part of one says is not about this name.
+        // Another sentence or clause says nothing about this name.
         let is_end = |word: &&&str| word.ends_with(['.', ',', ';', ':']) && !word.ends_with("e.g.");
         let before = all.iter().take(at).rev().take_while(|word| !is_end(word)).take(NEAR - 1);
         let plain = |word: &&str| word.to_lowercase().trim_matches(['(', '"', '.', ',']).to_owned();
@@ -109,21 +109,21 @@ fn is_file(name: &str) -> bool {
     }
     let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let Some((stem, ending)) = last.rsplit_once('.') else { return false };
-    // `Node.js` is none.
+    // `Node.js` is a product, not a file.
     let is_product = ending == "js" && stem.chars().next().is_some_and(char::is_uppercase);
     !stem.is_empty() && !is_product && ENDINGS.contains(&ending.to_lowercase().as_str())
 }
 
-/// Words before a command that is to be run.
+/// Words before a command to run.
 const RUNNING: &[&str] = &["run", "runs", "running", "execute", "executing", "with", "using", "by", "via"];
 
-/// The commands that a text says to run, in backticks or quotes: ``deploy with `make deploy` ``. One with a placeholder, such as
-/// `tool.py FILE`, cannot be looked for as it stands.
+/// Returns the commands that a text says to run, in backticks or quotes: ``deploy with `make deploy` ``. Skips one
+/// with a placeholder, such as `tool.py FILE`, which no call contains literally.
 fn commands(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for quote in ['`', '"', '\''] {
         let parts: Vec<&str> = text.split(quote).collect();
-        // The last part has nothing behind it that closes it.
+        // The last part has no closing quote.
         let quoted = parts.windows(3).step_by(2);
         found.extend(quoted.filter_map(|part| match part {
             [before, inside, after] if says_to_run(before, after, quote) && is_command(inside) => {
@@ -135,7 +135,7 @@ fn commands(text: &str) -> Vec<String> {
     found
 }
 
-/// Words near it with which it is only spoken of, or is one way of several.
+/// Words near a command that is only mentioned, or is one of several options.
 const SPOKEN_OF: &[&str] = &[
     "not", "never", "without", "don't", "explain", "would", "if", "else", "when", "happens", "or", "i",
     "users", "people", "they", "you", "instead", "either", "daily",
@@ -145,7 +145,7 @@ fn says_to_run(before: &str, after: &str, quote: char) -> bool {
     let said = before.strip_suffix("the command ").unwrap_or(before);
     let mut words = said.split_whitespace().rev().map(str::to_lowercase);
     let word = words.next().unwrap_or_default();
-    // Texts in quotes stand behind “with” and “by”, too.
+    // “with” and “by” also precede quoted texts that are not commands.
     let known = if quote == '`' { RUNNING } else { RUNNING.get(..5).unwrap_or_default() };
     let mut near = words.take(NEAR).take_while(|word| !word.ends_with(['.', ';', '?', '!']));
     let is_spoken_of = near.any(|word| SPOKEN_OF.contains(&word.trim_matches([',', '('])));
@@ -166,14 +166,14 @@ fn is_command(text: &str) -> bool {
     count > 1 && count <= CHARS_MAX && !text.contains('\n') && !text.split_whitespace().any(is_place)
 }
 
-/// Endings of program texts, which a test run may be about without a word of them.
+/// Extensions of source files, which a test run may cover without naming them.
 const CODE: &[&str] = &[
     "c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "jsx", "kt", "php", "py", "rb", "rs", "swift",
     "ts", "tsx",
 ];
 
-/// Whether a call is about the file: its input, target or facts name it, or what it read does. A list of names is about none
-/// that it holds; that a file is not there is seen by one.
+/// Returns whether a call is about the file: its input, target or facts name it, or the files it read do. A list of
+/// names is not about the files in it, but it does show that a file is missing.
 fn is_about(call: &ToolRecord, file: &str) -> bool {
     if looks_below(call, file) {
         return true;
@@ -182,7 +182,7 @@ fn is_about(call: &ToolRecord, file: &str) -> bool {
     if CODE.contains(&ending)
         && let Some(command) = command_of(call)
     {
-        // `python3 -m unittest`, `import main`: a module goes by its name alone.
+        // `python3 -m unittest`, `import main`: a module is named without its extension.
         let mut parts = command.split(|c: char| !c.is_alphanumeric() && c != '_');
         if command.to_lowercase().contains("test") || parts.any(|part| part == stem) {
             return true;
@@ -203,7 +203,7 @@ fn is_about(call: &ToolRecord, file: &str) -> bool {
     if lists { !is_named && !call.evidence.contains('…') } else { is_named }
 }
 
-/// Whether a call looks for something in all files of a folder that holds the file.
+/// Returns whether a call searches all files of a folder that contains the file.
 fn looks_below(call: &ToolRecord, file: &str) -> bool {
     let Some(command) = command_of(call) else {
         let path = call.input.get("path").or_else(|| call.input.get("root")).and_then(Value::as_str);
@@ -219,7 +219,7 @@ fn looks_below(call: &ToolRecord, file: &str) -> bool {
     all.contains(&"rg") || (is_search && (all.contains(&"git") || all.iter().any(is_recursive)))
 }
 
-/// Whether a text of a call's input names the file, as it is or by a pattern: `rm *.txt`.
+/// Returns whether a text of a call's input names the file, literally or by a pattern: `rm *.txt`.
 fn told(text: &str, file: &str) -> bool {
     let name = last_of(file);
     names_file(text, file)
@@ -230,12 +230,12 @@ fn last_of(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
-/// Whether a name fits a pattern of `*` and `?`.
+/// Returns whether a name matches a pattern of `*` and `?`.
 fn is_like(pattern: &str, name: &str) -> bool {
     let mut pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     pattern.dedup_by(|one, other| *one == '*' && *other == '*');
-    // Whether the first n characters of the name fit what was read of the pattern.
+    // `fits[n]`: whether the first n characters of the name match the pattern read so far.
     let mut fits = vec![false; name.len() + 1];
     fits.first_mut().into_iter().for_each(|fit| *fit = true);
     for sign in pattern {
@@ -254,7 +254,7 @@ fn is_like(pattern: &str, name: &str) -> bool {
     fits.last().copied().unwrap_or(false)
 }
 
-/// Whether the text has the file's name, and not as a part of another one.
+/// Returns whether the text contains the file's name, and not as a part of another one.
 fn names_file(text: &str, file: &str) -> bool {
     let (text, name) = (text.to_lowercase(), last_of(file).to_lowercase());
     let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
@@ -270,8 +270,8 @@ fn names_file(text: &str, file: &str) -> bool {
     })
 }
 
-/// Whether a call runs the command: its words in their order, others between them. `python` may go by `python3`, and what is
-/// only read by the file tools.
+/// Returns whether a call runs the command: its words in order, with others allowed between them. `python3` counts as
+/// `python`, and the file tools count for commands that only read.
 fn holds(call: &ToolRecord, text: &str) -> bool {
     let wanted: Vec<&str> = text.split_whitespace().map(plain_word).collect();
     let has_run = |text: &str| {
@@ -297,7 +297,7 @@ fn plain_word(word: &str) -> &str {
     }
 }
 
-/// Whether any text of a value is so.
+/// Returns whether any text of a value satisfies `is_so`.
 fn has(value: &Value, is_so: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => is_so(text),
@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_a_goal_are_told_from_words_and_from_what_is_left_alone() {
+    fn files_of_a_goal_exclude_words_and_kept_files() {
         for (goal, named) in [
             ("how many lines has n.txt?", vec!["n.txt"]),
             ("delete 'a.txt' and ./src/b.py.", vec!["a.txt", "./src/b.py"]),
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_a_goal_stand_behind_a_word_that_says_to_run_them() {
+    fn commands_of_a_goal_follow_a_word_that_runs_them() {
         for (goal, named) in [
             ("deploy with `make deploy` and count", vec!["make deploy"]),
             ("run \"sh test.sh\" and say \"done\"", vec!["sh test.sh"]),

@@ -1,6 +1,6 @@
-//! Programs by what their output can show.
+//! Programs, classed by what their output can show.
 
-/// They print what stands in the files that they are given.
+/// Programs that print the content of the files they are given.
 pub(super) const READERS: &[&str] = &[
     "awk",
     "base64",
@@ -44,27 +44,27 @@ pub(super) const READERS: &[&str] = &[
     "xxd",
 ];
 
-/// They print names, where they run, or what a repository holds, and run nothing of it.
+/// Programs that print names, the current directory or a repository's content, and run nothing of it.
 pub(super) const LISTERS: &[&str] = &[
     "basename", "cd", "command", "df", "dirname", "find", "git", "hostname", "id", "nproc", "printenv", "ps",
     "pwd", "readlink", "realpath", "tree", "uname", "whoami", "which",
 ];
 
-/// Their exit codes say what they found.
+/// Programs whose exit codes report what they found.
 pub(super) const EXITS: &[&str] = &["cmp", "diff", "egrep", "fgrep", "git", "grep", "jq", "rg"];
 
-/// They print lines that they find in files, or parts of them.
+/// Programs that print matching lines or parts of files.
 pub(super) const FINDERS: &[&str] =
     &["awk", "cd", "cut", "egrep", "fgrep", "find", "git", "grep", "rg", "sed", "sort", "tail", "uniq"];
 
-/// They print names of what is there.
+/// Programs that print the names of what exists.
 pub(super) const NAMERS: &[&str] = &["cd", "du", "find", "ls", "tree"];
 
-/// Programs that print what they are told and look at nothing.
+/// Programs that print their arguments and look at nothing.
 pub(super) const SPEAKERS: &[&str] =
     &["echo", "printf", "true", "false", ":", "yes", "seq", "expr", "sleep", "date", "jot"];
 
-/// Programs that run a program text, which may be all that there is to them.
+/// Programs that run a program text, which may be given on the command line.
 pub(super) const INTERPRETERS: &[&str] = &[
     "python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "awk", "gawk", "mawk", "bc", "dc",
     "cat", "jq",

@@ -1,15 +1,15 @@
-//! Commands that run tests: what they run, and whether it is what was named.
+//! Commands that run tests: what they run, and whether that is what was named.
 
 use super::executed::words;
 
-/// Programs, or subcommands, that find tests and run them.
+/// Programs or subcommands that discover and run tests.
 const RUNNERS: &[&str] = &[
     "pytest", "py.test", "unittest", "nose2", "tox", "jest", "vitest", "mocha", "ava", "nextest", "rspec",
     "phpunit", "ctest", "bats",
 ];
 /// Words after which a program runs tests: `cargo test`, `go test`, `npm test`, `node --test`.
 const RUNS_TESTS: &[&str] = &["test", "--test", "run-tests"];
-/// Options of a runner that change what is printed and not what is run.
+/// Options of a runner that change what is printed, not what is run.
 const VERBOSITY: &[&str] = &[
     "-v",
     "-vv",
@@ -32,7 +32,7 @@ const VERBOSITY: &[&str] = &[
     "--ci",
     "--",
 ];
-/// The same with a value behind `=`, or as the beginning of a short one.
+/// The same with a value after `=`, or as the prefix of a short option.
 const VERBOSITY_OF: &[&str] = &[
     "--tb=",
     "--color",
@@ -46,11 +46,12 @@ const VERBOSITY_OF: &[&str] = &[
     "-rs",
     "-count=",
 ];
-/// Words that change how any program prints what it does, and not what it does. A short option is another one in every program.
+/// Options that change how any program prints, not what it does. Short options are omitted because their meaning
+/// differs per program.
 const LOOKS: &[&str] = &["--verbose", "--locked", "--offline", "--no-color", "--no-progress"];
 const LOOKS_OF: &[&str] = &["--color"];
 const MAKE: &[&str] = &["make", "gmake"];
-/// What says which tests a runner runs, or takes its place, by words of its command.
+/// Files that configure or replace the tests that a runner runs, per words of its command.
 const SAYS_WHAT_RUNS: &[(&[&str], &[&str])] = &[
     (MAKE, &["Makefile", "makefile", "GNUmakefile"]),
     (&["just"], &["justfile", "Justfile", ".justfile"]),
@@ -74,9 +75,9 @@ const SAYS_WHAT_RUNS: &[(&[&str], &[&str])] = &[
     (&["mocha"], &[".mocharc.js", ".mocharc.json", ".mocharc.yml"]),
 ];
 
-/// Programs that load modules of Python from where they run, before those of the language.
+/// Programs that load Python modules from the working directory before the standard library.
 const PYTHON: &[&str] = &["python", "python3", "pytest", "py.test", "unittest", "nose2", "tox"];
-/// Modules of the language and of its runners that a test run loads: a file or folder of this name takes their place.
+/// Modules of Python and its runners that a test run loads: a file or folder of this name shadows them.
 const LOADED: &[&str] = &[
     "argparse",
     "ast",
@@ -127,17 +128,17 @@ const LOADED: &[&str] = &[
     "iniconfig",
     "packaging",
 ];
-/// What a name says that is there to examine others.
+/// Parts of names that mark a script for examining others.
 const EXAMINES: &[&str] =
     &["check", "checks", "ci", "lint", "test", "tests", "validate", "validation", "verify"];
 
-/// Whether a file is there to examine others, by its name: a test, or a script such as `run_tests.sh` and `lint.py`.
+/// Returns whether a file examines others, by its name: a test, or a script such as `run_tests.sh` and `lint.py`.
 pub(super) fn is_examiner(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     is_test(path) || name.split(|c: char| !c.is_alphanumeric()).any(|part| EXAMINES.contains(&part))
 }
 
-/// Whether a command with these words more than those that were named still does what was named. What is run may not be
+/// Returns whether a command with the words `more` after the named ones still does what was named. The run may not be
 /// narrowed: `pytest -k one` is not `pytest`.
 pub(super) fn is_still(named: &[String], more: &[String], is_test_run: bool) -> bool {
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
@@ -151,7 +152,7 @@ pub(super) fn is_still(named: &[String], more: &[String], is_test_run: bool) -> 
         named.first().is_some_and(|program| is(program, MAKE))
             && number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    // A commit needs its message, which nobody names.
+    // A commit needs a message, which no criterion names.
     let is_commit = named.iter().map(String::as_str).eq(["git", "commit"]);
     if let (true, [option, _]) = (is_commit, more)
         && is(option, &["-m", "-am", "--message"])
@@ -162,19 +163,19 @@ pub(super) fn is_still(named: &[String], more: &[String], is_test_run: bool) -> 
     more.iter().all(|word| looks(word) || is_jobs(word))
 }
 
-/// Whether the command runs tests.
+/// Returns whether the command runs tests.
 pub(super) fn runs_tests(command: &[String]) -> bool {
     scope(&command.join(" ")).is_some()
 }
 
-/// Whether a file says what the command runs.
+/// Returns whether a file configures what the command runs.
 pub(super) fn says_what_runs(path: &str, command: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let runs = |programs: &[&str]| {
         words(command).any(|word| programs.contains(&word.rsplit('/').next().unwrap_or(word)))
     };
     let is_setting = SAYS_WHAT_RUNS.iter().any(|(programs, files)| files.contains(&name) && runs(programs));
-    // `difflib.py` or `argparse/__init__.py`, wherever the command may look first.
+    // `difflib.py` or `argparse/__init__.py`, anywhere on the command's search path, shadows the real module.
     let is_code = name.ends_with(".py") || name.ends_with(".pyc");
     let is_init = name.starts_with("__init__.") || name.starts_with("__main__.");
     let folder = path.rsplit('/').nth(1).filter(|_| is_init);
@@ -182,7 +183,7 @@ pub(super) fn says_what_runs(path: &str, command: &str) -> bool {
     is_setting || (is_code && LOADED.contains(&module) && runs(PYTHON))
 }
 
-/// The paths that a test runner was given; `None` of a command that runs no tests.
+/// Returns the paths given to a test runner; `None` if the command runs no tests.
 pub(super) fn scope(command: &str) -> Option<Vec<String>> {
     let mut is_runner = false;
     let mut scope = Vec::new();
@@ -200,7 +201,7 @@ pub(super) fn scope(command: &str) -> Option<Vec<String>> {
     is_runner.then_some(scope)
 }
 
-/// Whether the name is that of a test: `test_x.py`, `x_test.go`, `x.spec.ts`, or anything below a folder `tests`.
+/// Returns whether the name is a test's: `test_x.py`, `x_test.go`, `x.spec.ts`, or anything below a folder `tests`.
 pub(super) fn is_test(path: &str) -> bool {
     let mut parts: Vec<&str> = path.split('/').collect();
     let Some(name) = parts.pop() else { return false };
@@ -211,7 +212,7 @@ pub(super) fn is_test(path: &str) -> bool {
         || matches!(stem.as_str(), "test" | "tests")
         || name.contains(".test.")
         || name.contains(".spec.");
-    // What a runner only loads tests nothing.
+    // Support files that a runner only loads contain no tests.
     let is_support = matches!(stem.as_str(), "__init__" | "conftest");
     !is_support
         && (is_named || parts.iter().any(|part| matches!(*part, "test" | "tests" | "__tests__" | "spec")))
@@ -222,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tests_are_known_by_their_names() {
+    fn tests_are_recognised_by_file_name() {
         for path in
             ["/w/test_a.py", "tests/a.py", "src/a_test.go", "a.spec.ts", "web/__tests__/a.js", "a.test.js"]
         {
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_run_may_not_be_narrowed() {
+    fn further_words_may_not_narrow_a_run() {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         for (named, more, is_run, expected) in [
             ("pytest tests/", "-v --tb=short", true, true),
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_which_tests_run_is_known_by_its_name() {
+    fn test_configuration_is_recognised_by_file_name() {
         assert!(
             says_what_runs("/w/Makefile", "make check")
                 && says_what_runs("conftest.py", "python3 -m pytest -q")

@@ -1,10 +1,11 @@
-//! Evidence that the judged party made itself: tests that it wrote and then ran, tests that it changed, skipped or removed before it
-//! ran the rest, scripts and reports of its own that it ran or read.
+//! Evidence that the judged party made itself: tests that it wrote and then ran, tests that it changed, skipped or
+//! removed before it ran the rest, and scripts and reports of its own that it ran or read.
 //!
-//! A file is the work's own when the task created it, or wrote all of its content; one that was there and was only edited is not,
-//! but of a test any change counts, and of what says which tests run. What the person, the criterion or the intent names, or
-//! lies in a folder that the person names, is the deliverable, and looking at it or running it shows that it is there and works. A test may only be asked for by the person: a plan that names a test to be written asks the work
-//! to examine itself.
+//! A file counts as the work's own if the task created it or wrote all of its content. An existing file that was only
+//! edited does not, except tests and test configuration, for which any change counts. A file that the person, the
+//! criterion or the intent names, or that lies in a folder that the person names, is the deliverable: reading or
+//! running it shows that it exists and works. Only the person can ask for a test: a plan that names a test to write
+//! asks the work to examine itself.
 
 use setpoint_protocol::ToolId;
 use setpoint_protocol::message::Criterion;
@@ -20,12 +21,12 @@ use super::runner::{is_examiner, is_test, says_what_runs, scope};
 use super::strength::only_looks;
 use crate::evidence::command_of;
 
-/// Tool that writes a file whole.
+/// The tool that writes a file whole.
 pub(super) const WRITE_FILE: &str = "write_file";
 
-/// Whether the call shows only what the work made or changed itself.
+/// Returns whether the call shows only what the work made or changed itself.
 pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
-    // A report of tests that the work wrote is no report of tests.
+    // A report of tests that the work wrote is not independent evidence about tests.
     let speaks_of_tests = counts(&record.evidence).is_some() || is_about_passing_tests(&criterion.criterion);
     let is_asked_for = |path: &str| {
         let by_person = names_a_file(case.words, path);
@@ -41,17 +42,17 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
         is_made_or_matched(&path, case) && !is_asked_for(&path)
     };
     if record.side_effect != SideEffect::None && record.exit_code.is_none() {
-        // What a tool did is a deed and no evidence about itself.
+        // The call is the tool's action, not evidence about its own result.
         return false;
     }
     let runs_own =
         record.executed_files.iter().any(|file| is_own(&file.path) || is_rewritten(&file.path, case));
-    // The path as the call gives it, and as the target tells it.
+    // The path as given in the call, and as written in the target.
     let named = record.input.0.get("path").and_then(serde_json::Value::as_str);
     let mut paths = named.into_iter().chain([record.target.as_str()]);
     let reads_own = match record.exit_code {
         None => paths.any(is_own),
-        // What a command changed is a deed, too.
+        // A command that changed files is an action, too.
         Some(_) => record.side_effect == SideEffect::None && read_by(record).iter().any(|path| is_own(path)),
     };
     let is_told = || {
@@ -61,8 +62,8 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
     runs_own || reads_own || is_told() || runs_own_tests(record, case) || runs_changed_tests(record, case)
 }
 
-/// Whether a look at a folder shows what it is to show only by lines that name files of the work's own: `grep -r` finds what it
-/// wrote, and `ls` a name that it gave.
+/// Returns whether a look at a folder proves the criterion only by lines that name the work's own files: `grep -r`
+/// finds what it wrote, and `ls` shows a name that it chose.
 fn rests_on(own: &[String], record: &ToolRecord, criterion: &Criterion) -> bool {
     if record.exit_code.is_some() && !only_looks(record) {
         return false;
@@ -82,7 +83,7 @@ fn rests_on(own: &[String], record: &ToolRecord, criterion: &Criterion) -> bool 
     !own.is_empty() && expect.map_or(others.is_empty(), |expect| !shows(expect))
 }
 
-/// Whether it ran tests, and none but those that the work wrote, as far as that shows.
+/// Returns whether it ran only tests that the work wrote, as far as that can be seen.
 fn runs_own_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
     let Some(scope) = command_of(record).and_then(scope) else { return false };
     let is_in_scope = |path: &str| scope.is_empty() || scope.iter().any(|part| is_in(path, part));
@@ -93,7 +94,7 @@ fn runs_own_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
     if has_other_tests(record, case, &|path| own(&path)) {
         return false;
     }
-    // A runner that names the files that it ran shows whether others were among them.
+    // If the runner lists the files that it ran, the list shows whether others were among them.
     let named = words(&record.evidence).map(|word| word.split("::").next().unwrap_or(word));
     let is_own_module = |word: &str| word.split('.').any(|part| own_modules(case).any(|own| own == part));
     let mut others = named
@@ -101,7 +102,7 @@ fn runs_own_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
     others.next().is_none()
 }
 
-/// Whether the work changed or removed tests that the command runs, or what says which tests those are.
+/// Returns whether the work changed or removed tests that the command runs, or their configuration.
 fn runs_changed_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
     let Some(command) = command_of(record) else { return false };
     let runs = scope(command);
@@ -114,12 +115,12 @@ fn runs_changed_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
     of_others.chain(case.work().flat_map(touched)).any(|path| is_examined(&path) && !names(case.words, &path))
 }
 
-/// Whether a path is what `part` names, or lies below it.
+/// Returns whether a path is `part` or is below it.
 fn is_in(path: &str, part: &str) -> bool {
     path == part || ends_in(path, part) || is_below(path, part)
 }
 
-/// The names that the work's own tests have as modules: unittest says `test_a.T.test_it` of what is in `tests/test_a.py`.
+/// Returns the module names of the work's own tests: unittest prints `test_a.T.test_it` for `tests/test_a.py`.
 fn own_modules(case: &Case<'_>) -> impl Iterator<Item = String> {
     let stem = |path: String| {
         let name = path.rsplit('/').next().unwrap_or_default();
@@ -128,14 +129,14 @@ fn own_modules(case: &Case<'_>) -> impl Iterator<Item = String> {
     made(case).into_iter().filter_map(stem)
 }
 
-/// Whether tests ran before the work wrote any of its own: the same command before the task, or any test run.
+/// Returns whether tests ran before the work wrote any of its own: the same command before the task, or any test run.
 fn has_other_tests(record: &ToolRecord, case: &Case<'_>, is_own: &dyn Fn(&str) -> bool) -> bool {
     let ran =
         |run: &ToolRecord| counts(&run.evidence).is_some_and(|counts| counts.passed + counts.failed > 0);
     let is_known = |path: &String| {
         !case.work().flat_map(written).any(|own| own == *path || ends_in(path, &own) || ends_in(&own, path))
     };
-    // Files that an earlier sub-task wrote were there from the beginning.
+    // Files written by an earlier sub-task existed from the beginning of this one.
     let from_before = case.made.iter().any(|path| is_own(path) && is_known(path));
     let before = case.work().take_while(|call| !written(call).iter().any(|path| is_own(path)));
     case.baseline.iter().any(|before| before.target == record.target && ran(before))
@@ -143,8 +144,8 @@ fn has_other_tests(record: &ToolRecord, case: &Case<'_>, is_own: &dyn Fn(&str) -
             && before.into_iter().any(|call| command_of(call).and_then(scope).is_some() && ran(call)))
 }
 
-/// Whether a script that examines others was there before the task and is not what it was: also where the person named it, it is
-/// what the work is held against and not the work.
+/// Returns whether a script that examines others existed before the task and was changed. Even if the person named
+/// it, the work is judged by it, so it is not the deliverable.
 fn is_rewritten(path: &str, case: &Case<'_>) -> bool {
     let is = |other: &String| other == path || ends_in(path, other) || ends_in(other, path);
     let is_new = || case.made.iter().any(is) || case.work().flat_map(made_by).any(|made| is(&made));
@@ -152,7 +153,8 @@ fn is_rewritten(path: &str, case: &Case<'_>) -> bool {
     is_examiner(path) && is_touched() && !is_new()
 }
 
-/// Whether a text names the file, by a path or by a name that is no ordinary word: `the` and `report` are words.
+/// Returns whether a text names the file, by a path or by a name that is not an ordinary word such as `the` or
+/// `report`.
 fn names_a_file(text: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_word = name.chars().all(|c| c.is_lowercase());
@@ -162,7 +164,7 @@ fn names_a_file(text: &str, path: &str) -> bool {
     words(text).any(|word| word.contains('/') && (word == path || ends_in(path, word)))
 }
 
-/// A path without `//`, `.` and `..`, as far as that can be told from its text.
+/// Returns the path without `//`, `.` and `..`, resolved lexically.
 fn in_normal_form(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
@@ -175,7 +177,7 @@ fn in_normal_form(path: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// Whether the work made the file, or one that a pattern of the shell's matches.
+/// Returns whether the work made the file, or one that a shell pattern matches.
 fn is_made_or_matched(path: &str, case: &Case<'_>) -> bool {
     if !path.contains(['*', '?', '[']) {
         return is_made(path, case);
@@ -185,7 +187,7 @@ fn is_made_or_matched(path: &str, case: &Case<'_>) -> bool {
     made(case).iter().any(|made| made.rsplit('/').next().is_some_and(|name| name.starts_with(begins)))
 }
 
-/// Whether a text names a folder, written as a path, in which the file lies: what is made there was asked for.
+/// Returns whether a text names, as a path, a folder that contains the file: files in it were asked for.
 fn names_folder(text: &str, path: &str) -> bool {
     let mut folders = words(text).filter(|word| word.contains('/'));
     folders.any(|word| {
@@ -204,12 +206,14 @@ fn is_made(path: &str, case: &Case<'_>) -> bool {
         && made(case).iter().any(|made| made == path || ends_in(path, made) || ends_in(made, path))
 }
 
-/// The files whose content is the work's own: those that tools say they created, and those that this round's work wrote whole.
+/// Returns the files whose content is the work's own: those that tools report as created, and those that this round's
+/// work wrote whole.
 fn made(case: &Case<'_>) -> Vec<String> {
     case.made.iter().cloned().chain(case.work().flat_map(written)).collect()
 }
 
-/// The files that a call wrote whole. What a command made is told by the look before and after it, where there was one.
+/// Returns the files that a call wrote whole. For a command they come from the comparison before and after it, if
+/// there was one.
 fn written(record: &ToolRecord) -> Vec<String> {
     let made = record.facts.as_ref().and_then(|facts| facts.0.pointer("/changed/made")?.as_array());
     if let Some(made) = made {
@@ -226,7 +230,7 @@ fn written(record: &ToolRecord) -> Vec<String> {
     }
 }
 
-/// The files that a call made, which were not there before it.
+/// Returns the files that a call created.
 pub(super) fn made_by(record: &ToolRecord) -> Vec<String> {
     let fact = |at: &str| record.facts.as_ref().and_then(|facts| facts.0.pointer(at).cloned());
     let made = fact("/changed/made").and_then(|made| serde_json::from_value(made).ok()).unwrap_or_default();
@@ -234,7 +238,7 @@ pub(super) fn made_by(record: &ToolRecord) -> Vec<String> {
     if is_new { vec![record.target.clone()] } else { made }
 }
 
-/// The files that a call made, changed or removed, as far as it says.
+/// Returns the files that a call created, changed or removed, as far as it reports them.
 pub(super) fn touched(record: &ToolRecord) -> Vec<String> {
     if record.side_effect == SideEffect::None {
         return Vec::new();
@@ -246,7 +250,8 @@ pub(super) fn touched(record: &ToolRecord) -> Vec<String> {
     changed.chain(own).collect()
 }
 
-/// The files that a command writes whole, by `> FILE` and `tee FILE`. What programs write besides is not known.
+/// Returns the files that a command writes whole, by `> FILE` and `tee FILE`. Files written by the programs
+/// themselves are unknown.
 fn written_by(command: &str) -> Vec<String> {
     let mut files = Vec::new();
     let mut is_next = false;
@@ -273,7 +278,7 @@ fn written_by(command: &str) -> Vec<String> {
     files
 }
 
-/// The words of a command that may be files which it prints; none where another program than such ones takes part.
+/// Returns the words of a command that may be files it prints; none if any other kind of program takes part.
 fn read_by(record: &ToolRecord) -> Vec<String> {
     let is_reader =
         |id: &ToolId| id.as_str().strip_prefix("shell/").is_some_and(|name| READERS.contains(&name));

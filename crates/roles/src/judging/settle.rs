@@ -1,4 +1,4 @@
-//! One verdict of a model, held against the evidence.
+//! Compares one model verdict with the evidence.
 
 use setpoint_machine::draft::VerdictDraft;
 use setpoint_protocol::CallId;
@@ -16,28 +16,27 @@ use super::strength::{of_judgement, only_says};
 use super::subject::is_about_the_text;
 use crate::evidence::name_of;
 
-/// Characters of evidence that a verdict carries.
 pub(super) const EVIDENCE_CHARS_MAX: usize = 800;
-/// Citations that are looked at; the rest are left out.
+/// At most so many citations are examined; the rest are dropped.
 const CITES_MAX: usize = 16;
 
-/// A verdict as it stands after code has looked at it.
+/// A verdict after code has checked it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
-    /// The verdict.
+    /// Verdict as corrected by code.
     pub verdict: Verdict,
-    /// Whether it is a failure whose class nobody has told yet, and a model may be asked for it.
+    /// Whether it is a failure without a class, which a model may be asked for.
     pub class_wanted: bool,
 }
 
-/// Whether a call that a judge cites can show the criterion: it did not only say what it was told, and it bears on the criterion
-/// or gave what the answer consists of.
+/// Returns whether a cited call can show the criterion: it does more than echo its input, and it bears on the
+/// criterion or produced the answer.
 fn shows(call: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
     let is_answer = || !is_about_passing_tests(&criterion.criterion) && gives_the_answer(call, case.output);
     !only_says(call) && (bears_on(call, criterion) || is_answer())
 }
 
-/// The verdict on a criterion that a model judged.
+/// Returns the verdict on a criterion that a model judged.
 pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> Settled {
     let cites = Cites::read(&draft.cites, case);
     match draft.verdict {
@@ -72,8 +71,8 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
     }
 }
 
-/// The verdict on a criterion that a model finds impossible here. Without a cited call that shows it, it is a failure like
-/// any other.
+/// Returns the verdict on a criterion that a model finds impossible here. Without a cited call that shows it, it is
+/// an ordinary failure.
 pub(super) fn settle_impossible(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> Settled {
     let mut settled = settle(criterion, draft, case);
     let cites = Cites::read(&draft.cites, case);
@@ -85,14 +84,14 @@ pub(super) fn settle_impossible(criterion: &Criterion, draft: &VerdictDraft, cas
     settled
 }
 
-/// The verdict on a criterion that nobody judged.
+/// Returns the verdict on a criterion without a judgement.
 pub fn unjudged(criterion: &Criterion, why: &str) -> Settled {
     let mut settled = judged(criterion, VerdictWord::Fail, &format!("not judged: {why}"), Vec::new());
     settled.verdict.shown = Some(Shown::NotShown);
     settled
 }
 
-/// Whether a pass cites no call although it must and could: worth asking the judge once more.
+/// Returns whether a pass cites no call although it must and could, so that the judge is worth asking again.
 pub(super) fn lacks_a_citation(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> bool {
     let cites = Cites::read(&draft.cites, case);
     draft.verdict == VerdictWord::Pass
@@ -103,7 +102,7 @@ pub(super) fn lacks_a_citation(criterion: &Criterion, draft: &VerdictDraft, case
         && objection(criterion, &cites, case).is_some()
 }
 
-/// Why a pass does not stand.
+/// Returns why a pass is rejected; `None` if it is not.
 fn objection(criterion: &Criterion, cites: &Cites<'_>, case: &Case<'_>) -> Option<String> {
     if cites.missing {
         return Some("cites a call that does not exist".to_owned());
@@ -125,9 +124,10 @@ fn objection(criterion: &Criterion, cites: &Cites<'_>, case: &Case<'_>) -> Optio
     (!(output_is_enough && cites.output)).then(|| "pass without evidence".to_owned())
 }
 
-/// The class of a failure, and whether it has still to be asked for.
+/// Returns the class of a failure, and whether a model must still be asked for it.
 ///
-/// What a program said explains why something is not so. Of the text that was written about it, a model knows better.
+/// The first cited call with a typed error determines the class. For a criterion about the answer's text a non-zero
+/// exit does not: there the model's word is better.
 fn class(
     criterion: &Criterion,
     cites: &Cites<'_>,
@@ -160,22 +160,22 @@ fn judged(criterion: &Criterion, verdict: VerdictWord, evidence: &str, cites: Ve
     Settled { verdict, class_wanted: false }
 }
 
-/// What a draft cites, looked up.
+/// The citations of a draft, resolved.
 #[derive(Default)]
 struct Cites<'a> {
-    /// Citations that name something that exists.
+    /// Citations that refer to something that exists.
     valid: Vec<Cite>,
-    /// How many of them are calls.
+    /// Number of calls among them.
     calls: usize,
-    /// The calls that count.
+    /// Calls that count as evidence.
     ran: Vec<&'a ToolRecord>,
     output: bool,
     missing: bool,
-    /// Whether a call is among them that may show what is missing here.
+    /// Whether one of the calls may show that something is missing here.
     shows_a_lack: bool,
     stale: Option<&'a ToolRecord>,
     failed: Option<&'a ToolRecord>,
-    /// The first cited call with a typed error.
+    /// First cited call with a typed error.
     error: Option<&'a ToolRecord>,
 }
 
@@ -210,7 +210,7 @@ impl<'a> Cites<'a> {
                 self.ran.push(record);
                 self.shows_a_lack |= record.shows_a_lack();
                 self.add(Cite::Call(record.call_id));
-                // A red exit code is a result.
+                // A non-zero exit is a result.
                 if !record.ran() {
                     self.failed = self.failed.or(Some(record));
                 }

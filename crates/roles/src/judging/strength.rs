@@ -1,4 +1,4 @@
-//! What a pass is worth: whether a call that bears on the criterion shows it, or only the shape of something was looked at.
+//! What a pass is worth: whether a call proves the criterion, or only the form of something was looked at.
 
 use serde_json::Value;
 use setpoint_protocol::message::{Criterion, Mode, Strength};
@@ -12,10 +12,10 @@ use super::case::Case;
 use super::figures::{is_from_nowhere, says_less};
 use super::programs::{EXITS, FINDERS, INTERPRETERS, LISTERS, NAMERS, READERS, SPEAKERS};
 
-/// Words of a command that a criterion has to say to name it: the program and what it does.
+/// Number of words by which a criterion names a command: the program and its subcommand.
 const NAMING_WORDS: usize = 2;
 
-/// What a pass by a check is worth.
+/// Returns what a pass by a check is worth.
 pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Strength {
     let seen = whole_of_what_was_seen(check, case);
     if cannot_fail(&check.expect) || says_less(&criterion.criterion, check, seen.as_deref()) {
@@ -30,9 +30,9 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
         !only_says(record) && !is_forged(record, expect) && (!is_about_tests || bears_on(record, criterion))
     };
     let is_proof = match &check.on {
-        // What an answer looks like says nothing of the world.
+        // The form of an answer proves nothing about the world.
         CheckOn::Output => false,
-        // A tool that measures what it measured before finds it again.
+        // A tool that repeats its own measurement finds the same result again.
         CheckOn::Probe(call) if expect.speaks_of_the_output() && did_the_work(call, case) => false,
         CheckOn::Probe(call) => case.probes.of(call).is_none_or(|probed| shows(&probed.record)),
         CheckOn::Call { which: Some(which), .. }
@@ -52,8 +52,8 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
     if is_proof && !is_from_nowhere(case) { Strength::Proof } else { Strength::Form }
 }
 
-/// Whether a check's command takes less than the one that its criterion names: `python3 -m unittest test_ok`, where the sentence
-/// is “python3 -m unittest passes”.
+/// Returns whether a check's command covers less than the one that its criterion names: `python3 -m unittest test_ok`
+/// for “python3 -m unittest passes”.
 fn narrows(criterion: &Criterion, check: &Check) -> bool {
     let command = match &check.on {
         CheckOn::Probe(call) => call.input.get("command").and_then(Value::as_str),
@@ -71,8 +71,8 @@ fn narrows(criterion: &Criterion, check: &Check) -> bool {
     more.any(|word| !said.contains(word) && word.chars().any(char::is_alphanumeric))
 }
 
-/// Whether a check holds a fact against another one of the answer: `/bytes` of the call against the answer's `/lines`, where the
-/// call has lines, too.
+/// Returns whether a check compares a fact with a different one of the answer: `/bytes` of the call with the answer's
+/// `/lines`, although the call has lines, too.
 fn measures_another(check: &Check, case: &Case<'_>) -> bool {
     let facts = match &check.on {
         CheckOn::Output => None,
@@ -91,7 +91,7 @@ fn measures_another(check: &Check, case: &Case<'_>) -> bool {
     })
 }
 
-/// What a check was held against, its facts behind it; `None` where a part was left out.
+/// Returns the text that a check looked at, followed by its facts; `None` if a part was cut.
 fn whole_of_what_was_seen(check: &Check, case: &Case<'_>) -> Option<String> {
     let (text, facts) = match &check.on {
         CheckOn::Output => return None,
@@ -104,15 +104,15 @@ fn whole_of_what_was_seen(check: &Check, case: &Case<'_>) -> Option<String> {
     (!text.contains('…')).then(|| format!("{text} {facts}"))
 }
 
-/// Whether its exit code is what it found: `grep -q`, `diff`. That `ls` ends with 0 says nothing.
+/// Returns whether its exit code reports what it found, as with `grep -q` and `diff`. Exit 0 of `ls` says nothing.
 fn says_by_its_exit(record: &ToolRecord) -> bool {
     record.tool_ids().any(|id| id.as_str().strip_prefix("shell/").is_some_and(|name| EXITS.contains(&name)))
 }
 
-/// What makes some of them print a text of the command's own: `find -printf`, `git log --format`, `stat -c`.
+/// Options that make some of them print a text of the command's own: `find -printf`, `git log --format`, `stat -c`.
 const PRINTS: &[&str] = &["printf", "print ", "print\"", "format", "pretty", " -c", "basename", "dirname"];
 
-/// Whether a command runs nothing but programs that look at files, or say what they are told.
+/// Returns whether a command runs only programs that look at files or echo their arguments.
 pub(super) fn only_looks(record: &ToolRecord) -> bool {
     let programs = || record.tool_ids().filter_map(|id| id.as_str().strip_prefix("shell/"));
     let is_looker =
@@ -120,7 +120,7 @@ pub(super) fn only_looks(record: &ToolRecord) -> bool {
     programs().next().is_some() && programs().all(is_looker)
 }
 
-/// Whether it prints nothing but lines of files in which it finds something.
+/// Returns whether it prints only matching lines of files.
 fn only_finds(record: &ToolRecord) -> bool {
     let mut programs = record.tool_ids().filter_map(|id| id.as_str().strip_prefix("shell/"));
     let finds = |name: &str| FINDERS.contains(&name);
@@ -132,7 +132,8 @@ fn only_finds(record: &ToolRecord) -> bool {
     programs.all(finds) && !(has_rg && command.split_whitespace().any(replaces))
 }
 
-/// Whether what is looked for can have come from the command's own words, or a run of tests from a program that runs none.
+/// Returns whether the expected text can come from the command's own words, or a test report from a program that runs
+/// no tests.
 fn is_forged(record: &ToolRecord, expect: &Predicate) -> bool {
     let Some(command) = record.input.get("command").and_then(serde_json::Value::as_str) else { return false };
     if !only_looks(record) {
@@ -141,7 +142,7 @@ fn is_forged(record: &ToolRecord, expect: &Predicate) -> bool {
     let is_own_text = |text: &str| !text.is_empty() && command.contains(text);
     let is_told_to_print = PRINTS.iter().any(|mark| command.contains(mark));
     let prints_own = is_told_to_print || !only_finds(record);
-    // The name of a file is printed where the file is there.
+    // A program that only lists names prints a file's name only if the file exists.
     let names = |id: &ToolId| id.as_str().strip_prefix("shell/").is_some_and(|name| NAMERS.contains(&name));
     let only_names = !is_told_to_print && record.tool_ids().all(names);
     let is_name = |text: &str| {
@@ -155,13 +156,14 @@ fn is_forged(record: &ToolRecord, expect: &Predicate) -> bool {
     })
 }
 
-/// Whether it is what a tool did, and the criterion speaks of something else: that a file was written shows that it is there.
+/// Returns whether the call is a tool's action and the criterion is about something else: writing a file shows only
+/// that it exists.
 fn is_a_deed_of_something_else(record: &ToolRecord, criterion: &Criterion) -> bool {
     record.side_effect != SideEffect::None && record.exit_code.is_none() && !bears_on(record, criterion)
 }
 
-/// Whether a command can only say what stands in it: nothing of the world is shown by `echo 42`, nor by a program text that
-/// opens nothing.
+/// Returns whether a command can only print its own text: `echo 42`, or a program text that opens nothing, shows
+/// nothing about the world.
 pub(super) fn only_says(record: &ToolRecord) -> bool {
     let Some(command) = record.input.get("command").and_then(serde_json::Value::as_str) else { return false };
     let programs: Option<Vec<&str>> =
@@ -171,15 +173,16 @@ pub(super) fn only_says(record: &ToolRecord) -> bool {
     programs.iter().all(can_only_say) && parts(command).iter().all(|part| only_says_in(part))
 }
 
-/// Whether one command of a line only says what it is told: a speaker does, and an interpreter whose program text stands in the
-/// command and which is given nothing to read. `python3 -m unittest` runs what the working directory holds.
+/// Returns whether one command of a line only echoes its input: an echoing program, or an interpreter whose program
+/// text is in the command and which is given nothing to read. `python3 -m unittest` runs what the working directory
+/// contains.
 fn only_says_in(part: &[(String, bool)]) -> bool {
     let Some(((program, _), words)) = part.split_first() else { return true };
     let program = program.rsplit('/').next().unwrap_or(program);
     if SPEAKERS.contains(&program) {
         return true;
     }
-    // What stands behind `<<` is a text of the command's own.
+    // The text after `<<` is the command's own.
     let own = words.iter().position(|(word, is_quoted)| !is_quoted && word.starts_with("<<"));
     let given = words.get(..own.unwrap_or(words.len())).unwrap_or_default();
     let is_flag = |word: &str| word.starts_with('-') && word.len() > 1;
@@ -195,7 +198,7 @@ fn only_says_in(part: &[(String, bool)]) -> bool {
     has_text && !given.iter().any(reads)
 }
 
-/// The commands of a line as words, each with whether it stood in quotes.
+/// Splits a line into commands and words, each word with whether it was quoted.
 fn parts(command: &str) -> Vec<Vec<(String, bool)>> {
     let mut parts = vec![Vec::new()];
     let (mut word, mut is_quoted, mut open) = (String::new(), false, None);
@@ -222,7 +225,7 @@ fn parts(command: &str) -> Vec<Vec<(String, bool)>> {
     parts
 }
 
-/// Whether the work's figures are of the very tool that the probe calls: every call of it that succeeded.
+/// Returns whether the work's figures come from the same tool that the probe calls: every successful call used it.
 fn did_the_work(probe: &ToolCall, case: &Case<'_>) -> bool {
     let Some(probed) = case.probes.of(probe) else { return false };
     let ids: Vec<&ToolId> = probed.record.tool_ids().collect();
@@ -230,7 +233,8 @@ fn did_the_work(probe: &ToolCall, case: &Case<'_>) -> bool {
     worked.peek().is_some() && worked.all(|call| call.tool_ids().all(|id| ids.contains(&id)))
 }
 
-/// What a pass by a model is worth. Where the person refused a part of the work, a model's word is not enough for its being done.
+/// Returns what a pass by a model is worth. If the person refused a part of the work, a model's word does not prove
+/// that it was done.
 pub(super) fn of_judgement(criterion: &Criterion, cites_a_call: bool, case: &Case<'_>) -> Strength {
     let is_refused = case.work().any(|call| call.error_kind == Some(ErrorKind::Consent));
     match (criterion.mode, cites_a_call && !is_refused && !is_from_nowhere(case)) {
@@ -240,7 +244,7 @@ pub(super) fn of_judgement(criterion: &Criterion, cites_a_call: bool, case: &Cas
     }
 }
 
-/// Whether it looks at how a command ended, and at nothing that it printed.
+/// Returns whether it looks only at how a command ended, not at what it printed.
 fn is_about_the_exit_alone(expect: &Predicate) -> bool {
     match expect {
         Predicate::ExitCode(_) => true,
@@ -256,14 +260,14 @@ fn is_about_the_exit_alone(expect: &Predicate) -> bool {
     }
 }
 
-/// Whether a sentence names the command, by its first words.
+/// Returns whether a sentence names the command, by its first words.
 fn names(sentence: &str, command: &str) -> bool {
     let (sentence, mut command) = (words_of(sentence), words_of(command));
     command.truncate(NAMING_WORDS);
     !command.is_empty() && sentence.windows(command.len()).any(|said| said == command)
 }
 
-/// The words of a sentence or a command, without quotes and what ends a part of a sentence.
+/// Returns the words of a sentence or command, without quotes and trailing punctuation.
 fn words_of(text: &str) -> Vec<String> {
     let is_quote = |c: char| "`'\"“”‘’".contains(c);
     text.split(|c: char| c.is_whitespace() || is_quote(c))
@@ -278,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_that_only_says_what_it_is_told_shows_nothing() {
+    fn a_command_that_echoes_its_words_shows_nothing() {
         let record = |tool: &str, command: &str| -> ToolRecord {
             serde_json::from_value(serde_json::json!({
                 "call_id": "r3.1/1", "attempt": 1, "phase": "after", "tool": tool, "input": {"command": command},
@@ -322,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_can_be_the_commands_own_are_told_from_names_of_what_is_there() {
+    fn a_commands_own_text_differs_from_listed_names() {
         for (tool, command, text, is_own) in [
             ("shell/ls", "ls -d dist", "dist", false),
             ("shell/find", "find . -name dist", "dist", false),

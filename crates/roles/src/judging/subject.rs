@@ -1,6 +1,6 @@
 //! Whether a criterion is about the text of an answer and about nothing outside it.
 
-/// What a text may be called at the head of a sentence about it.
+/// Names for a text at the head of a sentence about it.
 const TEXTS: &[&str] = &[
     "answer",
     "essay",
@@ -17,11 +17,11 @@ const TEXTS: &[&str] = &[
     "translation",
     "wording",
 ];
-/// After one of these the sentence is about something else: "the output of the command".
+/// Words after which the sentence is about something else: "the output of the command".
 const TURNS: &[&str] = &["file", "files", "folder", "directory", "from", "of", "path"];
 
-/// Whether the sentence speaks of the text itself and names no place outside it. In doubt it does not, and so it
-/// is with other languages than English.
+/// Returns whether the sentence is about the text itself and names no place outside it. False in doubt, and for
+/// languages other than English.
 pub(super) fn is_about_the_text(criterion: &str) -> bool {
     let lower = criterion.to_lowercase();
     let mut words = lower.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
@@ -31,15 +31,15 @@ pub(super) fn is_about_the_text(criterion: &str) -> bool {
     TEXTS.contains(&subject) && !TURNS.contains(&next) && !names_a_place(&lower)
 }
 
-/// Whether the sentence speaks of the answer anywhere. In other languages than English it may and nobody can tell: then it
-/// does.
+/// Returns whether the sentence mentions the answer anywhere. True for languages other than English, where code
+/// cannot tell.
 pub(crate) fn speaks_of_the_answer(criterion: &str) -> bool {
     let lower = criterion.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric());
     !criterion.is_ascii() || words.any(|word| TEXTS.contains(&word) || word == "report" || word == "result")
 }
 
-/// Whether a path, a file name or an address stands in the text.
+/// Returns whether the text contains a path, a file name or an address.
 fn names_a_place(text: &str) -> bool {
     let mut before = None;
     let mut dotted = false;
@@ -58,7 +58,7 @@ mod tests {
     use super::is_about_the_text;
 
     #[test]
-    fn only_sentences_about_the_text_are() {
+    fn only_sentences_about_the_text_qualify() {
         for criterion in [
             "The haiku has three lines",
             "Output is valid JSON",

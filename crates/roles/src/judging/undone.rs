@@ -1,4 +1,4 @@
-//! What one sub-task showed and another one changed afterwards: verdicts last until something that they rest on changes.
+//! Passes of one sub-task that another sub-task's later changes invalidate.
 
 use std::sync::Arc;
 
@@ -11,36 +11,36 @@ use super::runner::{is_test, says_what_runs};
 use super::self_made::{made_by, touched};
 use crate::evidence::command_of;
 
-/// Endings of texts for people, which no program reads.
+/// Extensions of prose files, which no program reads.
 const PROSE: &[&str] = &["adoc", "md", "rst", "txt"];
 
-/// A sub-task that matched.
+/// A matched sub-task.
 #[derive(Clone, Copy, Debug)]
 pub struct Matched<'a> {
-    /// What was found about its criteria.
+    /// Verdicts on its criteria.
     pub verdicts: &'a [Verdict],
     /// Its calls.
     pub calls: &'a [Arc<ToolRecord>],
-    /// Its group: those of one group work beside each other, in no order that is known.
+    /// Group number: sub-tasks of one group run concurrently, in unknown order.
     pub sequence: u32,
-    /// Whether it is of an earlier round: whatever this round did came later.
+    /// Whether it is carried over from an earlier round, so that every call of this round came later.
     pub is_carried: bool,
 }
 
-/// A pass that rests on what changed since.
+/// A pass whose basis has changed since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
-    /// Whose it is, by place.
+    /// Index of its sub-task.
     pub of: usize,
-    /// Which of its verdicts, by place.
+    /// Index of the verdict.
     pub verdict: usize,
-    /// Who changed it, by place.
+    /// Index of the sub-task that changed it.
     pub by: usize,
-    /// What was changed, as far as is known.
+    /// Changed path, as far as known.
     pub path: String,
 }
 
-/// The passes of these sub-tasks that another one's later calls leave without what they rest on.
+/// Returns the passes whose basis was changed by later calls of another sub-task.
 #[must_use]
 pub fn undone(all: &[Matched<'_>]) -> Vec<Undone> {
     let mut found = Vec::new();
@@ -67,7 +67,7 @@ fn is_later(other: &Matched<'_>, one: &Matched<'_>) -> bool {
     }
 }
 
-/// What the later calls changed of what the verdict rests on.
+/// Returns what the later calls changed of the verdict's basis.
 fn change(
     verdict: &Verdict,
     own: &[Arc<ToolRecord>],
@@ -84,14 +84,15 @@ fn change(
     shown.find_map(|shown| deeds().find_map(|deed| changed(shown, deed, &verdict.criterion, is_beside)))
 }
 
-/// What `deed` changed of what `shown` rests on.
+/// Returns what `deed` changed of the basis of `shown`.
 fn changed(shown: &ToolRecord, deed: &ToolRecord, criterion: &str, is_beside: bool) -> Option<String> {
     if command_of(shown).is_some() && shown.target == deed.target {
         return None;
     }
     let mut paths = touched(deed);
     if is_beside {
-        // What others did at the same time was seen beside this command too: it is this one's where its words name it.
+        // Changes by concurrent sub-tasks are observed beside this command too, so a change counts as its own only if
+        // its words name the path.
         paths.retain(|path| command_of(deed).is_none_or(|command| names(command, path)));
     }
     let Some(command) = command_of(shown) else {
@@ -105,8 +106,8 @@ fn changed(shown: &ToolRecord, deed: &ToolRecord, criterion: &str, is_beside: bo
         };
         return paths.into_iter().find(is_it);
     };
-    // A command reads what nobody knows. What was not there when it ran it cannot have read, but a test or a setting of the
-    // runner would be read by the next one.
+    // It is unknown which files a command reads. It cannot have read a file that did not exist yet, but the next run
+    // would read a new test or runner setting.
     let new = made_by(deed);
     let is_read = |path: &String| {
         let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -160,7 +161,7 @@ mod tests {
         .unwrap()
     }
 
-    /// What of the first sub-task's passes the second leaves; the sequences are those of the two.
+    /// Returns which passes of the first sub-task survive the second, given the sequences of both.
     fn left(
         shown: &Arc<ToolRecord>,
         deed: &Arc<ToolRecord>,
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_lasts_until_what_it_rests_on_is_changed_by_another() {
+    fn a_pass_is_undone_when_another_changes_its_basis() {
         let tests = call(1, "pytest", &[], &[]);
         let later = |deed: &Arc<ToolRecord>| left(&tests, deed, (1, 2), (false, false));
         for (command, changed, made, undone) in [
@@ -186,7 +187,7 @@ mod tests {
             ("touch new.py", vec!["/w/new.py"], vec!["/w/new.py"], false),
             ("echo x >> README.md", vec!["/w/README.md"], vec![], false),
             ("cat calc.py", vec![], vec![], false),
-            // The same command measures again.
+            // The same command counts as a new measurement.
             ("pytest", vec!["/w/calc.py"], vec![], false),
         ] {
             assert_eq!(!later(&call(2, command, &changed, &made)).is_empty(), undone, "{command}");
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn who_came_later_is_told_by_round_and_group() {
+    fn round_and_group_decide_which_came_later() {
         let (tests, deed) =
             (call(1, "pytest", &[], &[]), call(2, "sed -i s/a/b/ calc.py", &["/w/calc.py"], &[]));
         let elses = call(2, "sleep 1", &["/w/calc.py"], &[]);
@@ -202,7 +203,7 @@ mod tests {
             (&deed, (2, 1), (false, false), false),
             (&deed, (2, 1), (true, false), true),
             (&deed, (1, 2), (false, true), false),
-            // Beside each other: only what a command's own words name is its doing.
+            // Between concurrent sub-tasks, a change is attributed to a command only if its words name the path.
             (&deed, (1, 1), (false, false), true),
             (&elses, (1, 1), (false, false), false),
             (&elses, (1, 2), (false, false), true),
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_of_a_file_lasts_until_that_file_is_changed() {
+    fn evidence_about_a_file_lasts_until_it_changes() {
         let seen = record(
             json!({ "call_id": "r3.1/2", "tool": "file_facts", "input": {}, "target": "/w/notes.md", "phase": "after" }),
         );

@@ -1,4 +1,4 @@
-//! The question to the model, where there is one: what it is told, and what happens with its answer.
+//! The question to the model: what it contains and how its answer is handled.
 
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ use super::reading::{Allowed, Reading, read};
 use super::small_talk;
 use crate::fingerprint::Words;
 
-/// Tokens that a title with scope and deadline may take.
+/// Limit on the tokens of an answer with title, scope and deadline.
 const TITLE_TOKENS_OUT_MAX: u32 = 512;
-/// With a history, an input of at most so many words is a reaction ("shorter", "do it again"): it never
-/// triggers a question.
+/// With a history, an input of at most so many words is a reaction ("shorter", "do it again") and never triggers a
+/// question.
 const REACTION_WORDS_MAX: usize = 3;
-/// The same where each character counts as a word.
+/// The same for scripts in which each character counts as a word.
 const REACTION_UNSPACED_MAX: usize = 8;
 
 impl Perceiver {
@@ -47,7 +47,7 @@ impl Perceiver {
 
     pub(super) fn on_reply(&mut self, call: CallId, text: &str, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         if self.is_title(call) {
-            // Without a title that can be used the goal has the one that code makes; it is not worth a second call.
+            // Without a usable title the goal keeps the one that code makes; a second call is not worth its cost.
             self.commit_titled(&extract(text).unwrap_or_default(), ctx, fx);
             return;
         }
@@ -73,7 +73,7 @@ impl Perceiver {
         }
     }
 
-    /// Asks the model what is wanted, as things stand now.
+    /// Asks the model what is wanted, with the current clarifications.
     pub(super) fn ask_model(&mut self, repair: Option<Repair>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         let is_repair = repair.is_some();
         let allowed = self.allowed(ctx);
@@ -91,7 +91,7 @@ impl Perceiver {
         self.stage = Stage::Model { call, repair: is_repair };
     }
 
-    /// Asks the model for a title, scope and deadline of a text that stands on its own.
+    /// Asks the model for a title, scope and deadline of a self-contained text.
     fn ask_title(&mut self, fx: &mut Fx<'_>) {
         let brief = PerceiveBrief {
             raw_input: self.raw_input.clone(),
@@ -107,7 +107,7 @@ impl Perceiver {
         self.stage = Stage::Title { call: ask(brief, limits, fx) };
     }
 
-    /// Whether `call` asks for the title that is waited for.
+    /// Returns whether `call` is the pending title call.
     fn is_title(&self, call: CallId) -> bool {
         matches!(self.stage, Stage::Title { call: pending } if pending == call)
     }
@@ -123,7 +123,7 @@ impl Perceiver {
         }
     }
 
-    /// Whether `call` is the model call that is waited for, and if so whether it is the repair call.
+    /// Returns whether the pending model call is the repair call; `None` if `call` is not the pending one.
     fn pending_model(&self, call: CallId) -> Option<bool> {
         match self.stage {
             Stage::Model { call: pending, repair } if pending == call => Some(repair),
@@ -138,7 +138,7 @@ fn ask(brief: PerceiveBrief, limits: ModelLimits, fx: &mut Fx<'_>) -> CallId {
     fx.ask_model(ModelCall { brief: Brief::Perceive(Box::new(brief)), prompt, schema, limits })
 }
 
-/// Nothing that could be a goal: white space, control characters and characters without width.
+/// Returns whether the text has only white space, control characters and zero-width characters.
 fn is_blank(text: &str) -> bool {
     text.chars().all(|c| {
         c.is_whitespace() || c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
@@ -149,7 +149,7 @@ fn is_short(text: &str) -> bool {
     text.split_whitespace().count() <= REACTION_WORDS_MAX && Words::of(text).count() <= REACTION_UNSPACED_MAX
 }
 
-/// The last exchanges, oldest first, each part cut to its bound.
+/// Returns the last exchanges, oldest first, each part cut to its limit.
 fn history(all: &[Exchange]) -> Vec<Exchange> {
     let cut = |text: &str| clip(text, HISTORY_CHARS_MAX);
     all.iter()

@@ -12,17 +12,17 @@ use super::need::is_short;
 use super::title;
 use crate::line::one_line;
 
-/// Longest scope in characters; a longer one is cut with a mark.
+/// Maximum length of a scope in characters; a longer one is cut with a mark.
 const SCOPE_CHARS_MAX: usize = 500;
 
 impl Perceiver {
-    /// Commits to a draft; one whose intent comes to nothing leaves the raw input.
+    /// Commits to a draft; if its intent is empty, the raw input becomes the intent.
     pub(super) fn commit(&mut self, draft: &PerceiveDraft, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         let constraints = self.constraints(draft, ctx);
         self.publish_spec(line(&draft.intent, INTENT_CHARS_MAX), None, constraints, fx);
     }
 
-    /// Commits to the person's own words. A model's `draft` adds title, scope and deadline, and nothing else.
+    /// Commits to the person's own words. A model's `draft` adds only title, scope and deadline.
     pub(super) fn commit_titled(&mut self, draft: &PerceiveDraft, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         let title = draft.title.as_deref().and_then(|title| title::own_words(title, &self.raw_input));
         let constraints = self.constraints(draft, ctx);
@@ -39,7 +39,7 @@ impl Perceiver {
         }
     }
 
-    /// Commits to the raw input alone: it needs no model, or no usable answer can be had.
+    /// Commits to the raw input alone: it needs no model, or no usable answer is available.
     pub(super) fn commit_raw(&mut self, fx: &mut Fx<'_>) {
         self.publish_spec(None, None, Constraints::default(), fx);
     }

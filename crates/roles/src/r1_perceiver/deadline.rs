@@ -1,11 +1,11 @@
-//! When a task must be done, if the person said so.
+//! The deadline of a task, if the person gave one.
 
 use setpoint_protocol::Timestamp;
 
-/// The deadline that a draft names, or none.
+/// Returns the deadline that a draft names, or `None`.
 ///
-/// A deadline ends a task hard, so it counts only when it is an absolute RFC 3339 time, lies ahead, and its year
-/// stands in what the person `said`: a model that does not know the date resolves "tomorrow" by guessing.
+/// A deadline ends a task hard, so it counts only if it is an absolute RFC 3339 time, lies ahead, and its year is in
+/// what the person `said`: a model that does not know the date resolves "tomorrow" by guessing.
 pub(super) fn deadline<'a>(
     draft: &str,
     mut said: impl Iterator<Item = &'a str>,

@@ -1,4 +1,4 @@
-//! Which input goes to which file.
+//! Dispatches each input to its handler.
 
 use setpoint_machine::{Ctx, Effects, Input, Machine};
 use setpoint_protocol::CallId;
@@ -6,50 +6,44 @@ use setpoint_protocol::message::Clarification;
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::topology::{inbox, party};
 
-/// R1 of one task.
+/// The machine of R1, one per task.
 #[derive(Debug, Default)]
 pub struct Perceiver {
-    /// What the person typed, unchanged.
+    /// The person's input, unchanged.
     pub(super) raw_input: String,
-    /// What was asked and answered so far.
+    /// Questions answered so far.
     pub(super) clarifications: Vec<Clarification>,
     /// Rounds of questions so far.
     pub(super) rounds: u32,
-    /// Set when the person let all questions of a round go: no more are asked.
+    /// Set when the person skipped all questions of a round; no more are asked.
     pub(super) go_ahead: bool,
     pub(super) stage: Stage,
 }
 
-/// What it waits for.
+/// What R1 waits for.
 #[derive(Debug, Default)]
 pub(super) enum Stage {
-    /// The input.
     #[default]
     Input,
-    /// A model's answer.
     Model {
-        /// The ask; answers to any other are stale.
+        /// Pending call; answers to any other are stale.
         call: CallId,
         /// Whether this is the repair call.
         repair: bool,
     },
     /// A model's title for a long text.
     Title {
-        /// The ask.
         call: CallId,
     },
-    /// The person's answers.
     Person {
-        /// The ask.
         call: CallId,
-        /// What was asked, in order.
+        /// Questions in the order asked.
         questions: Vec<String>,
     },
-    /// Nothing: it has ended.
     Done,
 }
 
-/// Everything a handler works with besides the machine.
+/// The effects of R1.
 pub(super) type Fx<'a> = Effects<'a, party::Perceiver>;
 
 impl Machine for Perceiver {
@@ -63,7 +57,8 @@ impl Machine for Perceiver {
             }
             Input::Answer { call, answer } => match answer {
                 Answer::Model(reply) => self.on_reply(call, &reply.text(), ctx, fx),
-                // A stopped question to the person is a question let go; a model that failed leaves the raw input.
+                // An interrupted question to the person counts as skipped; after a failed model call the raw input is
+                // used.
                 Answer::ModelFailed(_)
                 | Answer::Interrupted
                 | Answer::Tool(_)

@@ -1,17 +1,17 @@
 //! R1, the Perceiver: turns what a person typed into a [`TaskSpec`](setpoint_protocol::message::TaskSpec).
 //!
-//! It asks a model only for what needs one (`need`): what a text refers to in earlier exchanges, or a title for a long
-//! text. Any other goal goes through as it was typed; the intent of a long one is its first sentence, and every role reads the
-//! text itself.
+//! It asks a model only for what needs one (`need`): what a text refers to in earlier exchanges, or a title for a
+//! long text. Any other goal is passed on as typed; the intent of a long one is its first sentence, and every role
+//! reads the text itself.
 //!
 //! It never adds to the goal, narrows it or judges it, never resolves a word of time (its prompt holds no date),
-//! never asks memory, and never lets a model's failure stop a task: without a usable answer the intent is the
-//! raw input. `raw_input` is the person's text, set by code. Every input ends in exactly one `TaskSpec`,
-//! `DirectAnswer` or, when nothing was typed, `TaskFault`.
+//! never asks memory, and never lets a model's failure stop a task: without a usable answer the intent is the raw
+//! input. `raw_input` is the person's text, set by code. Every input ends in exactly one `TaskSpec`, `DirectAnswer`
+//! or, when nothing was typed, `TaskFault`.
 //!
-//! One file for each thing it handles: `need`, `title`, `ask` (the question to the model), `reading` (what its answer comes
-//! to), `clarify` (questions to the person), `commit` (the ends), `deadline`, `small_talk` (what may be
-//! answered at once), `prompt`.
+//! One file for each thing it handles: `need`, `title`, `ask` (the question to the model), `reading` (how its answer
+//! is read), `clarify` (questions to the person), `commit` (the ends), `deadline`, `small_talk` (what may be answered
+//! at once), `prompt`.
 
 mod ask;
 mod clarify;

@@ -1,4 +1,4 @@
-//! What a goal needs a model for, told by code: most need none.
+//! Decides by code what a goal needs a model for; most need none.
 
 use setpoint_machine::Ctx;
 use setpoint_protocol::{RoleId, Timestamp};
@@ -6,15 +6,15 @@ use setpoint_protocol::{RoleId, Timestamp};
 use super::small_talk;
 use crate::fingerprint::Words;
 
-/// Longest goal in characters that goes through as it was typed: up to there a name is not worth a call.
+/// Maximum length, in characters, of a goal that is passed on as typed: up to there a title is not worth a call.
 const SHORT_CHARS_MAX: usize = 600;
-/// Years from now in which a deadline may lie.
+/// A deadline may lie at most so many years ahead.
 const DEADLINE_YEARS_MAX: u32 = 10;
 /// Digits of a year.
 const YEAR_DIGITS: usize = 4;
 
-/// Words that point at something said before, one language a line. A text without one may point back all the same, so
-/// that it only counts as standing on its own when it also names something.
+/// Words that refer to something said before, one language per line. A text without one may still refer back, so it
+/// counts as self-contained only if it also names something.
 const POINTING: &str = "\
     it its that this these those them they he she again same instead also previous earlier last above before such more less \
     es das dies diese dieser dieses jene den dem dieselbe nochmal nochmals wieder stattdessen auch vorige letzte mehr weniger \
@@ -24,19 +24,19 @@ const POINTING: &str = "\
 /// What a model is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
-    /// Nothing: the goal goes through as it was typed.
+    /// Nothing: the goal is passed on as typed.
     Nothing,
-    /// A title, with scope and deadline: the text is long, or names a year that a deadline may lie in.
+    /// A title, with scope and deadline: the text is long, or names a year in which a deadline may lie.
     Title,
     /// What the text refers to, or an answer to small talk.
     Meaning,
 }
 
 impl Need {
-    /// What this goal needs.
+    /// Returns what this goal needs.
     pub(super) fn of(raw_input: &str, ctx: &Ctx<'_>) -> Self {
         let opened = ctx.opened;
-        // What a playbook makes of the words is to be seen before anything is done.
+        // A playbook may accept any words; its reading must be shown before anything is done.
         if opened.models.of(RoleId::Perceiver).takes_any_word {
             return Need::Meaning;
         }
@@ -45,19 +45,19 @@ impl Need {
             return Need::Meaning;
         }
         let is_plain = is_short(raw_input) && !names_a_year_ahead(raw_input, ctx.now);
-        // The embedded brain plans by the intent alone: nothing may be left out of it, and nobody reads a title.
+        // The embedded brain plans by the intent alone, so nothing may be left out of it, and a title is never read.
         if is_plain || opened.models.of(RoleId::Planner).is_free { Need::Nothing } else { Need::Title }
     }
 }
 
-/// Whether a goal is one line that is short enough to be its own name.
+/// Returns whether a goal is one line, short enough to be its own title.
 pub(super) fn is_short(raw_input: &str) -> bool {
     let text = raw_input.trim();
     text.chars().count() <= SHORT_CHARS_MAX && !text.contains('\n')
 }
 
-/// Whether a text may refer to earlier exchanges. When in doubt it does: a call costs less than a goal without what it is
-/// about.
+/// Returns whether a text may refer to earlier exchanges. True in doubt: a call costs less than a goal without its
+/// subject.
 fn points_back(text: &str) -> bool {
     let names_something = text.split_whitespace().any(|word| {
         let word = word.trim_matches(|c: char| "\"'`.,;:!?()[]".contains(c));
@@ -67,7 +67,7 @@ fn points_back(text: &str) -> bool {
     !names_something || Words::of(text).iter().any(is_pointing)
 }
 
-/// Whether the text holds this year or one of the next: an absolute time may stand beside it.
+/// Returns whether the text contains this year or one of the next, so that it may contain an absolute time.
 fn names_a_year_ahead(text: &str, now: Timestamp) -> bool {
     let now: Option<u32> = now.to_string().get(..YEAR_DIGITS).and_then(|year| year.parse().ok());
     let Some(now) = now else { return false };
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_text_that_names_something_and_points_at_nothing_stands_on_its_own() {
+    fn only_a_self_contained_text_needs_no_model() {
         for text in [
             "shorter",
             "do that again",
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_year_ahead_is_told_from_other_numbers() {
+    fn a_year_ahead_is_distinguished_from_other_numbers() {
         let now = "2026-05-01T12:00:00Z".parse().unwrap();
         for text in ["by 2 May 2026, 6 pm", "before 2027-01-01"] {
             assert!(names_a_year_ahead(text, now), "{text}");

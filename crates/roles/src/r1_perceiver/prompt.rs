@@ -1,4 +1,4 @@
-//! The text that R1's model sees, made from the brief. It holds no date.
+//! R1's prompt, made from the brief. It holds no date.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use setpoint_machine::brief::PerceiveBrief;
 use setpoint_machine::draft::PerceiveDraft;
 use setpoint_machine::prompt::Instruction;
 
-/// Bounds of the fragments in characters. Longer text keeps head and tail, with a mark of the cut.
+/// Limits of the fragments in characters. Longer text keeps head and tail, with a mark of the cut.
 const RAW_INPUT_CHARS_MAX: usize = 24_000;
 const HISTORY_CHARS_MAX: usize = 16_000;
 const CLARIFICATIONS_CHARS_MAX: usize = 8_000;
@@ -80,7 +80,7 @@ static FORMAT_ASK: Instruction = Instruction::new(
 );
 static FORMAT_ANSWER: Instruction = Instruction::new(r#"{"answer":"Hello! What shall we do?"}"#);
 
-/// Renders the brief.
+/// Renders the brief as a prompt.
 pub(super) fn perceive(brief: &PerceiveBrief) -> Prompt {
     let typed = format!("The person typed:\n{}", brief.raw_input);
     if brief.title_only {

@@ -1,4 +1,4 @@
-//! What a model's answer comes to. Code decides; the draft only proposes.
+//! Reads a model's answer. Code decides; the draft only proposes.
 
 use setpoint_machine::draft::PerceiveDraft;
 use setpoint_machine::extract::extract;
@@ -7,35 +7,33 @@ use setpoint_protocol::text::clip;
 
 use crate::line::one_line;
 
-/// Longest question in characters; a longer one is cut with a mark.
+/// Maximum length of a question in characters; a longer one is cut with a mark.
 const QUESTION_CHARS_MAX: usize = 500;
-/// Longest direct answer in characters; a longer one is cut with a mark.
+/// Maximum length of a direct answer in characters; a longer one is cut with a mark.
 const ANSWER_CHARS_MAX: usize = 2_000;
 
 /// What the model may do besides giving an intent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowed {
-    /// Ask the person.
     pub(super) questions: bool,
-    /// Answer at once.
     pub(super) answer: bool,
 }
 
-/// What an answer comes to.
+/// The meaning of an answer.
 #[derive(Debug, PartialEq)]
 #[must_use]
 pub(super) enum Reading {
-    /// Commit to this draft. One without an intent leaves the raw input.
+    /// Commit to this draft. Without an intent the raw input is used.
     Intent(PerceiveDraft),
     /// Ask these questions first: at least one, none blank.
     Questions(Vec<String>),
     /// Close the stream with this answer.
     Answer(String),
-    /// Nothing can be made of it, for this reason.
+    /// Unusable, for this reason.
     Unusable(String),
 }
 
-/// Reads a model's answer to `raw_input`. An answer to small talk comes first, then questions, then the intent.
+/// Reads a model's answer to `raw_input`. An answer to small talk takes precedence, then questions, then the intent.
 pub(super) fn read(text: &str, allowed: Allowed, raw_input: &str) -> Reading {
     let draft: PerceiveDraft = match extract(text) {
         Ok(draft) => draft,
@@ -46,7 +44,7 @@ pub(super) fn read(text: &str, allowed: Allowed, raw_input: &str) -> Reading {
     let questions = clean(&draft.questions);
     match answer {
         Some(answer) if allowed.answer => return Reading::Answer(clip(answer, ANSWER_CHARS_MAX)),
-        // It took a goal for small talk. The pipeline answers, and needs nothing but the person's own words.
+        // The model took a goal for small talk. The pipeline answers, from the person's own words alone.
         Some(_) if !has_intent => {
             return Reading::Intent(PerceiveDraft { intent: Some(raw_input.to_owned()), ..draft });
         }
@@ -60,7 +58,7 @@ pub(super) fn read(text: &str, allowed: Allowed, raw_input: &str) -> Reading {
     }
 }
 
-/// One line each, no blanks, no repetitions, at most [`QUESTIONS_MAX`].
+/// Returns the questions as single lines, without blanks and duplicates, at most [`QUESTIONS_MAX`].
 fn clean(questions: &[String]) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for question in questions {

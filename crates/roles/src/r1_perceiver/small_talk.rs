@@ -1,14 +1,14 @@
 //! What may be answered at once.
 //!
-//! The model proposes an answer; this decides whether the input is small talk. A list of what is not small talk
-//! could never be complete (the time, the news, a file, a president), and a model without tools would answer from
-//! training. So it is the other way round: every word must be one of small talk's own. An input that is not
-//! recognised takes the pipeline, which is slower and right.
+//! The model proposes an answer; this decides whether the input is small talk. A list of what is not small talk could
+//! never be complete (the time, the news, a file, a president), and a model without tools would answer from training.
+//! So this is an allow list: every word must be one of small talk's own. An input that is not recognised takes the
+//! pipeline, which is slower and right.
 
-/// Longest input in characters that can be small talk.
+/// Maximum length, in characters, of small talk.
 const CHARS_MAX: usize = 60;
 
-/// Words that small talk is made of. None of them names a thing, a time or a deed.
+/// The vocabulary of small talk. No word names a thing, a time or an action.
 const WORDS: &[&str] = &[
     // greetings and farewells
     "hi hello hey good morning afternoon evening night bye goodbye there hallo servus moin guten morgen tag \
@@ -27,7 +27,7 @@ const PHRASES: &str = "\
     こんにちは こんばんは おはよう おはようございます ありがとう ありがとうございます さようなら \
     あなたは誰ですか 안녕 안녕하세요 감사합니다 고마워";
 
-/// Whether the input is small talk that needs no outside fact. When in doubt it is not.
+/// Returns whether the input is small talk that needs no outside fact. False in doubt.
 pub(super) fn is_small_talk(raw_input: &str) -> bool {
     if raw_input.chars().count() > CHARS_MAX {
         return false;
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_could_need_a_fact_or_a_deed_is_not() {
+    fn input_that_may_need_a_fact_is_not_small_talk() {
         for input in [
             "what time is it",
             "how many go files are here",

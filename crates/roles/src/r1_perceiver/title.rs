@@ -1,4 +1,4 @@
-//! The intent and the title of a goal that goes through in the person's own words.
+//! The intent and the title of a goal that is passed on in the person's own words.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,20 @@ use crate::fingerprint::Words;
 use crate::line::one_line;
 use setpoint_protocol::limits::INTENT_CHARS_MAX;
 
-/// Words of a title.
+/// At most so many words in a title.
 const WORDS_MAX: usize = 10;
-/// Longest title in characters.
 const CHARS_MAX: usize = 120;
-/// Where a sentence ends.
+/// Characters that end a sentence.
 const ENDS: [char; 6] = ['.', '!', '?', '。', '！', '？'];
 
-/// The first sentence of the text, or its first line where that is shorter.
+/// Returns the first sentence of the text, or its first line if that is shorter.
 pub(super) fn first_sentence(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let mut chars = line.char_indices().peekable();
     let mut end = line.len();
     while let Some((at, c)) = chars.next() {
-        // A point inside a name or a number ends nothing; in scripts without spaces a full stop has none after it.
+        // A point inside a name or a number does not end a sentence; in scripts without spaces no white space follows
+        // a full stop.
         let is_last = chars.peek().is_none_or(|(_, next)| next.is_whitespace()) || !c.is_ascii();
         if ENDS.contains(&c) && is_last {
             end = at + c.len_utf8();
@@ -29,14 +29,14 @@ pub(super) fn first_sentence(text: &str) -> String {
     one_line(line.get(..end).unwrap_or(line), INTENT_CHARS_MAX)
 }
 
-/// The first words of the text's first line.
+/// Returns the first words of the text's first line.
 pub(super) fn first_words(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let words: Vec<&str> = line.split_whitespace().take(WORDS_MAX).collect();
     one_line(&words.join(" "), CHARS_MAX)
 }
 
-/// A model's title, where every word of it is the person's own.
+/// Returns a model's title if every word of it is the person's own.
 pub(super) fn own_words(title: &str, text: &str) -> Option<String> {
     let title = one_line(title, CHARS_MAX);
     let (own, said) = (Words::of(text), Words::of(&title));

@@ -1,4 +1,4 @@
-//! Ids and messages out of a valid plan. Whatever a model wrote in their place never gets here.
+//! Makes ids and messages out of a valid plan. Ids that a model wrote never get here.
 
 use setpoint_machine::Ctx;
 use setpoint_protocol::limits::INSTANCES_MAX;
@@ -10,26 +10,26 @@ use super::machine::{Fx, Planner};
 use super::plan::Attempts;
 use super::validate::{ValidCriterion, ValidPlan, ValidSubTask};
 
-/// Why a criterion has another check.
+/// Reason for replacing a criterion's check.
 const CHECK_REPLACED: &str = "its first check says nothing of what it looked at";
 
 /// A plan that only needs to be dispatched.
 #[derive(Debug)]
 pub(super) struct ReadyPlan {
     pub(super) fingerprint: String,
-    /// The new sub-tasks, in the plan's order.
+    /// New sub-tasks, in the plan's order.
     pub(super) subtasks: Vec<PlannedSubTask>,
     /// The task's criteria, earlier ones first.
     pub(super) criteria: Vec<Criterion>,
-    /// What was withdrawn from them, earlier ones first.
+    /// Withdrawn criteria, earlier ones first.
     pub(super) withdrawn: Vec<Withdrawal>,
 }
 
-/// A new sub-task with the effector that will do it.
+/// A new sub-task with the effector that will execute it.
 #[derive(Clone, Debug)]
 pub(super) struct PlannedSubTask {
     pub(super) instance: Instance,
-    /// As it is shown; `inputs` are those that the plan names, and there are no outputs yet.
+    /// Sub-task as shown; `inputs` are those that the plan names, without outputs yet.
     pub(super) subtask: SubTask,
 }
 
@@ -46,7 +46,7 @@ impl Planner {
         let limits = task.limits();
         let is_withdrawn =
             |criterion: &Criterion| plan.withdrawn.iter().any(|one| one.criterion_id == criterion.id);
-        // A number is given once, also when its criterion is withdrawn.
+        // A number is never reused, not even after its criterion is withdrawn.
         let given = task.criteria.len() + task.withdrawn.iter().filter(|one| !one.check_replaced).count();
         let mut criteria: Vec<Criterion> =
             task.criteria.iter().filter(|criterion| !is_withdrawn(criterion)).cloned().collect();

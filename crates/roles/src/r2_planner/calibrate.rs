@@ -1,4 +1,4 @@
-//! How a round begins: memory is asked and the place looked at, with no model call, before every plan and replan.
+//! Opens a round: asks memory and surveys the place, without a model call, before every plan and replan.
 
 use setpoint_machine::Ctx;
 use setpoint_mkct::intent_space;
@@ -14,7 +14,7 @@ use super::machine::{Fx, Phase, Planner};
 use super::validate::refuted;
 
 impl Planner {
-    /// Opens the first round. A second `TaskSpec` starts over; instances go on counting.
+    /// Opens the first round. A second `TaskSpec` starts over; instance numbers continue.
     pub(super) fn on_task_spec(&mut self, spec: TaskSpec, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         if self.is_closing() {
             return;
@@ -23,7 +23,7 @@ impl Planner {
         self.calibrate(ctx, fx);
     }
 
-    /// Opens the next round, whatever was pending in the one before, unless that has shown that no plan can help.
+    /// Opens the next round, dropping whatever was pending, unless the last round has shown that no plan can help.
     pub(super) fn on_directive(&mut self, directive: PlanDirective, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         if self.is_closing() {
             return;
@@ -39,7 +39,7 @@ impl Planner {
         self.calibrate(ctx, fx);
     }
 
-    /// Goes on to the plan, if `call` is the query that is waited for: with what memory says, or without.
+    /// Continues to the plan if `call` is the pending query, with memory's reply or without it.
     pub(super) fn on_memory(
         &mut self,
         call: CallId,
@@ -89,7 +89,7 @@ impl Planner {
         self.phase = Phase::Calibrating { query: Some(query), survey };
     }
 
-    /// Whether the task is being given up: nothing opens a round any more.
+    /// Returns whether the task is being abandoned, after which no round opens.
     fn is_closing(&self) -> bool {
         matches!(self.phase, Phase::Reporting(_) | Phase::Closed)
     }

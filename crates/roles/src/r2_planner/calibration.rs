@@ -1,4 +1,4 @@
-//! What memory's reply means for a round: lines under fixed headings, and limits that code holds a plan to.
+//! What memory's reply means for a round: lines under fixed headings, and limits that code enforces on a plan.
 //!
 //! | memory | what it means |
 //! |---|---|
@@ -6,9 +6,9 @@
 //! | the pair says Avoid | MUST NOT repeat the plan of a negative record, unless a positive one had the same plan |
 //! | the pair says Caution | CAUTION; the tools of its records need approval or the strictest sandbox |
 //! | a call is avoided | MUST NOT make it: the target is blocked for that tool |
-//! | a tool's sums, from three tasks on, say Avoid or Caution | CAUTION, never more: mostly blame is written there |
+//! | a tool's sums, from three tasks on, say Avoid or Caution | CAUTION, never more: mostly blame is recorded there |
 //! | a rule in force | SHOULD PREFER a best practice, MUST NOT a constraint |
-//! | other intents' records and rules that share words with this one | RELATED: to look at, never to be held to |
+//! | other intents' records and rules that share words with this one | RELATED: shown, never enforced |
 //! | hypotheses, when symmetry is to be broken | MIGHT TRY |
 //! | what the operator stated | a fact |
 
@@ -24,33 +24,33 @@ use setpoint_protocol::message::{
 use crate::blocking::target_name;
 use crate::line::one_line;
 
-/// Characters of the intent that records of other intents are looked for by.
+/// Characters of the intent that are used to look up records of other intents.
 pub(super) const ABOUT_CHARS_MAX: usize = 1_000;
-/// Records of other intents that are shown.
+/// At most so many records of other intents are shown.
 const RELATED_MAX: usize = 5;
-/// Records of the pair that are looked at; more are cut off.
+/// At most so many records of the pair are read.
 pub(super) const RECORDS_MAX: u32 = 10;
-/// Lines under one heading; the first are kept.
+/// At most so many lines per heading; the first are kept.
 const LINES_MAX: usize = 10;
-/// Facts; memory holds no more.
+/// At most so many facts; memory stores no more.
 const FACTS_MAX: usize = 32;
-/// Longest line in characters; a longer one is cut with a mark.
+/// Maximum length of a line in characters; a longer one is cut with a mark.
 const LINE_CHARS_MAX: usize = 400;
-/// Calls that are avoided; the first are kept.
+/// At most so many avoided calls; the first are kept.
 const AVOIDED_MAX: usize = 64;
-/// Tasks from which on a tool's sums say anything.
+/// A tool's sums count after at least so many tasks.
 const TOOL_TASKS_MIN: u32 = 3;
 
-/// What memory says to a round. Nothing where it could not be asked.
+/// What memory tells a round; empty if memory could not be asked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Calibration {
-    /// For the model, by heading.
+    /// Lines for the model, by heading.
     pub(super) lines: Vec<CalibrationLine>,
-    /// Playbooks' approaches that worked, the strongest first.
+    /// Playbook approaches that worked, strongest first.
     pub(super) preferred: Vec<ApproachName>,
-    /// Best practices that are shown: the plan stands under them.
+    /// Best practices shown to the plan.
     pub(super) applied: Vec<RuleRef>,
-    /// Tools whose calls with side effects need more than usual.
+    /// Tools whose calls with side effects need approval or the strictest sandbox.
     pub(super) caution_tools: Vec<ToolId>,
     /// What a plan must not do. Dropped when memory's part is relaxed.
     pub(super) must_not: MustNot,
@@ -61,26 +61,26 @@ pub(super) struct Calibration {
 pub(super) struct MustNot {
     /// Blocked targets, as the limits name them.
     pub(super) targets: Vec<(String, RuleRef)>,
-    /// Plans that failed and never worked, by fingerprint.
+    /// Fingerprints of plans that failed and never worked.
     pub(super) plans: Vec<(String, RuleRef)>,
-    /// Constraints. They are shown and not checked, but an accept against all of this speaks against them, too.
+    /// Constraints. They are shown and not enforced, but an accept against all of this counts against them, too.
     pub(super) constraints: Vec<RuleRef>,
 }
 
 impl MustNot {
-    /// Whether there is anything that code would hold a plan to.
+    /// Returns whether there is anything that code would enforce.
     pub(super) fn is_empty(&self) -> bool {
         self.targets.is_empty() && self.plans.is_empty()
     }
 
-    /// Everything that is overridden when it is dropped, each once.
+    /// Returns the distinct rules that are overridden when this is dropped.
     pub(super) fn rules(&self) -> Vec<RuleRef> {
         let targets = self.targets.iter().chain(&self.plans).map(|(_, rule)| rule);
         let mut seen = BTreeSet::new();
         targets.chain(&self.constraints).filter(|rule| seen.insert(rule.id.clone())).cloned().collect()
     }
 
-    /// Why the plan with this fingerprint must not be made, if it must not.
+    /// Returns why the plan with this fingerprint is forbidden; `None` if it is not.
     pub(super) fn refusal(&self, fingerprint: &str) -> Option<&'static str> {
         let is_known = self.plans.iter().any(|(plan, _)| plan == fingerprint);
         is_known.then_some("failed in an earlier task, as memory has it; take another way")
@@ -97,7 +97,7 @@ impl MustNot {
 }
 
 impl Calibration {
-    /// What the reply means.
+    /// Reads memory's reply.
     pub(super) fn of(reply: &MemoryReply) -> Self {
         let mut calibration = Calibration::default();
         if reply.availability == Availability::Unavailable {
@@ -226,7 +226,7 @@ impl Calibration {
     }
 }
 
-/// A record in a line: what was learned, with what, and what was not met.
+/// Returns a record as one line: what was learned, with which tools, and what was not met.
 fn told(record: &Megram) -> String {
     let content = &record.content;
     let mut text = content.lesson.trim().to_owned();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn each_action_says_its_own() {
+    fn each_policy_action_gives_its_own_lines() {
         check(&pair("ignore"), &expect!["applied ; caution ; overridden "]);
         check(
             &pair("exploit"),
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_kinds_of_tasks_taught_is_shown_and_holds_nobody() {
+    fn related_records_are_shown_and_not_enforced() {
         let related: Vec<Value> = [(1, 1.0), (2, -1.0), (3, 0.0), (4, 1.0), (5, 1.0), (6, 1.0)]
             .into_iter()
             .map(|(n, sigma)| record(n, sigma, "p"))
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn what_memory_holds_too_much_of_is_cut() {
+    fn excess_entries_of_memory_are_cut() {
         let facts: Vec<Value> = (0..50).map(|n| record(n, 1.0, "")).collect();
         let mut records: Vec<Value> = (0..50).map(|n| record(n, -1.0, &format!("p{n}"))).collect();
         records[0]["content"]["lesson"] = json!("long ".repeat(1_000));
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn where_memory_cannot_be_asked_nothing_is_said() {
+    fn unavailable_memory_gives_no_calibration() {
         let reply =
             json!({ "call_id": "r2/1", "availability": "unavailable", "facts": [record(1, 1.0, "")] });
         let reply: MemoryReply = serde_json::from_value(reply).unwrap();

@@ -1,5 +1,5 @@
-//! Dispatching a plan group by group: the manifest first, the first group when the baseline is measured, then each when the one
-//! before it matched.
+//! Dispatches a plan group by group: the manifest first, the first group once the baseline is measured, then each
+//! group after the one before it matched.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,29 +15,30 @@ use super::machine::{Fx, Phase, Planner};
 use super::outputs::{Output, joined};
 use crate::evidence::{baseline_of, unmeasured};
 
-/// A plan that is being carried out.
+/// A plan being executed.
 #[derive(Debug)]
 pub(super) struct Running {
     round: u32,
-    /// The group that was dispatched last; 0 before the first.
+    /// Group dispatched last; 0 before the first.
     current: u32,
-    /// Groups that wait.
+    /// Groups not yet dispatched.
     waiting: BTreeMap<u32, Vec<PlannedSubTask>>,
-    /// Intents of the groups that run or ran, to head their outputs with.
+    /// Intents of the dispatched groups, which head their outputs.
     intents: BTreeMap<SubTaskId, String>,
-    /// Outputs of carried sub-tasks; every new one gets them.
+    /// Outputs of carried sub-tasks; every new one receives them.
     carried: Vec<Output>,
     /// Outputs of this round's groups so far.
     outputs: Vec<Output>,
 }
 
 impl Planner {
-    /// Publishes the manifest, and the first group unless something has to be measured before it; freezes the task's criteria.
+    /// Publishes the manifest, and the first group unless something must be measured before it; freezes the task's
+    /// criteria.
     pub(super) fn dispatch(&mut self, plan: ReadyPlan, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         let Some(task) = &mut self.task else { return };
         let mut entries: Vec<ManifestEntry> = Vec::new();
         let mut known: Vec<KnownSubTask> = Vec::new();
-        // Groups run in order, so what matched fills the lower ones; the new groups follow.
+        // Groups run in order, so the matched ones take the lower sequence numbers and the new ones follow.
         let mut sequence = 0;
         let mut group_before = None;
         for kept in &task.kept {
@@ -90,7 +91,7 @@ impl Planner {
             overridden_rules: std::mem::take(&mut task.overridden),
             dispatched_at: ctx.now,
         };
-        // The work begins when everything that a check probes was measured as it is without the work.
+        // The work starts after every probe has been measured without the work's effects.
         let is_measured = unmeasured(manifest.criteria(), &task.baseline).is_empty();
         fx.publish(manifest);
         let carried = task.kept.iter().map(|kept| Output {
@@ -112,7 +113,7 @@ impl Planner {
         self.phase = Phase::Running(running);
     }
 
-    /// Starts the next group. A report of another round, or of a group that is not the running one, is stale.
+    /// Starts the next group. A report from another round, or of a group that is not running, is stale.
     pub(super) fn on_group_matched(&mut self, group: GroupMatched, fx: &mut Fx<'_>) {
         let (Phase::Running(running), Some(task)) = (&mut self.phase, &mut self.task) else { return };
         if group.round != running.round || group.sequence != running.current {

@@ -1,4 +1,4 @@
-//! Telling R7 that the round cannot be planned. R2 ends no task itself.
+//! Reports to R7 that the round cannot be planned. R2 never ends a task itself.
 
 use setpoint_machine::Ctx;
 use setpoint_protocol::RoleId;
@@ -8,10 +8,10 @@ use setpoint_protocol::text::clip;
 use super::machine::{Fx, Phase, Planner};
 use super::validate::Infeasible;
 
-/// Longest reason in characters; a longer one is cut with a mark.
+/// Maximum length of a reason in characters; a longer one is cut with a mark.
 const REASON_CHARS_MAX: usize = 1_500;
 
-/// A fault about to be raised. Another round does not help unless it says so.
+/// A fault to raise. By default another round does not help.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) kind: FaultKind,
@@ -26,7 +26,7 @@ impl Fault {
         Fault { kind, reason: reason.into(), failure_class: None, hints: Vec::new(), retryable: false }
     }
 
-    /// The goal cannot be reached here.
+    /// Reports that the goal cannot be reached here.
     pub(super) fn infeasible(shown: Infeasible) -> Self {
         Fault {
             failure_class: Some(FailureClass::Environmental),
@@ -37,7 +37,7 @@ impl Fault {
 }
 
 impl Planner {
-    /// Raises the fault and waits for what R7 makes of it.
+    /// Raises the fault and waits for R7's decision.
     pub(super) fn raise(&mut self, fault: Fault, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         fx.publish(TaskFault {
             role: RoleId::Planner,

@@ -1,4 +1,4 @@
-//! What earlier rounds leave behind: the plans that were dispatched, what matched, the frozen criteria.
+//! What earlier rounds leave: dispatched plans, matched sub-tasks, frozen criteria.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,27 +18,28 @@ use super::calibration::{Calibration, MustNot};
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) spec: TaskSpec,
-    /// The round, from 1; each directive opens the next.
+    /// Round number, from 1; each directive opens the next.
     pub(super) round: u32,
-    /// The direction of this round; none in the first.
+    /// Direction of this round; `None` in the first.
     pub(super) directive: Option<PlanDirective>,
-    /// The task's criteria. Empty until the first manifest freezes them; after that they grow, and lose what is withdrawn.
+    /// The task's criteria. Empty until the first manifest freezes them; afterwards they grow, and lose those
+    /// withdrawn.
     pub(super) criteria: Vec<Criterion>,
-    /// What was withdrawn from them, oldest first.
+    /// Withdrawn criteria, oldest first.
     pub(super) withdrawn: Vec<Withdrawal>,
     /// Calls that verdicts cite for criteria that cannot hold here.
     pub(super) lacks: BTreeSet<CallId>,
-    /// Criteria whose check says nothing of what it looks at.
+    /// Criteria whose check does not apply to what it looks at.
     pub(super) unevaluable: BTreeSet<CriterionId>,
-    /// What the probes of checks found before the task's work.
+    /// Probes measured before the task's work.
     pub(super) baseline: Vec<Arc<ToolRecord>>,
     /// Dispatched plans, oldest first.
     pub(super) plans: Vec<DispatchedPlan>,
-    /// Sub-tasks that matched, in the order of their groups.
+    /// Matched sub-tasks, in the order of their groups.
     pub(super) kept: Vec<Kept>,
-    /// What there is where the task works, as of this round; none where it was not looked at.
+    /// Survey of the place in this round; `None` if it was not surveyed.
     pub(super) survey: Option<Survey>,
-    /// What memory says to this round.
+    /// What memory tells this round.
     pub(super) calibration: Calibration,
     /// Rules of memory that were overridden in this round.
     pub(super) overridden: Vec<RuleRef>,
@@ -46,20 +47,19 @@ pub(super) struct Task {
     pub(super) whole_unjudged: bool,
 }
 
-/// A plan that was dispatched.
 #[derive(Debug)]
 pub(super) struct DispatchedPlan {
     pub(super) round: u32,
     pub(super) fingerprint: String,
-    /// All of it, carried ones included.
+    /// All sub-tasks, carried ones included.
     pub(super) subtasks: Vec<KnownSubTask>,
-    /// Whether R4b judged it and it failed.
+    /// Whether R4b judged it as failed.
     pub(super) judged_failed: bool,
     /// Tool calls that its executors made; 0 until its round is closed.
     pub(super) tool_calls: u64,
 }
 
-/// A sub-task of a dispatched plan: what later rounds need of it.
+/// The part of a dispatched sub-task that later rounds need.
 #[derive(Clone, Debug)]
 pub(super) struct KnownSubTask {
     pub(super) id: SubTaskId,
@@ -98,7 +98,8 @@ impl Task {
         }
     }
 
-    /// Closes the round and opens the next one in this direction. Executors have made `tool_calls` in the whole task.
+    /// Closes the round and opens the next in this direction. `tool_calls` counts the executors' calls in the whole
+    /// task.
     pub(super) fn redirect(&mut self, directive: PlanDirective, tool_calls: u64) {
         let judged = !directive.findings.is_empty() || !directive.failed_subtasks.is_empty();
         if judged || !directive.matched.is_empty() {
@@ -106,7 +107,8 @@ impl Task {
         }
         let impossible = directive.findings.iter().filter(|finding| finding.shown == Some(Shown::Cannot));
         self.lacks.extend(impossible.flat_map(|finding| &finding.cites));
-        // A sub-task may have shown it of a criterion that is the task's in the same words.
+        // A sub-task may have shown that a criterion is impossible or unevaluable which the task has in the same
+        // words.
         let is_unevaluable = |criterion: &&Criterion| {
             directive.findings.iter().filter(|finding| finding.unevaluable).any(|finding| {
                 finding.criterion_id.as_ref() == Some(&criterion.id)
@@ -127,7 +129,7 @@ impl Task {
         self.directive = Some(directive);
     }
 
-    /// What the next plan must not do, by the directive and by memory.
+    /// Returns what the next plan must not do, by the directive and by memory.
     pub(super) fn limits(&self) -> Limits {
         let mut limits =
             Limits { caution_tools: self.calibration.caution_tools.clone(), ..Limits::default() };
@@ -139,14 +141,15 @@ impl Task {
         limits
     }
 
-    /// Takes out memory's part of what the plan must not do, never the directive's; `None` where there is none.
+    /// Removes and returns memory's part of what the plan must not do, never the directive's; `None` if there is
+    /// none.
     pub(super) fn without_memory(&mut self) -> Option<MustNot> {
         let has_any = !self.calibration.must_not.is_empty();
         has_any.then(|| std::mem::take(&mut self.calibration.must_not))
     }
 
-    /// How many alternatives the model must weigh: 1 when urgency is low and in the first round, 2 when it is
-    /// normal, 3 when it is high.
+    /// Returns how many alternatives the model must weigh: 1 in the first round and at low urgency, 2 at normal, 3 at
+    /// high.
     pub(super) fn alternatives(&self) -> u32 {
         match self.directive.as_ref().map(|directive| directive.urgency) {
             None | Some(Urgency::Low) => 1,
@@ -159,7 +162,7 @@ impl Task {
         self.directive.as_ref().map(|directive| directive.directive)
     }
 
-    /// The plans so far, for the model.
+    /// Returns the plans so far, for the model.
     pub(super) fn previous(&self) -> Vec<PreviousPlan> {
         let previous = |plan: &DispatchedPlan| PreviousPlan {
             round: plan.round,
@@ -172,7 +175,7 @@ impl Task {
         self.plans.iter().map(previous).collect()
     }
 
-    /// The matched outcomes of sub-tasks that R2 dispatched, once each, in the order of their groups.
+    /// Returns the distinct matched outcomes of sub-tasks that R2 dispatched, in the order of their groups.
     fn recognise(&self, matched: &[SubTaskOutcome]) -> Vec<Kept> {
         let mut seen = BTreeSet::new();
         let mut kept: Vec<Kept> = Vec::new();
@@ -190,7 +193,7 @@ impl Task {
 }
 
 impl Kept {
-    /// Its entry in the next manifest.
+    /// Returns its entry in the next manifest.
     pub(super) fn entry(&self, sequence: u32) -> ManifestEntry {
         ManifestEntry {
             subtask_id: self.subtask.id.clone(),

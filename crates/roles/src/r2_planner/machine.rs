@@ -1,4 +1,4 @@
-//! Which input goes to which file.
+//! Dispatches each input to its handler.
 
 use setpoint_machine::{Ctx, Effects, Input, Machine};
 use setpoint_protocol::CallId;
@@ -10,17 +10,17 @@ use super::plan::Planning;
 use super::preview::Preview;
 use super::report::Reporting;
 
-/// R2 of one task.
+/// The machine of R2, one per task.
 #[derive(Debug, Default)]
 pub struct Planner {
-    /// What earlier rounds leave behind; none before the `TaskSpec`.
+    /// State left by earlier rounds; `None` before the `TaskSpec`.
     pub(super) task: Option<Task>,
-    /// Effector instances given out so far, over all rounds.
+    /// Number of effector instances assigned so far, over all rounds.
     pub(super) instances: u16,
     pub(super) phase: Phase,
 }
 
-/// What it waits for.
+/// What R2 waits for.
 #[derive(Debug, Default)]
 pub(super) enum Phase {
     /// A `TaskSpec`, a `PlanDirective` or an `AbandonNotice`.
@@ -28,24 +28,24 @@ pub(super) enum Phase {
     Idle,
     /// Memory and the survey.
     Calibrating {
-        /// The query, until it is answered.
+        /// Pending memory query; `None` once answered.
         query: Option<CallId>,
-        /// The survey, until it is answered.
+        /// Pending survey; `None` once answered.
         survey: Option<CallId>,
     },
     /// A model's plan.
     Planning(Planning),
-    /// The person's word on a plan.
+    /// The person's decision on a plan.
     Previewing(Box<Preview>),
-    /// A group to match, or R7.
+    /// A group's outcome, or R7.
     Running(Running),
     /// A model's report.
     Reporting(Box<Reporting>),
-    /// Nothing: the report is given.
+    /// Nothing: the report has been sent.
     Closed,
 }
 
-/// Everything a handler works with besides the machine.
+/// The effects of R2.
 pub(super) type Fx<'a> = Effects<'a, party::Planner>;
 
 impl Machine for Planner {
@@ -61,7 +61,7 @@ impl Machine for Planner {
                 inbox::Planner::GroupMatched(group) => self.on_group_matched(group, fx),
                 inbox::Planner::AbandonNotice(notice) => self.on_abandon(notice, ctx, fx),
             },
-            // An answer to anything but the ask of the phase is stale: its round was closed meanwhile.
+            // An answer to any other call is stale: its round has been closed.
             Input::Answer { call, answer } => match &self.phase {
                 Phase::Calibrating { query: Some(query), .. } if *query == call => {
                     self.on_memory(call, None, ctx, fx);

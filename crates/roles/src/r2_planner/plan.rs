@@ -1,4 +1,4 @@
-//! Asking the model for a plan, and what becomes of its answer.
+//! Asks the model for a plan and handles its answer.
 
 use std::sync::Arc;
 
@@ -19,39 +19,38 @@ use super::prompt;
 use super::validate::{Refusal, Rules, ValidPlan, annotated, infeasible, validate};
 use crate::left::left;
 
-/// Plan calls of a round from which on memory's part of what a plan must not do may be dropped: one bad memory must not
-/// make a kind of task impossible for weeks.
+/// Plan calls of a round after which memory's part of what a plan must not do may be dropped: otherwise one bad
+/// memory could make a kind of task impossible for weeks.
 const CALLS_BEFORE_RELAXING: u32 = 3;
-/// Refusals of a round that the model is told, newest kept.
+/// At most so many refusals of a round are shown to the model; the newest are kept.
 const REFUSALS_MAX: usize = 24;
 
-/// A plan call that is under way.
+/// A pending plan call.
 #[derive(Debug)]
 pub(super) struct Planning {
-    /// The ask.
     pub(super) call: CallId,
-    /// Whether it is the repair of an answer that was no plan.
+    /// Whether it repairs an answer that was not a plan.
     pub(super) repair: bool,
     pub(super) attempts: Attempts,
 }
 
-/// What a round's plan calls have come to so far.
+/// The results of a round's plan calls so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attempts {
     /// Plan calls made, repairs included.
     pub(super) calls: u32,
-    /// Why plans were refused, oldest first.
+    /// Reasons for refusals, oldest first.
     pub(super) refusals: Vec<String>,
-    /// The same for the last plan alone.
+    /// Reasons for refusing the last plan.
     pub(super) last: Vec<String>,
-    /// The last plan that was refused, with each reason beside what it concerns.
+    /// Last refused plan, with each reason beside the part that it concerns.
     pub(super) refused: Option<String>,
-    /// What the person said to a plan that was shown.
+    /// The person's note on a plan that was shown.
     pub(super) note: Option<String>,
 }
 
 impl Planner {
-    /// Asks for a plan, or raises the fault when the round's calls are used up.
+    /// Asks for a plan, or raises a fault if the round's calls are used up.
     pub(super) fn ask_plan(
         &mut self,
         mut attempts: Attempts,
@@ -77,7 +76,7 @@ impl Planner {
         self.phase = Phase::Planning(Planning { call, repair: is_repair, attempts });
     }
 
-    /// Takes the answer to the plan call that is waited for.
+    /// Handles the answer to the pending plan call.
     pub(super) fn on_plan_answer(&mut self, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         let Phase::Planning(planning) = std::mem::take(&mut self.phase) else { return };
         match answer {
@@ -128,8 +127,8 @@ impl Planner {
         }
     }
 
-    /// Holds a draft against the rules once more without memory's part. If that makes it valid, memory is overridden for the
-    /// rest of the round, and the manifest says so. `None` where memory has no part in it.
+    /// Validates a draft again without memory's part. If it is then valid, memory is overridden for the rest of the
+    /// round, and the manifest says so. `None` if memory has no part in the refusal.
     fn relaxed(&mut self, draft: &PlanDraft, ctx: &Ctx<'_>) -> Option<Result<ValidPlan, Vec<Refusal>>> {
         let task = self.task.as_mut()?;
         let must_not = task.without_memory()?;
@@ -142,7 +141,7 @@ impl Planner {
         Some(validated)
     }
 
-    /// Asks again, with the reasons and, where there was a plan, the plan.
+    /// Asks again, with the reasons and, if there was one, the plan.
     fn refuse(
         &mut self,
         mut attempts: Attempts,
@@ -232,7 +231,7 @@ fn brief(task: &Task, attempts: &Attempts, repair: Option<Repair>, ctx: &Ctx<'_>
     }
 }
 
-/// Rounds that a task may have: the first, and one for each replan.
+/// Returns how many rounds a task may have: the first, and one per replan.
 fn most_rounds(ctx: &Ctx<'_>) -> u32 {
     ctx.opened.controller.max_replans.saturating_add(1)
 }

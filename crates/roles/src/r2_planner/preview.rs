@@ -1,4 +1,4 @@
-//! Showing a plan to the person before it is dispatched, when that was asked for.
+//! Shows a plan to the person before it is dispatched, if that was requested.
 
 use setpoint_machine::Ctx;
 use setpoint_protocol::CallId;
@@ -12,13 +12,12 @@ use super::history::Task;
 use super::machine::{Fx, Phase, Planner};
 use super::plan::Attempts;
 
-/// Longest note in characters that the model is shown; a longer one is cut with a mark.
+/// Maximum length, in characters, of a note as shown to the model; a longer one is cut with a mark.
 const NOTE_CHARS_MAX: usize = 4_000;
 
-/// A plan that the person looks at.
+/// A plan that is shown to the person.
 #[derive(Debug)]
 pub(super) struct Preview {
-    /// The ask.
     pub(super) call: CallId,
     plan: ReadyPlan,
     attempts: Attempts,
@@ -61,7 +60,7 @@ impl Planner {
         }
     }
 
-    /// The question was stopped: without a decision nothing may run.
+    /// Raises a fault after an interrupted question: without a decision nothing may run.
     pub(super) fn on_no_decision(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         self.raise(Fault::new(FaultKind::Consent, "nobody decided on the plan"), ctx, fx);
     }

@@ -1,4 +1,4 @@
-//! The report of a task that is given up: one model call against a timer, and code's own words otherwise.
+//! Reports on an abandoned task: one model call with a timer, or code's own words.
 
 use setpoint_machine::brief::ReportBrief;
 use setpoint_machine::draft::ReportDraft;
@@ -15,16 +15,15 @@ use super::{prompt, template};
 use crate::line::one_line;
 use crate::report_time::report_ms;
 
-/// Tokens that the report may take.
 const TOKENS_OUT_MAX: u32 = 1_024;
-/// Longest text of a report's field in characters; a longer one is cut with a mark.
+/// Maximum length of a report's field in characters; a longer one is cut with a mark.
 const TEXT_CHARS_MAX: usize = 4_000;
-/// Most next moves; the rest are dropped.
+/// At most so many next moves; the rest are dropped.
 const MOVES_MAX: usize = 5;
-/// Longest next move in characters; a longer one is cut with a mark.
+/// Maximum length of a next move in characters; a longer one is cut with a mark.
 const MOVE_CHARS_MAX: usize = 400;
 
-/// A report that is being worded.
+/// A report that a model is wording.
 #[derive(Debug)]
 pub(super) struct Reporting {
     model: CallId,
@@ -70,7 +69,7 @@ impl Planner {
 }
 
 impl Reporting {
-    /// The report that this answer leads to, or none when it answers something else.
+    /// Returns the report that follows from this answer; `None` if it answers another call.
     pub(super) fn answered(&self, call: CallId, answer: &Answer) -> Option<PartialReport> {
         if call == self.timer {
             return Some(template::report(&self.notice));
@@ -82,8 +81,8 @@ impl Reporting {
     }
 }
 
-/// The model's words where it has any, code's where it has none. That something was achieved is not the model's to
-/// say: without a passed criterion or an output, code's sentence stands.
+/// Returns the model's words where it gave any, and code's elsewhere. A model may not claim an achievement: without a
+/// passed criterion or an output, code's sentence is kept.
 fn worded(draft: &ReportDraft, template: PartialReport, notice: &AbandonNotice) -> PartialReport {
     let text = |words: &str, otherwise: String| match words.trim() {
         "" => otherwise,

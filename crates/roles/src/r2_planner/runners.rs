@@ -1,14 +1,14 @@
-//! Commands of test runners in a person's words, and whether they ask for a run. By words alone: what is not recognised is
-//! left to the plan.
+//! Finds commands of test runners in a person's words, and whether they ask for a run. It goes by words alone; what
+//! it does not recognise is left to the plan.
 
 use std::ops::Range;
 
 /// A command that runs tests.
 #[derive(Debug)]
 pub(super) struct Runner {
-    /// Its words. Before them may stand what runs it: `python3`, `uv run`, a folder.
+    /// Its words. A launcher may precede them: `python3`, `uv run`, a folder.
     words: &'static [&'static str],
-    /// Whether `test_run` reads all that it prints; another one runs whatever runner a project has.
+    /// Whether `test_run` parses its output completely; false for a command that runs whatever runner a project has.
     pub(super) is_read: bool,
 }
 
@@ -20,7 +20,6 @@ const fn other(words: &'static [&'static str]) -> Runner {
     Runner { words, is_read: false }
 }
 
-/// All of them.
 const RUNNERS: &[Runner] = &[
     read(&["pytest"]),
     read(&["py.test"]),
@@ -44,7 +43,7 @@ const RUNNERS: &[Runner] = &[
     other(&["make", "check"]),
     other(&["just", "test"]),
 ];
-/// First words of runners that are also English: `make test files`.
+/// Runners whose first word is also an English word: `make test files`.
 const ENGLISH: &[&str] = &["go", "make", "just"];
 /// Words that ask to run what follows them.
 const RUN: &[&str] = &[
@@ -62,15 +61,15 @@ const RUN: &[&str] = &[
     "corre",
     "esegui",
 ];
-/// Programs whose own word `run` is.
+/// Programs that have a subcommand `run`.
 const RUN_OF: &[&str] = &[
     "uv", "poetry", "pipenv", "hatch", "pdm", "pixi", "conda", "coverage", "npm", "pnpm", "yarn", "bun",
     "docker",
 ];
-/// Words after which nothing is asked for.
+/// Words that negate a request.
 const REFRAIN: &[&str] =
     &["not", "don't", "don’t", "never", "without", "how", "no", "nicht", "nie", "ohne", "ne", "sans", "sin"];
-/// Words between which and `RUN` another thing is meant than the runner.
+/// Words that, after one of `RUN`, start another clause than the runner's.
 const AND: &[&str] = &["and", "then", "or", "but", "und", "et", "y"];
 /// Words that ask for what a later word of `PASS` says.
 const WANT: &[&str] = &[
@@ -81,7 +80,7 @@ const WANT: &[&str] = &[
 const PASS: &[&str] = &["pass", "passes", "passing", "green", "succeed", "succeeds", "grün", "passe", "pase"];
 /// Words for a run with failures.
 const FAIL: &[&str] = &["fail", "fails", "failing", "failed", "red", "broken", "breaks"];
-/// Words that ask to mend them.
+/// Words that ask to fix failures.
 const MEND: &[&str] = &["fix", "mend", "repair", "correct", "solve", "behebe", "repariere", "corrige"];
 /// Options that take a folder, by the last word of their runner.
 const FOLDER_OPTIONS: &[(&str, &str)] = &[
@@ -94,47 +93,47 @@ const FOLDER_OPTIONS: &[(&str, &str)] = &[
     ("vitest", "--dir"),
     ("vitest", "--root"),
 ];
-/// Names of folders of tests.
+/// Names of test folders.
 const TEST_FOLDERS: &[&str] = &["test", "tests", "spec", "specs", "__tests__"];
-/// Words before a runner in which a word of `RUN` is looked for.
+/// At most so many words before a runner are searched for one of `RUN`.
 const BEFORE_MAX: usize = 6;
-/// Words after a runner in which its arguments, or how its run shall end, are looked for.
+/// At most so many words after a runner are searched for its arguments or the expected result.
 const AFTER_MAX: usize = 10;
-/// Words before a word of `RUN` in which one of `REFRAIN` counts.
+/// At most so many words before one of `RUN` are searched for one of `REFRAIN`.
 const REFRAIN_MAX: usize = 3;
 /// Pairs of quotation marks.
 const QUOTES: [(char, char); 5] = [('`', '`'), ('"', '"'), ('“', '”'), ('«', '»'), ('\'', '\'')];
 
-/// One word of a text.
+/// A word of a text.
 #[derive(Debug)]
 pub(super) struct Word<'t> {
-    /// Without the marks around it.
+    /// Word without the marks around it.
     pub(super) text: &'t str,
-    /// The number of the quotation that it stands in.
+    /// Number of the quotation that contains it.
     pub(super) quotation: Option<usize>,
     /// Whether a sentence ends with it.
     is_last: bool,
 }
 
-/// A runner in a text.
+/// A runner found in a text.
 #[derive(Debug)]
 pub(super) struct Named {
     pub(super) runner: &'static Runner,
-    /// Places of its words.
+    /// Indexes of its words.
     at: Range<usize>,
 }
 
 /// A test run that a person asks for.
 #[derive(Debug)]
 pub(super) struct Asked {
-    /// The command, as a check may name it.
+    /// Command, as a check may name it.
     pub(super) command: String,
     pub(super) runner: &'static Runner,
-    /// Whether it shall end without failures; otherwise a red run is an answer too.
+    /// Whether it must end without failures; otherwise a failing run is an answer too.
     pub(super) must_pass: bool,
 }
 
-/// The words of a text, with the quotations that they stand in.
+/// Splits a text into words, each with the quotation that contains it.
 pub(super) fn words(text: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let (mut quotations, mut closing) = (0, None);
@@ -143,7 +142,7 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
     while let Some((at, c)) = chars.next() {
         let closes = closing == Some(c);
         let opens = closing.is_none().then(|| QUOTES.iter().find(|(open, _)| *open == c)).flatten();
-        // An apostrophe stands inside a word or at its end.
+        // An apostrophe is inside a word or at its end.
         let is_inside = |next: &(usize, char)| next.1.is_alphanumeric();
         let is_apostrophe =
             c == '\'' && if closes { chars.peek().is_some_and(is_inside) } else { start != at };
@@ -167,7 +166,7 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// The runners whose commands stand in a text, in their order.
+/// Returns the runners whose commands are in a text, in order.
 pub(super) fn named(words: &[Word<'_>]) -> Vec<Named> {
     let begins = |at: usize| {
         RUNNERS.iter().find(|runner| {
@@ -180,7 +179,7 @@ pub(super) fn named(words: &[Word<'_>]) -> Vec<Named> {
     found.map(|(at, runner)| Named { runner, at: at..at + runner.words.len() }).collect()
 }
 
-/// The test runs that a person asks for, each runner once.
+/// Returns the test runs that a person asks for, at most one per runner.
 pub(super) fn asked(text: &str) -> Vec<Asked> {
     let words = words(text);
     let mut asked: Vec<Asked> = Vec::new();
@@ -201,7 +200,7 @@ pub(super) fn asked(text: &str) -> Vec<Asked> {
 }
 
 impl Runner {
-    /// Whether a command, in normal form, runs it.
+    /// Returns whether a command, in normal form, runs it.
     pub(super) fn is_in(&self, command: &str) -> bool {
         let words: Vec<&str> =
             command.split_whitespace().map(|word| word.trim_matches(['\'', '"'])).collect();
@@ -210,8 +209,8 @@ impl Runner {
 }
 
 impl Named {
-    /// The folders that its arguments name by a bare word: what stands after an option for one, and names that folders of
-    /// tests have, before the first word that belongs to the sentence.
+    /// Returns the folders that its arguments name by a bare word: the value of a folder option, or a usual name of a
+    /// test folder, before the first word that belongs to the sentence.
     pub(super) fn folders<'w, 't>(&self, words: &'w [Word<'t>]) -> impl Iterator<Item = &'t str> + 'w {
         let arguments = self.arguments(words);
         let own = self.runner.words.last().copied().unwrap_or_default();
@@ -231,7 +230,7 @@ impl Named {
         own.filter(move |(at, word)| is_folder(*at, word)).map(|(_, word)| word.text)
     }
 
-    /// The words after it that may be its arguments: up to the end of the sentence or of its quotation.
+    /// Returns the words after it that may be its arguments: up to the end of the sentence or of its quotation.
     fn arguments<'w, 't>(&self, words: &'w [Word<'t>]) -> &'w [Word<'t>] {
         let quotation = self.quotation(words);
         let after = self.after(words);
@@ -239,7 +238,7 @@ impl Named {
         after.get(..end).unwrap_or_default()
     }
 
-    /// The runner's words, with the options and the program that lead to it: `python3 -m pytest`.
+    /// Returns the runner's words with the program and options that start it: `python3 -m pytest`.
     fn command(&self, words: &[Word<'_>]) -> String {
         let is_option = |at: usize| words.get(at).is_some_and(|word| word.text.starts_with('-'));
         let own = self.quotation(words);
@@ -258,20 +257,20 @@ impl Named {
         words.get(self.at.start).and_then(|word| word.quotation)
     }
 
-    /// Whether it may be English instead.
+    /// Returns whether it may be plain English instead.
     fn is_english(&self, words: &[Word<'_>]) -> bool {
         self.quotation(words).is_none()
             && self.runner.words.first().is_some_and(|first| ENGLISH.contains(first))
     }
 
-    /// The words of its sentence before it, the nearest last.
+    /// Returns the words before it in its sentence, nearest last.
     fn before<'w, 't>(&self, words: &'w [Word<'t>], most: usize) -> &'w [Word<'t>] {
         let before = words.get(self.at.start.saturating_sub(most)..self.at.start).unwrap_or_default();
         let start = before.iter().rposition(|word| word.is_last).map_or(0, |at| at + 1);
         before.get(start..).unwrap_or_default()
     }
 
-    /// The words of its sentence after it.
+    /// Returns the words after it in its sentence.
     fn after<'w, 't>(&self, words: &'w [Word<'t>]) -> &'w [Word<'t>] {
         let is_end = self.at.end.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|word| word.is_last);
         let most = if is_end { 0 } else { AFTER_MAX };
@@ -280,7 +279,7 @@ impl Named {
         after.get(..end).unwrap_or_default()
     }
 
-    /// Whether a word before it asks to run it.
+    /// Returns whether a word before it asks to run it.
     fn is_to_be_run(&self, words: &[Word<'_>]) -> bool {
         let before = self.before(words, BEFORE_MAX + REFRAIN_MAX);
         let own = self.quotation(words);
@@ -300,7 +299,7 @@ impl Named {
         !refrains && !is_other && is_near
     }
 
-    /// Whether the sentence asks for a run of it that ends well, or tells of failures that the text asks to mend.
+    /// Returns whether the sentence asks for a successful run, or reports failures that the text asks to fix.
     fn is_to_pass(&self, words: &[Word<'_>]) -> bool {
         if self.is_english(words) {
             return false;
@@ -323,7 +322,7 @@ fn is_one_of(word: &Word<'_>, list: &[&str]) -> bool {
     list.contains(&text.as_str())
 }
 
-/// Whether these words are the runner's; its program may have a folder before it.
+/// Returns whether these words are the runner's; its program may have a folder before it.
 fn is_runner<'a>(words: impl Iterator<Item = &'a str>, runner: &Runner) -> bool {
     let mut words = words.enumerate().map(|(at, word)| match at {
         0 => word.rsplit('/').next().unwrap_or(word),
@@ -341,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_is_asked_for_is_found() {
+    fn a_requested_test_run_is_found() {
         for (text, command) in [
             ("run python3 -m unittest discover -s tests -v and tell me how many pass", "python3 -m unittest"),
             ("python3 -m unittest has a failing test. Find out why and fix it.", "python3 -m unittest"),
@@ -364,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_red_run_is_no_answer_where_it_shall_pass() {
+    fn a_failing_run_does_not_do_where_it_must_pass() {
         for (text, must_pass) in [
             ("run pytest and say how many fail", false),
             ("run pytest until it passes", true),
@@ -377,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runner_that_is_only_spoken_of_is_left_alone() {
+    fn a_runner_that_is_only_mentioned_is_ignored() {
         for text in [
             "find `run pytest` in the docs",
             "find \"run pytest\" in docs and say where",

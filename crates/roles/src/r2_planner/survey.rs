@@ -1,5 +1,5 @@
-//! The look around before a plan: what is asked for, and what becomes of the answer. The embedded brain takes paths from any
-//! word of a goal and reads nothing else, so for it all words are looked up and no more.
+//! The survey before a plan: what is looked up, and how the answer is handled. The embedded brain takes paths from
+//! any word of a goal and reads nothing else, so for it exactly the words are looked up.
 
 use setpoint_machine::Ctx;
 use setpoint_protocol::record::{Answer, SurveyAsk, SurveyEntry};
@@ -9,15 +9,15 @@ use super::machine::{Fx, Phase, Planner};
 use super::plan::Attempts;
 use super::runners;
 
-/// Paths of the person's that are looked at.
+/// At most so many of the person's paths are looked up.
 const NAMED_MAX: usize = 20;
-/// Words that are looked up for the embedded brain.
+/// At most so many words are looked up for the embedded brain.
 const WORDS_MAX: usize = 64;
-/// Longest path of the person's in characters that is looked at.
+/// Maximum length, in characters, of a path that is looked up.
 const PATH_CHARS_MAX: usize = 240;
 
 impl Planner {
-    /// Has the runtime look around; none where the planner reads no survey.
+    /// Starts the survey; `None` if the planner reads none.
     pub(super) fn look_around(raw_input: &str, ctx: &Ctx<'_>, fx: &mut Fx<'_>) -> Option<CallId> {
         let planner = ctx.opened.models.of(RoleId::Planner);
         let names_only = planner.takes_any_word;
@@ -25,7 +25,7 @@ impl Planner {
         (names_only || !planner.is_free).then(|| fx.survey(SurveyAsk { named, names_only }))
     }
 
-    /// Takes what was found, if `call` is the survey that is waited for, and goes on to the plan once memory has answered too.
+    /// Handles the answer to the pending survey, and continues to the plan once memory has answered too.
     pub(super) fn on_survey(&mut self, call: CallId, answer: Answer, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         let Phase::Calibrating { survey, .. } = &mut self.phase else { return };
         if *survey != Some(call) {
@@ -46,7 +46,7 @@ impl Planner {
         self.plan_when_ready(ctx, fx);
     }
 
-    /// Asks for the plan when neither memory nor the survey is waited for any more.
+    /// Asks for the plan once neither memory nor the survey is pending.
     pub(super) fn plan_when_ready(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         if matches!(self.phase, Phase::Calibrating { query: None, survey: None }) {
             self.ask_plan(Attempts::default(), None, ctx, fx);
@@ -54,8 +54,8 @@ impl Planner {
     }
 }
 
-/// What is looked up of a text, each once: its paths, the folders that a test runner's command names by a bare word, and
-/// bare words in quotes.
+/// Returns the distinct names to look up from a text: its paths, the folders that a test runner's command names by a
+/// bare word, and bare words in quotes.
 fn named(text: &str) -> Vec<String> {
     let words = runners::words(text);
     let runners = runners::named(&words);
@@ -69,7 +69,7 @@ fn named(text: &str) -> Vec<String> {
     named
 }
 
-/// Whatever could be a path: each word, with its marks and without, and each quoted text.
+/// Returns everything that could be a path: each word, with its marks and without, and each quoted text.
 fn every_word(text: &str) -> Vec<String> {
     let is_quote = |c: char| "\"'`“”‘’".contains(c);
     let is_mark = move |c: char| is_quote(c) || ",;:!?.".contains(c);
@@ -87,7 +87,7 @@ fn every_word(text: &str) -> Vec<String> {
     words
 }
 
-/// Words with a slash, a tilde or a point in them that are no addresses.
+/// Returns the words that contain a slash, a tilde or a point and are not addresses.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let is_mark = |c: char| "\"'`“”«»()[]{}<>,;:!?".contains(c);
     let words =
@@ -101,8 +101,8 @@ fn paths(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Bare words that stand in quotes alone. One may be a file's name, a function's or a person's: where no file has it, nothing
-/// is missing.
+/// Returns the bare words in quotes. Such a word may name a file, a function or a person, so it is not reported
+/// missing if no file has it.
 fn quoted_words(text: &str) -> Vec<&str> {
     let words = runners::words(text);
     let is_bare = |word: &str| {
@@ -118,7 +118,8 @@ fn quoted_words(text: &str) -> Vec<&str> {
     alone.filter(|word| !folders.contains(word)).collect()
 }
 
-/// Whether a path that is not there only looks like one: `true/false`, `client/server`, and no folder has the first name.
+/// Returns whether a missing path only looks like one: `true/false`, `client/server`, where no folder has the first
+/// name.
 fn is_choice(path: &str, entries: &[SurveyEntry]) -> bool {
     let is_word = |text: &str| !text.is_empty() && text.chars().all(char::is_alphabetic);
     path.split_once('/').is_some_and(|(one, other)| {
@@ -128,7 +129,7 @@ fn is_choice(path: &str, entries: &[SurveyEntry]) -> bool {
     })
 }
 
-/// A name with an ending of letters: `main.rs`, and not `3.11`.
+/// Returns whether the word has an extension of letters: `main.rs`, but not `3.11`.
 fn is_file_name(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(stem, ending)| {
         !stem.is_empty()
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_told_from_other_words() {
+    fn paths_are_distinguished_from_other_words() {
         let text = "Fix calc.py (see \"src/my dir\") and tests/, with Python 3.11, then ~/x.txt. Look at \
                     https://a.example/b, mail ada@b.example; and calc.py again. I.e. all.";
         assert_eq!(named(text), ["calc.py", "src/my", "tests/", "~/x.txt", "I.e"]);
@@ -164,13 +165,13 @@ mod tests {
         ] {
             assert_eq!(named(text), expected, "{text}");
         }
-        // What only may be a file's name is not reported as missing.
+        // A word that only may be a file name is not reported as missing.
         assert_eq!(quoted_words("run `pytest tests`, mend `calc`"), ["calc"]);
         assert!(quoted_words("run pytest tests or `tests`").is_empty());
     }
 
     #[test]
-    fn a_choice_of_words_is_no_path() {
+    fn a_choice_of_words_is_not_a_path() {
         let entries = [SurveyEntry { path: "src/".to_owned(), bytes: None }];
         for (path, expected) in [
             ("true/false", true),

@@ -1,23 +1,23 @@
-//! The report in code's own words: from the verdicts, the reason and the failure classes alone.
+//! The report in code's own words, from the verdicts, the reason and the failure classes alone.
 
 use setpoint_protocol::message::{AbandonNotice, EndedBy, FailureClass, PartialReport, Verdict, VerdictWord};
 
 use crate::line::one_line;
 
-/// Most criteria that a sentence names; the rest are counted.
+/// At most so many criteria are named in a sentence; the rest are counted.
 const CRITERIA_NAMED_MAX: usize = 10;
-/// Longest criterion or evidence in characters as a sentence quotes it.
+/// Maximum length, in characters, of a criterion or evidence quoted in a sentence.
 const QUOTE_CHARS_MAX: usize = 200;
 
-/// What may help whenever a goal is too much at once.
+/// Advice for any goal that is too large.
 const SMALLER: &str = "state the goal in smaller steps and run them one by one";
 
-/// The report. What was not met and why it ended are left to R7, which says both by itself.
+/// Returns the report. R7 itself states what was not met and why the task ended.
 pub(super) fn report(notice: &AbandonNotice) -> PartialReport {
     PartialReport { achieved: achieved(notice), blocked_by: String::new(), next_moves: next_moves(notice) }
 }
 
-/// Whether there is anything to show: a passed criterion that was not green before the work, or an output.
+/// Returns whether there is anything to show: a passed criterion that did not hold before the work, or an output.
 pub(super) fn achieved_something(notice: &AbandonNotice) -> bool {
     is_any_met(&notice.verdicts) || is_any_met(&notice.subtask_verdicts) || !is_empty(notice)
 }
@@ -50,7 +50,7 @@ fn next_moves(notice: &AbandonNotice) -> Vec<String> {
         EndedBy::Deadline => moves.push("give the task more time, or split the goal into smaller ones"),
         EndedBy::Cancelled => moves.push("start the task again when it is wanted after all"),
         EndedBy::Fault => moves.push("mend what the reason names and run the task again"),
-        // Which budget it is, and what allows more of it, the fault itself says.
+        // The fault itself says which budget it is and how to raise it.
         EndedBy::Budget => moves.push(SMALLER),
         EndedBy::CriteriaMet
         | EndedBy::Unproven

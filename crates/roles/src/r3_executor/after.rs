@@ -1,4 +1,4 @@
-//! The answer stands: what the checks look at is measured once more, and then the result goes out.
+//! Measures once more, after the answer, what the checks look at, then sends the result.
 
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::CallId;
@@ -9,7 +9,7 @@ use setpoint_protocol::topology::party;
 use super::work::{Ending, Stage, Work};
 use crate::evidence::Probes;
 
-/// Asks the probes, also of work that was given up: what holds holds.
+/// Asks the probes, also after the work was given up: a criterion may hold nevertheless.
 pub(super) fn measure(work: &mut Work, ending: Ending, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
     let probes = if work.has_passed_its_deadline(ctx) {
         Probes::default()
@@ -20,7 +20,7 @@ pub(super) fn measure(work: &mut Work, ending: Ending, ctx: &Ctx<'_>, fx: &mut E
     close_when_measured(work, fx);
 }
 
-/// A probe came back.
+/// Handles a probe's answer.
 pub(super) fn measured(
     work: &mut Work,
     call: CallId,

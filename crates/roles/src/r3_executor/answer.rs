@@ -1,4 +1,4 @@
-//! What a reply without tool calls says.
+//! Reads a reply without tool calls.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use setpoint_protocol::tool::{ToolCall, ToolSpec};
 
 use super::work::Ending;
 
-/// What a text says.
+/// The meaning of a text.
 #[derive(Debug)]
 pub(super) enum Said {
-    /// It asks for a tool, for want of a tool interface.
+    /// A tool call written as text, by a model without a tool interface.
     Call(ToolCall),
-    /// It is an answer.
+    /// An answer.
     Ending(Ending),
-    /// Nothing.
+    /// Empty.
     Nothing,
-    /// The beginning of an answer that was cut off at the bound on its length.
+    /// The beginning of an answer that was cut at the length limit.
     Cut,
-    /// Something that began as an answer or a call and cannot be read.
+    /// The beginning of an answer or a call that cannot be parsed.
     Unreadable(ExtractError),
 }
 
-/// The first JSON object that is an answer or a call counts, and what comes after it does not: a model that
-/// invents a call's result and goes on from there has not made the call. Other text is the output as it stands,
-/// without the thinking; but half a call, or half an answer, is no output. `is_cut` says that the text ends at a bound.
+/// Reads the first JSON object that is an answer or a call and ignores what follows: a model that invents a call's
+/// result and continues has not made the call. Other text is the output itself, without the thinking; half a call or
+/// half an answer is not an output. `is_cut` says that the text ends at a limit.
 pub(super) fn read(text: &str, is_cut: bool, catalogue: &[Arc<ToolSpec>]) -> Said {
     match extract::<TurnDraft>(text) {
         Ok(TurnDraft::Answer(draft)) => return Said::Ending(ending(draft)),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_object_counts_and_invented_results_do_not() {
+    fn the_first_object_counts_and_invented_results_are_ignored() {
         for (text, expected) in [
             (r#"{"status":"completed","output":{"n":3}}"#, r#"Completed {"n":3}"#),
             ("Three files.", "Completed Three files."),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn thinking_is_no_output_and_a_call_in_it_is_not_made() {
+    fn thinking_is_not_output_and_its_calls_are_not_made() {
         for (text, expected) in [
             (r#"<think>{"tool":"read_file","input":{}}?</think> Three files."#, "Completed Three files."),
             (r#"<think>{"tool":"read_file","input":{}}</think>"#, "nothing"),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_ends_at_a_bound_is_no_output_unless_it_holds_a_whole_answer() {
+    fn text_cut_at_a_limit_needs_a_whole_answer_to_count() {
         for (text, expected) in [
             ("Three fi", "Cut"),
             ("<think>so, what", "Cut"),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_turn_is_no_output() {
+    fn half_a_turn_is_not_an_output() {
         for (text, expected) in [
             (
                 r#"{"tool":"read_file","input":{"path":"a"#,

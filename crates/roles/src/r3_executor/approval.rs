@@ -1,4 +1,4 @@
-//! A call needs consent: it waits for the person's word, and runs under exactly what was approved.
+//! Handles calls that need consent: a call waits for the person's decision and runs under exactly what was approved.
 
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::CallId;
@@ -11,13 +11,13 @@ use super::step;
 use super::tool_answer::{Happened, settle};
 use super::work::{Running, Stage, Wanted, Work};
 
-/// Approvals that one call may be given. What it needs is bound to what it finds, so it may find something else
-/// each time; reaching the limit, it is not run.
+/// At most so many approvals per call. An approval is bound to what the call finds, so it may need another each time;
+/// at the limit it is not run.
 const APPROVALS_PER_CALL_MAX: u32 = 3;
-/// Characters of the command in a record or notice.
+/// Characters of a command in a record or notice.
 const COMMAND_CHARS_MAX: usize = 500;
 
-/// The call did nothing because it needs an approval.
+/// Handles a call that did nothing because it needs an approval.
 pub(super) fn needed(
     work: &mut Work,
     id: CallId,
@@ -46,7 +46,7 @@ pub(super) fn needed(
     }
 }
 
-/// The person decided. A word on something else than what was asked allows nothing.
+/// Handles the person's decision. A decision on anything but what was asked allows nothing.
 pub(super) fn decided(
     work: &mut Work,
     decision: &ApprovalDecision,
@@ -76,7 +76,7 @@ pub(super) fn decided(
     }
 }
 
-/// The question came back without a decision.
+/// Handles a question that ended without a decision.
 pub(super) fn cut_short(work: &mut Work, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
     if let Some((need, running)) = taken(work) {
         refuse(work, running, &need, "was not decided", ctx, fx);
@@ -98,7 +98,7 @@ fn rerun(work: &mut Work, wanted: Wanted, digest: String, fx: &mut Effects<'_, p
     step::run(work, Wanted { grant: Some(digest), approvals, ..wanted }, fx);
 }
 
-/// Nothing is done; the model is told, and that no other way will do.
+/// Refuses the call and tells the model not to try another way.
 fn refuse(
     work: &mut Work,
     running: Running,

@@ -1,4 +1,4 @@
-//! The conversation with the model: it begins with the question, and grows at its end alone, over all attempts.
+//! The conversation with the model. It begins with the question and only grows at its end, over all attempts.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::evidence::shown;
 
 /// Characters of a correction's texts.
 const CORRECTION_CHARS_MAX: usize = 4_000;
-/// Characters of something that the runtime says.
+/// Characters of a message from the runtime.
 const TOLD_CHARS_MAX: usize = 2_000;
 
 /// The turns so far, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     turns: Vec<Turn>,
-    /// What is said next by the runtime, once all results of the round are there.
+    /// Messages from the runtime, sent once all results of the round are present.
     to_tell: Vec<String>,
 }
 
 impl Conversation {
-    /// The turns for the next question. What is to be told is told now.
+    /// Returns the turns for the next question, after appending the pending messages.
     pub(super) fn turns(&mut self) -> Vec<Turn> {
         if !self.to_tell.is_empty() {
             let lines: Vec<String> =
@@ -35,18 +35,18 @@ impl Conversation {
         self.turns.clone()
     }
 
-    /// The model said this.
+    /// Appends a turn of the model.
     pub(super) fn said(&mut self, turn: Turn) {
         self.turns.push(turn);
     }
 
-    /// A call of the model's came to this.
+    /// Appends the result of one of the model's calls.
     pub(super) fn result(&mut self, record: &Arc<ToolRecord>) {
         let (head, body) = shown(record);
         self.turns.push(Turn::result(record.ok, head, &body));
     }
 
-    /// A call was answered from the record of an earlier one.
+    /// Appends the answer to a repeated call, from the record of the earlier one.
     pub(super) fn repeated(&mut self, record: &Arc<ToolRecord>) {
         let (_, body) = shown(record);
         let head = format!(
@@ -56,23 +56,23 @@ impl Conversation {
         self.turns.push(Turn::result(record.ok, head, &body));
     }
 
-    /// Tools were loaded, or not.
+    /// Appends the result of loading tools.
     pub(super) fn loaded(&mut self, ok: bool, text: &str) {
         let head = if ok { "loaded, and callable from now on" } else { "not all of them can be loaded" };
         self.turns.push(Turn::result(ok, head.to_owned(), text));
     }
 
-    /// Calls of the model's were not made.
+    /// Appends that calls of the model were not made.
     pub(super) fn not_made(&mut self, count: usize, why: &str) {
         self.turns.extend((0..count).map(|_| Turn::result(false, format!("not run: {why}"), "")));
     }
 
-    /// Has the runtime say something before the next question.
+    /// Queues a message from the runtime for the next question.
     pub(super) fn tell(&mut self, line: String) {
         self.to_tell.push(line);
     }
 
-    /// The attempt was judged, and another one begins.
+    /// Appends the correction with which another attempt begins.
     pub(super) fn corrected(&mut self, signal: &CorrectionSignal) {
         self.to_tell.clear();
         let wrong =

@@ -1,4 +1,4 @@
-//! R4a wants another attempt.
+//! Handles R4a's request for another attempt.
 
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::message::CorrectionSignal;
@@ -7,7 +7,7 @@ use setpoint_protocol::topology::party;
 use super::progress::Progress;
 use super::work::{Stage, Work};
 
-/// Starts the next attempt, when the signal is about the one that just ended. What was refused stays refused.
+/// Starts the next attempt if the signal is about the one that just ended. Refused calls stay refused.
 pub(super) fn take(
     work: &mut Work,
     signal: CorrectionSignal,

@@ -1,4 +1,4 @@
-//! Calls that are refused before they run.
+//! Refuses calls before they run.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::blocking::refusal;
 use crate::evidence::Called;
 use serde_json::Value;
 
-/// Characters of a refusal.
+/// Maximum length of a refusal in characters.
 const WHY_CHARS_MAX: usize = 600;
 
-/// Why this call may not run, with the kind of error it is.
+/// Returns why this call may not run, with the kind of error.
 pub(super) fn refuse(
     work: &Work,
     called: &Called,

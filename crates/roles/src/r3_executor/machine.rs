@@ -1,4 +1,4 @@
-//! What wakes R3, and who takes it. Nothing is decided here.
+//! Dispatches R3's inputs to their handlers. Nothing is decided here.
 
 use setpoint_machine::{Ctx, Effects, Input, Machine};
 use setpoint_protocol::CallId;
@@ -8,7 +8,7 @@ use setpoint_protocol::topology::{inbox, party};
 use super::work::{Stage, Work};
 use super::{after, approval, correction, reply, subtask, tool_answer};
 
-/// R3 for one sub-task.
+/// The machine of R3, one per sub-task.
 #[derive(Debug, Default)]
 pub struct Executor {
     work: Option<Work>,
@@ -42,7 +42,7 @@ impl Machine for Executor {
     }
 }
 
-/// Gives an answer to whoever waits for it; an answer that nobody waits for is stale.
+/// Passes an answer to its handler; ignores a stale one, for which nothing waits.
 fn answered(
     work: &mut Work,
     call: CallId,

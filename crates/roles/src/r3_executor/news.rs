@@ -1,7 +1,7 @@
 //! Whether a round of calls brought anything new.
 //!
-//! Nothing is counted here that changed something, and no result is compared but with those of calls that are alike:
-//! the same tools and the same words, numbers aside. Errors are compared whatever was called.
+//! Calls that changed something are not counted here, and results are compared only between similar calls: the same
+//! tools and the same words, numbers aside. Errors are compared whatever was called.
 
 use std::collections::BTreeSet;
 
@@ -10,20 +10,21 @@ use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
 use super::progress::{Digest, Key, Round};
 
-/// Characters of a program's `no` that answers a question: there, what was asked makes the difference.
+/// Maximum evidence, in characters, with which a non-zero exit counts as a program's negative answer rather than an
+/// error. An answer is compared only between similar calls, because the question matters.
 const SHORT_NO_CHARS_MAX: usize = 60;
-/// Characters from which a word of hexadecimal digits counts as a number.
+/// Minimum length of a word of hexadecimal digits that counts as a number.
 const HEX_CHARS_MIN: usize = 8;
-/// Rounds without news of which the model is told.
+/// Consecutive rounds without news after which the model is warned.
 const SLOW_ROUNDS: u32 = 4;
 
-/// What came back in an attempt so far.
+/// The results of an attempt so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct News {
     known: BTreeSet<Digest>,
-    /// Rounds in a row without news.
+    /// Consecutive rounds without news.
     stale: u32,
-    /// How many of the last of them had failures alone.
+    /// How many of the last of them had only failures.
     failing: u32,
     /// Whether this round brought something new.
     is_new: bool,
@@ -32,17 +33,17 @@ pub(super) struct News {
 }
 
 impl News {
-    /// A call succeeded that may have changed something.
+    /// Counts a successful call that may have changed something.
     pub(super) fn changed(&mut self) {
         self.is_new = true;
     }
 
-    /// A call was answered from its record.
+    /// Counts a call answered from its record.
     pub(super) fn repeated(&mut self, is_ok: bool) {
         self.has_success |= is_ok;
     }
 
-    /// A call came back, with the digest of all that came.
+    /// Counts an answered call, given the digest of its whole result.
     pub(super) fn heard(&mut self, key: &Key, record: &ToolRecord, result: &Digest) {
         self.has_success |= record.ok;
         let mut is_known = !self.known.insert(of_alike(key, record.ok, result));
@@ -52,7 +53,7 @@ impl News {
         self.is_new |= !is_known;
     }
 
-    /// The calls of a round are made.
+    /// Ends a round of calls.
     pub(super) fn end_round(&mut self) -> Round {
         let (is_new, has_success) = (std::mem::take(&mut self.is_new), std::mem::take(&mut self.has_success));
         self.stale = if is_new { 0 } else { self.stale + 1 };
@@ -69,20 +70,20 @@ impl News {
     }
 }
 
-/// Whether the record tells of an error, and not of a program that answered a question with no.
+/// Returns whether the record shows an error, rather than a program's negative answer to a question.
 fn is_failure(record: &ToolRecord) -> bool {
     let is_answer = record.error_kind == Some(ErrorKind::Exit)
         && record.evidence.chars().take(SHORT_NO_CHARS_MAX + 1).count() <= SHORT_NO_CHARS_MAX;
     !record.ok && !record.evidence.is_empty() && !is_answer
 }
 
-/// A result of calls that are alike.
+/// Returns the digest of a result as compared between similar calls.
 fn of_alike(key: &Key, is_ok: bool, result: &Digest) -> Digest {
     let mut hasher = blake3::Hasher::new();
     for tool in &key.tools {
         hasher.update(tool.as_str().as_bytes()).update(b"\0");
     }
-    // A path that could be read names a thing: the second of numbered files is not the first one again.
+    // A readable path identifies a thing: the second of numbered files is not the first one again.
     let names_a_thing = is_ok && key.target.starts_with('/');
     let target = match names_a_thing {
         true => key.target.split(' ').map(without_given_numbers).collect::<Vec<_>>().join(" "),
@@ -94,7 +95,7 @@ fn of_alike(key: &Key, is_ok: bool, result: &Digest) -> Digest {
     *hasher.finalize().as_bytes()
 }
 
-/// An error, whatever was called.
+/// Returns the digest of an error, whatever was called.
 fn of_error(record: &ToolRecord) -> Digest {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&serde_json::to_vec(&(record.error_kind, record.exit_code)).unwrap_or_default());
@@ -102,13 +103,13 @@ fn of_error(record: &ToolRecord) -> Digest {
     *hasher.finalize().as_bytes()
 }
 
-/// `limit=3` without its number; other words as they are.
+/// Removes the number of `limit=3`; keeps other words.
 fn without_given_numbers(word: &str) -> String {
     if word.contains('=') { without_numbers(word) } else { word.to_owned() }
 }
 
-/// The text with `#` for each number, a long word of hexadecimal digits being one, with single blanks, and without the
-/// `./` before a path.
+/// Returns the text with `#` for each number (a long hexadecimal word counts as one), with single blanks, and without
+/// the `./` before a path.
 fn without_numbers(text: &str) -> String {
     let mut out = String::new();
     for (n, word) in text.split_whitespace().enumerate() {
@@ -126,7 +127,7 @@ fn without_numbers(text: &str) -> String {
     out
 }
 
-/// A run of letters and digits, and at most one other character after it.
+/// Appends a run of letters and digits, and at most one other character after it.
 fn push_without_numbers(out: &mut String, part: &str) {
     let run = part.trim_end_matches(|c: char| !c.is_alphanumeric());
     let is_hex = run.chars().count() >= HEX_CHARS_MIN
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_all_kinds_are_one() {
+    fn numbers_of_all_kinds_compare_equal() {
         for (text, expected) in [
             ("check --try 3 # at 2026-01-02T03:04:05Z", "check --try # # at #-#-#T#:#:#Z"),
             ("http://a/b?t=1700000001&n=deadbeef12&x=abc", "http://a/b?t=#&n=#&x=abc"),
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_without_news_end_it_and_news_begins_again() {
+    fn rounds_without_news_end_the_attempt_and_news_resets() {
         let mut news = News::default();
         let mut told = Vec::new();
         for round in 1..=STALE_ROUNDS_MAX {

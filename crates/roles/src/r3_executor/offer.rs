@@ -1,4 +1,4 @@
-//! Which tools the model is offered: a few from the start, and others when it asks for them.
+//! Selects the tools that the model is offered: a few from the start, and others on request.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use setpoint_protocol::{Any, ToolId};
 
 use super::work::Work;
 
-/// The name of the tool that loads others. It touches nothing, so it is answered here.
+/// The tool that loads others. It touches nothing, so R3 answers it itself.
 const LOADER: &str = "load_tools";
 /// Characters of a name that is quoted.
 const NAME_CHARS_MAX: usize = 160;
@@ -33,8 +33,8 @@ static LOADER_SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {
     })
 });
 
-/// The tools that may be called: those that the sub-task names (none named: all), without those that are blocked as a
-/// whole. Of a tool that runs programs, blocking one program does not take the others away.
+/// Returns the tools that may be called: those that the sub-task names (none named: all), except those blocked as a
+/// whole. Blocking one program does not remove the tool that runs programs.
 pub(super) fn allowed(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<Arc<ToolSpec>> {
     let is_allowed = |spec: &&Arc<ToolSpec>| {
         let id = ToolId::of_name(&spec.name);
@@ -45,8 +45,8 @@ pub(super) fn allowed(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<Arc
     catalogue.iter().filter(is_allowed).cloned().collect()
 }
 
-/// The tools that are offered with their schemas: all that the sub-task names, else the core and what was loaded, with the
-/// loader where there is more.
+/// Returns the tools offered with their schemas: all that the sub-task names, otherwise the core and the loaded ones,
+/// with the loader if there are more.
 pub(super) fn offered(
     subtask: &SubTask,
     loaded: &BTreeSet<String>,
@@ -56,7 +56,7 @@ pub(super) fn offered(
     let is_offered = |spec: &Arc<ToolSpec>| spec.core || loaded.contains(&spec.name);
     let has_core = subtask.tools.is_empty() && tools.iter().any(|spec| spec.core);
     if has_core && tools.iter().any(|spec| !spec.core) {
-        // The core stays first, so that loading a tool changes the list behind it alone.
+        // The core comes first, so that loading a tool only changes the end of the list.
         tools.retain(is_offered);
         tools.sort_by_key(|spec| !spec.core);
         tools.push(Arc::clone(&LOADER_SPEC));
@@ -64,7 +64,7 @@ pub(super) fn offered(
     tools
 }
 
-/// The names of the tools that can be loaded; what they do is told when they are.
+/// Returns the names of the tools that can be loaded; their descriptions follow when they are.
 pub(super) fn loadable(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<String> {
     let offered = offered(subtask, &BTreeSet::new(), catalogue);
     if !offered.iter().any(|spec| spec.name == LOADER) {
@@ -74,12 +74,12 @@ pub(super) fn loadable(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<St
     rest.map(|spec| spec.name.clone()).collect()
 }
 
-/// Whether the sub-task lets a call run as this.
+/// Returns whether the sub-task lets a call run under this id.
 pub(super) fn names(subtask: &SubTask, id: &ToolId) -> bool {
     subtask.tools.is_empty() || subtask.tools.iter().any(|named| named.covers(id))
 }
 
-/// Answers a call of the loader: the schemas of what is loaded with it. `None` for a call of another tool.
+/// Answers a call of the loader with the schemas of what it loads. `None` for a call of another tool.
 pub(super) fn load(work: &mut Work, call: &ToolCall, catalogue: &[Arc<ToolSpec>]) -> Option<(bool, String)> {
     if call.tool != LOADER || catalogue.iter().any(|spec| spec.name == LOADER) {
         return None;

@@ -1,4 +1,4 @@
-//! Whether an attempt gets anywhere: the same call with the same result, counted; and rounds without news.
+//! Detects attempts without progress: counts the same call with the same result, and rounds without news.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +13,11 @@ use crate::evidence::Called;
 /// The calls of one attempt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
-    /// Rises with every call that may change something and was not made before.
+    /// Number of distinct calls that may change something.
     epoch: u64,
-    /// Rises with every call that may change something.
+    /// Number of calls that may change something.
     changes: u64,
-    /// Calls made that may change something.
+    /// Distinct calls made that may change something.
     made: BTreeSet<Key>,
     seen: BTreeMap<(Key, u64), Seen>,
     /// Calls of this round.
@@ -25,11 +25,11 @@ pub(super) struct Progress {
     news: News,
 }
 
-/// What makes two calls the same: the tools, the target, and what the target does not say.
+/// The identity of a call: its tools, its target, and the parameters that the target does not cover.
 ///
-/// Whoever reads calls may know the rest in normal form. Where that is not so, a target is taken for the normal form of
-/// one parameter (the path, the command), and the others stand beside it as they are: two edits of one file differ, and
-/// so do two pages of it.
+/// A call reader may give all parameters in normal form. Otherwise the target is taken as the normal form of one
+/// parameter (the path, the command), and the others are compared as they are: two edits of one file differ, and so
+/// do two pages of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) tools: Vec<ToolId>,
@@ -37,49 +37,48 @@ pub(super) struct Key {
     pub(super) rest: String,
 }
 
-/// What makes two results the same.
+/// The identity of a result.
 pub(super) type Digest = [u8; 32];
 
 #[derive(Clone, Debug)]
 struct Seen {
-    /// The last result.
+    /// Last result.
     last: CallId,
     digest: Digest,
     is_ok: bool,
-    /// Whether the record can stand for another run of a read.
+    /// Whether the record can replace another run of a read.
     is_lasting: bool,
-    /// How many changes there were when it came.
+    /// Number of changes when it was recorded.
     changes: u64,
-    /// How often each result came.
+    /// How often each result occurred.
     results: BTreeMap<Digest, u32>,
 }
 
-/// Whether the attempt may go on.
+/// Whether the attempt may continue.
 #[must_use = "an attempt without progress has to end"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// It may.
     GoOn,
-    /// The same call gave the same result for the last time.
+    /// The same call has given the same result too often.
     Stuck,
 }
 
-/// What a round brought.
+/// The news of a round.
 #[must_use = "an attempt without news has to end"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Round {
-    /// Something new, or too little time has passed to say.
+    /// Something new, or too few rounds have passed to tell.
     GoOn,
-    /// Nothing new for some rounds: the model is told how many.
+    /// Nothing new for this many rounds: the model is told so.
     Slow(u32),
     /// Nothing new for this many rounds.
     Stale(u32),
-    /// Known errors alone for this many rounds.
+    /// Only known errors for this many rounds.
     Failing(u32),
 }
 
 impl Progress {
-    /// The record that answers this call without running it.
+    /// Returns the record that answers this call without running it.
     pub(super) fn known(&self, called: &Called) -> Option<CallId> {
         if called.reading.effect != Effect::ReadOnly || called.reading.volatile {
             return None;
@@ -88,8 +87,8 @@ impl Progress {
         (seen.is_lasting && seen.changes == self.changes).then_some(seen.last)
     }
 
-    /// Counts a call that was answered from its record: once a round, since who asks twice in one reply has not seen
-    /// the answer yet.
+    /// Counts a call that was answered from its record, at most once per round: a model that repeats a call within
+    /// one reply has not seen the answer yet.
     pub(super) fn repeated(&mut self, called: &Called) -> Pace {
         let key = Key::of(called);
         let is_of_this_round = !self.round.insert(key.clone());
@@ -106,7 +105,7 @@ impl Progress {
         }
     }
 
-    /// Counts a call that ran, with what came back as `result`.
+    /// Counts a call that ran, with its output `result`.
     pub(super) fn ran(&mut self, called: &Called, record: &ToolRecord, result: &[u8]) -> Pace {
         let (key, digest) = (Key::of(called), digest(record, result));
         self.round.insert(key.clone());
@@ -124,14 +123,14 @@ impl Progress {
         self.count(key, record, digest)
     }
 
-    /// Counts a call that was refused: it changed nothing.
+    /// Counts a refused call, which changed nothing.
     pub(super) fn refused(&mut self, called: &Called, record: &ToolRecord) -> Pace {
         let (key, digest) = (Key::of(called), digest(record, record.evidence.as_bytes()));
         self.news.heard(&key, record, &digest);
         self.count(key, record, digest)
     }
 
-    /// The calls of a round are made.
+    /// Ends a round of calls.
     pub(super) fn end_round(&mut self) -> Round {
         self.round.clear();
         self.news.end_round()
@@ -165,7 +164,7 @@ impl Key {
         if let Value::Object(fields) = &mut rest.0 {
             let says_the_target =
                 |value: &Value| value.as_str().is_some_and(|text| stands_for(text, &target));
-            // Which of several is meant cannot be told: then all of them stay.
+            // If several parameters match, it is unknown which one the target covers, so all of them are kept.
             if fields.values().filter(|value| says_the_target(value)).count() == 1 {
                 fields.retain(|_, value| !says_the_target(value));
             }
@@ -174,8 +173,8 @@ impl Key {
     }
 }
 
-/// Whether the target is this text in normal form, and nothing of the text is lost in it: they differ in white
-/// space alone, or the text is the end of an absolute path.
+/// Returns whether the target is this text in normal form without loss: they differ only in white space, or the text
+/// is the end of an absolute path.
 fn stands_for(text: &str, target: &str) -> bool {
     let is_spaced_otherwise = text.split_whitespace().eq(target.split_whitespace());
     let relative = text.trim_start_matches("./");
@@ -190,7 +189,7 @@ fn count(times: &mut u32) -> Pace {
     if *times >= SAME_RESULT_MAX { Pace::Stuck } else { Pace::GoOn }
 }
 
-/// Whether the same read would give the same again: an error of the moment says nothing of the next try.
+/// Returns whether repeating the read would give the same result; after a transient error it might not.
 fn is_lasting(error: Option<ErrorKind>) -> bool {
     match error {
         None
@@ -231,7 +230,8 @@ mod tests {
     use serde_json::json;
     use setpoint_protocol::tool::{CallReading, Phase, ToolAnswer, ToolCall};
 
-    /// One word a call, and a round: `!` may change something, `~` is volatile; `=` gives the result, else there is none.
+    /// Plays one word per call and round: `!` may change something, `~` is volatile; `=` gives the result, otherwise
+    /// there is none.
     fn play(script: &str) -> String {
         let mut progress = Progress::default();
         let mut out = Vec::new();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn cycles_end_and_work_goes_on() {
+    fn cycles_end_the_attempt_and_work_continues() {
         for (script, expected) in [
             ("a a a", "ran known known stuck"),
             ("!a !a !a", "ran ran ran stuck"),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn cosmetic_differences_vanish_and_parameters_do_not() {
+    fn cosmetic_differences_are_ignored_and_parameters_count() {
         let key = |target: &str, input: serde_json::Value| {
             let reading = CallReading {
                 tools: vec!["t".parse().unwrap()],

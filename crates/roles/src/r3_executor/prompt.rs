@@ -1,4 +1,4 @@
-//! The text of R3's question, from its brief. It is the same in every turn, and the conversation follows it.
+//! R3's question, rendered from its brief. It is the same in every turn, and the conversation follows it.
 
 use std::sync::Arc;
 
@@ -14,32 +14,23 @@ use setpoint_protocol::tool::ToolSpec;
 
 use crate::line::one_line;
 
-/// Characters of the place.
+/// Characters of the surroundings.
 const PLACE_CHARS_MAX: usize = 2_000;
-/// Characters of the tool list.
 const TOOLS_CHARS_MAX: usize = 40_000;
-/// Characters of one tool's description.
 const DESCRIPTION_CHARS_MAX: usize = 600;
-/// Characters of one tool's schema.
 const SCHEMA_CHARS_MAX: usize = 2_000;
-/// Characters of intent and criteria.
 const WORK_CHARS_MAX: usize = INTENT_CHARS_MAX + 12_000;
 /// Characters of the call that a check looks at.
 const LOOKED_AT_CHARS_MAX: usize = 300;
-/// Characters of the blocked tools.
 const BLOCKED_TOOLS_CHARS_MAX: usize = 2_000;
-/// Characters of the blocked targets.
 const BLOCKED_TARGETS_CHARS_MAX: usize = 4_000;
-/// Most blocked targets that are listed. Any other is refused when it is called.
+/// At most so many blocked targets are listed. Any other is refused when it is called.
 const BLOCKED_TARGETS_MAX: usize = 32;
-/// Characters of one blocked target.
 const BLOCKED_TARGET_CHARS_MAX: usize = 400;
-/// Characters of the conversation, where the model's window does not say less: ten results at their longest.
+/// Characters of the conversation, unless the model's window is smaller: ten results of maximum length.
 const CONVERSATION_CHARS_MAX: usize = 240_000;
-/// Characters of the list of tools that can be loaded.
 const LOADABLE_CHARS_MAX: usize = 8_000;
 
-/// The heading above what the planner adds.
 const NOTES_HEADING: &str = "Notes from the planner:\n";
 
 static CONTRACT: Instruction = Instruction::new("\
@@ -114,7 +105,7 @@ fn work(brief: &ExecuteBrief) -> String {
     text
 }
 
-/// The call that a criterion's check looks at: made before something else changed, it would have to be made again.
+/// Returns the call that a criterion's check looks at; a call made before a later change must be repeated.
 fn looked_at(criterion: &Criterion) -> String {
     match criterion.check.as_ref().map(|check| &check.on) {
         Some(CheckOn::Call { which: Some(which), .. }) => {
@@ -127,7 +118,7 @@ fn looked_at(criterion: &Criterion) -> String {
     }
 }
 
-/// What the sub-task must not call, so that no tool round is spent on a call that is refused.
+/// Returns what the sub-task must not call, so that no tool round is wasted on a refused call.
 fn blocked(limits: &Limits) -> String {
     let mut text = String::new();
     if !limits.blocked_tools.is_empty() {
@@ -144,7 +135,7 @@ fn blocked(limits: &Limits) -> String {
     }
 }
 
-/// Targets hold whatever a call held, so they stand in a data block.
+/// Returns the blocked targets in a data block, because targets are arbitrary text from calls.
 fn targets(limits: &Limits) -> String {
     let shown = limits.blocked_targets.iter().take(BLOCKED_TARGETS_MAX);
     let mut lines: Vec<String> =

@@ -1,4 +1,4 @@
-//! The model came back.
+//! Handles the model's reply.
 
 use setpoint_machine::{Ctx, Effects, Turn};
 use setpoint_protocol::record::{Answer, Reply};
@@ -10,10 +10,10 @@ use super::answer::{self, Said};
 use super::step;
 use super::work::Work;
 
-/// Answers without content, or that cannot be read, that an attempt may give; the last of them ends it.
+/// Limit on empty or unreadable answers per attempt; the last of them ends it.
 const EMPTY_ANSWERS_MAX: u32 = 2;
 
-/// Takes the model's answer.
+/// Handles the model's answer.
 pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
     match answer {
         Answer::Model(reply) => said(work, reply, ctx, fx),
@@ -24,7 +24,7 @@ pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Eff
     }
 }
 
-/// Calls run; text beside them stays in the conversation and is no answer.
+/// Runs the calls of a reply; text beside them stays in the conversation and is not an answer.
 fn said(work: &mut Work, reply: &Reply, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
     work.conversation.said(Turn::said(reply.parts.clone()));
     let calls: Vec<ToolCall> = reply.tool_calls().collect();

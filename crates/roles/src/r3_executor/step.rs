@@ -1,4 +1,4 @@
-//! The calls of one reply, one after the other.
+//! Runs the calls of one reply, one after the other.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::evidence::Called;
 /// Characters of a call's target in a reason.
 const TARGET_CHARS_MAX: usize = 300;
 
-/// Begins a round with the calls that the model wants.
+/// Starts a round with the calls that the model requests.
 pub(super) fn begin(
     work: &mut Work,
     calls: Vec<ToolCall>,
@@ -38,7 +38,7 @@ pub(super) fn begin(
     next(work, queue, ctx, fx);
 }
 
-/// Goes on with the calls that are left, or back to the model when none is.
+/// Continues with the remaining calls, or with the model if there are none.
 pub(super) fn next(
     work: &mut Work,
     mut queue: VecDeque<ToolCall>,
@@ -103,7 +103,7 @@ pub(super) fn next(
     }
 }
 
-/// Runs a call, under its grant where it has one.
+/// Runs a call, under its grant if it has one.
 pub(super) fn run(work: &mut Work, wanted: Wanted, fx: &mut Effects<'_, party::Executor>) {
     let reading = &wanted.called.reading;
     let is_cautioned = |id| work.subtask.limits.caution_tools.iter().any(|tool| tool.covers(id));
@@ -112,7 +112,7 @@ pub(super) fn run(work: &mut Work, wanted: Wanted, fx: &mut Effects<'_, party::E
     work.stage = Stage::Running(Running { id, wanted });
 }
 
-/// Ends the attempt because it gets nowhere.
+/// Ends the attempt for lack of progress.
 pub(super) fn stuck(work: &mut Work, called: &Called, fx: &mut Effects<'_, party::Executor>) {
     let target = clip(&called.reading.target, TARGET_CHARS_MAX);
     let reason =
@@ -120,7 +120,7 @@ pub(super) fn stuck(work: &mut Work, called: &Called, fx: &mut Effects<'_, party
     work.fail(&reason, fx);
 }
 
-/// One record and one notice stand for all calls beyond the limit, however many they are.
+/// Adds a single record and a single notice for all calls beyond the limit.
 fn refuse_the_rest(
     work: &mut Work,
     mut rest: VecDeque<ToolCall>,

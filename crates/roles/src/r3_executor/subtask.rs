@@ -1,4 +1,4 @@
-//! The sub-task comes in: the deadline's timer starts, and the work begins.
+//! Handles the sub-task: starts the deadline's timer and the work.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::progress::Progress;
 use super::work::{Stage, Work};
 use crate::left;
 
-/// Takes the sub-task.
+/// Starts work on the sub-task.
 pub(super) fn take(subtask: SubTask, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) -> Work {
     let left_ms = subtask.deadline.map(|deadline| deadline.millis_since(ctx.now));
     let timer = left_ms.filter(|ms| *ms > 0).map(|ms| fx.start_timer(ms));

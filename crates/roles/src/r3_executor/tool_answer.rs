@@ -1,4 +1,4 @@
-//! A tool came back.
+//! Handles a tool's answer.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::progress::Pace;
 use super::step;
 use super::work::{Running, Stage, Wanted, Work};
 
-/// Takes the answer of the call that runs.
+/// Handles the answer of the running call.
 pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
     let Stage::Running(Running { id, wanted }) = std::mem::replace(&mut work.stage, Stage::Concluded) else {
         return;
@@ -42,15 +42,14 @@ pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Eff
     }
 }
 
-/// Whether a call touched the world.
+/// The effect of a call.
 pub(super) enum Happened {
     /// It ran, or may have, with this result.
     Ran(Vec<u8>),
-    /// It did nothing.
     Nothing,
 }
 
-/// Keeps a record and goes on, unless the attempt gets nowhere.
+/// Stores a record and continues, unless the attempt makes no progress.
 pub(super) fn settle(
     work: &mut Work,
     wanted: Wanted,

@@ -1,4 +1,5 @@
-//! What R3's model says cannot hold here: held against the criteria and the calls, and left to R4a to judge.
+//! Claims of R3's model that a criterion cannot hold here: matched with the criteria and the calls, and left to R4a
+//! to judge.
 
 use std::sync::Arc;
 
@@ -9,12 +10,13 @@ use setpoint_protocol::tool::{Phase, ToolRecord};
 
 use crate::line::one_line;
 
-/// Characters of a claim's reason, and of what it needs.
+/// Characters of a claim's reason and of its needs.
 const WHY_CHARS_MAX: usize = 600;
-/// Most calls that a claim names.
+/// At most so many calls per claim.
 const SEEN_MAX: usize = 8;
 
-/// The claims about criteria of the sub-task, one each. Calls that were not made, or gave no result, are left out.
+/// Returns the claims about criteria of the sub-task, one each. Calls that were not made or gave no result are left
+/// out.
 pub(super) fn claims(
     drafts: &[UnmetDraft],
     criteria: &[Criterion],
@@ -46,13 +48,13 @@ pub(super) fn claims(
     criteria.iter().filter_map(claim).collect()
 }
 
-/// A model may give the id, or the sentence in its place.
+/// Returns whether a claim is about the criterion; a model may give its id or its sentence.
 fn is_about(draft: &UnmetDraft, criterion: &Criterion) -> bool {
     let named = draft.criterion.trim();
     named == criterion.id.as_str() || named == criterion.criterion
 }
 
-/// The ids of calls in a text.
+/// Returns the ids of calls in a text.
 fn ids(text: &str) -> Vec<CallId> {
     let words = text.split(|c: char| c.is_whitespace() || ",;()[]:".contains(c));
     words.filter_map(|word| word.parse().ok()).collect()

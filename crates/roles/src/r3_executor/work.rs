@@ -1,4 +1,4 @@
-//! A sub-task in work: what is known, what is waited for, and the two ways on: think, or conclude.
+//! A sub-task in progress: its state, what it waits for, and the two ways to continue: think, or conclude.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -22,37 +22,36 @@ use super::{prompt, unmet};
 use crate::evidence::{Called, Probes, RECORDS_BYTES_MAX, fit};
 use crate::left;
 
-/// Bytes of the canonical JSON of an output; of a larger one, head and tail are kept as text.
+/// Maximum bytes of an output's canonical JSON; of a larger one, head and tail are kept as text.
 const OUTPUT_BYTES_MAX: usize = 96 * 1024;
-/// Numbers of tool rounds at which the model is told that so many are left.
+/// Remaining tool rounds at which the model is told how many are left.
 const ROUNDS_TOLD: [u32; 3] = [8, 3, 1];
-/// Characters of a reason or a doubt.
 const REASON_CHARS_MAX: usize = 1_000;
 
 /// The work and its state.
 #[derive(Debug)]
 pub(super) struct Work {
     pub(super) subtask: Arc<SubTask>,
-    /// From 1.
+    /// Attempt number, from 1.
     pub(super) attempt: u32,
-    /// What was said and found so far, over all attempts.
+    /// Conversation so far, over all attempts.
     pub(super) conversation: Conversation,
-    /// Tools that were loaded.
+    /// Names of loaded tools.
     pub(super) loaded: BTreeSet<String>,
-    /// All calls of all attempts, oldest first.
+    /// Calls of all attempts, oldest first.
     pub(super) records: Vec<Arc<ToolRecord>>,
     /// Why calls of this round were not run.
     pub(super) notices: Vec<String>,
-    /// Requests of this round beyond what one reply may ask for.
+    /// Number of calls requested in this round beyond the limit of one reply.
     pub(super) surplus: usize,
     /// Tool rounds of this attempt.
     pub(super) rounds: u32,
-    /// How little of the budgets was left when the model was told last.
+    /// Budget level at which the model was last told.
     pub(super) budget_level: left::Level,
-    /// Answers of this attempt that held nothing.
+    /// Empty or unreadable answers of this attempt.
     pub(super) empty_answers: u32,
     pub(super) progress: Progress,
-    /// Digests that the person refused.
+    /// Digests of calls that the person refused.
     pub(super) refused: BTreeSet<String>,
     /// The deadline's timer, while it runs.
     pub(super) timer: Option<CallId>,
@@ -61,49 +60,46 @@ pub(super) struct Work {
     pub(super) stage: Stage,
 }
 
-/// What is waited for.
+/// What R3 waits for.
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// The model.
     Thinking(CallId),
     /// A tool.
     Running(Running),
-    /// A person's word on a call.
+    /// A person's decision on a call.
     Asking {
-        /// The question.
         request: CallId,
         /// What was asked.
         need: ApprovalNeed,
-        /// The call that waits.
+        /// Call that waits.
         running: Running,
     },
     /// The probes after the answer.
     Closing {
-        /// What is asked.
         probes: Probes,
-        /// The answer, which goes out with what they find.
+        /// Answer, sent with the results of the probes.
         ending: Ending,
     },
-    /// The attempt has ended; a correction may come.
+    /// The attempt has ended; a correction may follow.
     Concluded,
 }
 
-/// A call that runs.
+/// A running call.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) id: CallId,
     pub(super) wanted: Wanted,
 }
 
-/// A call that may run, with what comes after it.
+/// A requested call, with the rest of its reply.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) called: Called,
-    /// The approval it runs under.
+    /// Approval that it runs under.
     pub(super) grant: Option<String>,
-    /// Approvals it was given so far.
+    /// Approvals given to it so far.
     pub(super) approvals: u32,
-    /// The calls of the same reply that follow.
+    /// Calls of the same reply that follow it.
     pub(super) queue: VecDeque<ToolCall>,
 }
 
@@ -113,20 +109,20 @@ pub(super) struct Ending {
     pub(super) status: ExecutionStatus,
     pub(super) output: Any,
     pub(super) uncertainty: Option<String>,
-    /// What the model says cannot hold here.
+    /// What the model claims cannot hold here.
     pub(super) unmet: Vec<UnmetDraft>,
-    /// The model's service was away.
+    /// Whether the model's service was unavailable.
     pub(super) outage: bool,
 }
 
 impl Ending {
-    /// Completed, with this result.
+    /// Completes with this output.
     pub(super) fn completed(output: Any) -> Self {
         let status = ExecutionStatus::Completed;
         Ending { status, output, uncertainty: None, unmet: Vec::new(), outage: false }
     }
 
-    /// Failed, for this reason.
+    /// Fails for this reason.
     pub(super) fn failed(reason: &str) -> Self {
         let output = Any::from(clip(reason, REASON_CHARS_MAX).as_str());
         Ending { status: ExecutionStatus::Failed, ..Ending::completed(output) }
@@ -194,19 +190,19 @@ impl Work {
         self.conclude(Ending { outage: failure.kind.retryable(), ..Ending::failed(&reason) }, fx);
     }
 
-    /// Ends the attempt because the deadline is over.
+    /// Ends the attempt because the deadline has passed.
     pub(super) fn fail_late(&mut self, fx: &mut Effects<'_, party::Executor>) {
         let deadline = self.subtask.deadline.map(|deadline| format!(" ({deadline})")).unwrap_or_default();
         self.fail(&format!("timeout: the deadline has passed{deadline}"), fx);
     }
 
-    /// Ends the attempt with its answer, and with what was found after it. A probe that is still out was not made.
+    /// Ends the attempt with its answer and the probes after it. A probe without an answer counts as not made.
     pub(super) fn close(&mut self, probes: &Probes, ending: Ending, fx: &mut Effects<'_, party::Executor>) {
         self.records.extend(probes.records().cloned());
         self.conclude(ending, fx);
     }
 
-    /// The deadline's timer went off: whatever is waited for is given up.
+    /// Handles the deadline's timer: gives up whatever is pending.
     pub(super) fn expired(&mut self, fx: &mut Effects<'_, party::Executor>) {
         self.is_late = true;
         match std::mem::replace(&mut self.stage, Stage::Concluded) {
@@ -226,13 +222,13 @@ impl Work {
         self.fail_late(fx);
     }
 
-    /// Whether the deadline is over, by its timer or by the record's time: the timer stands still while a person
+    /// Returns whether the deadline has passed, by its timer or by the record's time: the timer pauses while a person
     /// is asked, the deadline does not.
     pub(super) fn has_passed_its_deadline(&self, ctx: &Ctx<'_>) -> bool {
         self.is_late || self.subtask.deadline.is_some_and(|deadline| deadline <= ctx.now)
     }
 
-    /// Has the model told what it has left, where that is little: as often as it gets markedly less.
+    /// Tells the model what is left of its rounds and budgets when that drops to a lower level.
     fn tell_what_is_left(&mut self, rounds_left: u32, ctx: &Ctx<'_>) {
         match rounds_left {
             0 => self.conversation.tell("no tool round is left: answer now".to_owned()),

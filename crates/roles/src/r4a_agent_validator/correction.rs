@@ -1,4 +1,4 @@
-//! What R3 is told to mend, in words that code chooses.
+//! What R3 must correct, in words that code chooses.
 
 use std::sync::Arc;
 
@@ -13,29 +13,29 @@ use crate::judging::printed;
 const TEXT_CHARS_MAX: usize = 2_000;
 /// Characters of one criterion's part of them.
 const PART_CHARS_MAX: usize = 500;
-/// Characters of a criterion where it is only named.
+/// Characters of a criterion that is only named.
 const CRITERION_CHARS_MAX: usize = 200;
 /// Characters of a failed command that are quoted.
 const COMMAND_CHARS_MAX: usize = 160;
-/// Last lines of a failed command's output that are quoted.
+/// At most so many of the last lines of a failed command's output are quoted.
 const LAST_LINES: usize = 6;
 
-/// What a criterion needs. Each has one, so that no two pieces of advice contradict each other.
+/// The kind of correction that a criterion needs. Each has exactly one, so that advice never contradicts itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// The answer lacks something, or nothing shows it yet.
+    /// The answer is incomplete, or nothing shows it yet.
     Lacks,
-    /// A call showed it, and something that came later may have changed it.
+    /// A call showed it, and a later one may have changed it.
     Overtaken,
     /// A command that it rests on failed.
     Failed,
-    /// Something outside is missing or refuses to work.
+    /// Something outside is missing or does not work.
     Missing,
-    /// It ran, and the result is another one.
+    /// It ran, and the result is wrong.
     Wrong,
 }
 
-/// The signal for an attempt in which these criteria failed. The first one leads it.
+/// Returns the signal for an attempt in which these criteria failed. The first one leads it.
 pub(super) fn signal(
     subtask_id: &SubTaskId,
     attempt: u32,
@@ -54,7 +54,7 @@ pub(super) fn signal(
     }
 }
 
-/// What was seen of each criterion, and of a command that failed its code and last lines.
+/// Returns what was observed for each criterion, and for a failed command its exit code and last lines.
 fn what_was_wrong(failed: &[&Verdict], records: &[Arc<ToolRecord>]) -> String {
     let part = |verdict: &&Verdict| {
         let mut text = clip(&format!("{}: not met: {}", verdict.criterion, verdict.evidence), PART_CHARS_MAX);
@@ -66,7 +66,7 @@ fn what_was_wrong(failed: &[&Verdict], records: &[Arc<ToolRecord>]) -> String {
     clip(&failed.iter().map(part).collect::<Vec<_>>().join("\n"), TEXT_CHARS_MAX)
 }
 
-/// How a command ended, with its last lines.
+/// Returns how a command ended, with its last lines.
 fn end_of(call: &ToolRecord) -> String {
     let code = call.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
     let lines: Vec<&str> = printed(call).collect();
@@ -79,7 +79,7 @@ fn end_of(call: &ToolRecord) -> String {
     format!("\n  `{}` ended{code}{said}", clip(&call.target, COMMAND_CHARS_MAX))
 }
 
-/// One sentence for each kind among the failures, which names its criteria; what passed is to be kept.
+/// Returns one sentence per kind of failure, naming its criteria, and what passed and must be kept.
 fn what_to_do(failed: &[&Verdict], records: &[Arc<ToolRecord>]) -> String {
     let mut kinds: Vec<Kind> = failed.iter().map(|verdict| kind(verdict, records)).collect();
     kinds.sort_unstable();
@@ -129,7 +129,7 @@ const fn advice(kind: Kind) -> &'static str {
     }
 }
 
-/// Whether a check found its call, and that it is too old.
+/// Returns whether a check found its call, but the call is outdated.
 fn is_overtaken(verdict: &Verdict, records: &[Arc<ToolRecord>]) -> bool {
     let of_the_work = |id| records.iter().any(|call| call.call_id == id && call.phase == Phase::Work);
     verdict.shown == Some(Shown::NotShown)
@@ -138,7 +138,7 @@ fn is_overtaken(verdict: &Verdict, records: &[Arc<ToolRecord>]) -> bool {
         && verdict.cites.iter().filter_map(Cite::call).any(of_the_work)
 }
 
-/// The last cited call that ended with a red exit code.
+/// Returns the last cited call with a non-zero exit.
 fn failed_command<'a>(verdict: &Verdict, records: &'a [Arc<ToolRecord>]) -> Option<&'a ToolRecord> {
     let cited = verdict.cites.iter().rev().filter_map(Cite::call);
     let call = |id| records.iter().map(Arc::as_ref).find(|record| record.call_id == id);

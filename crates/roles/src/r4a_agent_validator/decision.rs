@@ -1,4 +1,4 @@
-//! Putting the verdicts together: matched, another attempt, or failed.
+//! Combines the verdicts into a decision: matched, another attempt, or failed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use super::correction;
 use super::fast_loop::{Attempt, Before, FastLoop, Stage};
 use crate::judging::{by_check, class_of_the_work, unjudged};
 
-/// Why a criterion that only a model could judge is not shown where the work was given up.
+/// Reason for an unproven criterion that only a model could judge, after the work was given up.
 const GIVEN_UP: &str = "the work was given up";
 /// Characters of a failure's reason.
 pub(super) const REASON_CHARS_MAX: usize = 1_000;
 
-/// Judges by code what has a check, takes the hearing's verdicts for the rest, and draws the conclusion.
+/// Judges criteria with a check by code, takes the hearing's verdicts for the rest, and decides.
 pub(super) fn decide(
     fast_loop: &mut FastLoop,
     attempt: &Attempt,
@@ -86,8 +86,8 @@ pub(super) fn decide(
     }
 }
 
-/// How often a sub-task is corrected. A playbook's calls are written down: made again, they only give the same again, unless one
-/// of them was interrupted.
+/// Returns how often a sub-task is corrected. A playbook's calls are fixed, so repeating them gives the same result,
+/// unless one of them was interrupted.
 fn corrections_max(subtask: &SubTask, result: &ExecutionResult) -> u32 {
     let is_interrupted = |call: &Arc<ToolRecord>| call.error_kind == Some(ErrorKind::Interrupted);
     match subtask.approach {
@@ -105,14 +105,14 @@ fn verdicts(
     let criteria = fast_loop.subtask.success_criteria.iter();
     criteria
         .map(|criterion| match &criterion.check {
-            // Its words are no answer: they say why there is none.
+            // The text of an attempt that gave up is not an answer: it says why there is none.
             Some(check)
                 if attempt.given_up.is_some()
                     && (check.on == CheckOn::Output || check.expect.speaks_of_the_output())
                     && !attempt.claims_that(&criterion.id) =>
             {
                 let mut verdict = unjudged(criterion, GIVEN_UP).verdict;
-                // What a step of a playbook is given up for is a call that failed, which tells the class.
+                // A playbook step gives up because of a failed call, which determines the class.
                 if fast_loop.subtask.approach.is_some() {
                     verdict.failure_class = class_of_the_work(&case);
                 }
@@ -150,12 +150,12 @@ fn verdicts(
         .collect()
 }
 
-/// How a sub-task ends.
+/// The end of a sub-task.
 #[derive(Default)]
 struct End {
-    /// Why it failed; matched without.
+    /// Why it failed; `None` if it matched.
     failed: Option<String>,
-    /// A model's service was away, which is all that was wrong.
+    /// Whether the only cause was an unavailable model service.
     outage: bool,
 }
 

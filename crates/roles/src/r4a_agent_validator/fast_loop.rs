@@ -1,4 +1,4 @@
-//! The fast loop of one sub-task: what is known, and what is waited for.
+//! The fast loop of one sub-task: its state, and what it waits for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,68 +17,68 @@ use crate::judging::{Case, Hearing, Run, is_elsewhere, is_measured, speaks_of_th
 #[derive(Debug)]
 pub(super) struct FastLoop {
     pub(super) subtask: SubTask,
-    /// The attempt whose result is waited for or judged, from 1.
+    /// Attempt that is awaited or judged, from 1.
     pub(super) attempt: u32,
-    /// What failed in each attempt so far.
+    /// Failures of each attempt so far.
     pub(super) trajectory: Vec<GapPoint>,
-    /// What the attempt before came to.
+    /// Result of the previous attempt.
     pub(super) before: Option<Before>,
-    /// What the person asked, verbatim.
+    /// The person's request, verbatim.
     pub(super) words: String,
-    /// Where the task works.
+    /// Environment in which the task works.
     pub(super) surroundings: Arc<Surroundings>,
     /// Files that the task had created when the attempt ended.
     pub(super) made: Arc<BTreeSet<String>>,
-    /// Those that it had changed or removed.
+    /// Files that it had changed or removed.
     pub(super) touched: Arc<BTreeSet<String>>,
     pub(super) stage: Stage,
 }
 
-/// An attempt that was judged: what passed in it stands until something that it rests on changes.
+/// A judged attempt: what passed in it remains valid until its basis changes.
 #[derive(Debug)]
 pub(super) struct Before {
     pub(super) verdicts: Vec<Verdict>,
     pub(super) output: Any,
 }
 
-/// What is waited for.
+/// What R4a waits for.
 #[derive(Debug)]
 pub(super) enum Stage {
     /// The result of the attempt.
     Waiting,
     /// The model's verdicts.
     Judging(CallId, Attempt),
-    /// The model's word on why some criteria failed.
+    /// The model's classes for failures without one.
     Classifying(CallId, Attempt),
     /// Nothing more.
     Concluded,
 }
 
-/// An attempt that is judged.
+/// An attempt under judgement.
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub(super) result: ExecutionResult,
-    /// What R3 measured after it.
+    /// Probes that R3 made after it.
     pub(super) probes: Probes,
-    /// The criteria without a check that have to be judged.
+    /// Criteria without a check that must be judged.
     pub(super) hearing: Hearing,
-    /// The verdicts of an earlier attempt that stand.
+    /// Verdicts of an earlier attempt that remain valid.
     pub(super) standing: BTreeMap<CriterionId, Verdict>,
-    /// What R3 says cannot hold here, with calls that show it; what a check has found to hold is not among it.
+    /// R3's claims that a criterion cannot hold here, with calls that show it; without those that a check refutes.
     pub(super) claims: Vec<Unmet>,
     /// Why R3 gave up, if it did.
     pub(super) given_up: Option<String>,
 }
 
 impl Attempt {
-    /// Whether R3 says with cause that this criterion cannot hold here.
+    /// Returns whether R3 claims, with evidence, that this criterion cannot hold here.
     pub(super) fn claims_that(&self, criterion: &CriterionId) -> bool {
         self.claims.iter().any(|claim| claim.criterion_id == *criterion)
     }
 }
 
 impl FastLoop {
-    /// With the rubric, before the first attempt.
+    /// Opens the loop with the rubric, before the first attempt.
     pub(super) fn open(subtask: SubTask) -> Self {
         FastLoop {
             subtask,
@@ -93,9 +93,10 @@ impl FastLoop {
         }
     }
 
-    /// The verdicts that stand because they rest on nothing that this attempt changed: on criteria without a check that passed
-    /// in the attempt before, and on criteria that were shown to be impossible here. What the same answer without a further call
-    /// did not show, it does not show now: a judge is not asked until it says something else.
+    /// Returns the verdicts that remain valid because this attempt changed nothing that they rest on: on criteria
+    /// without a check that passed in the previous attempt, and on criteria shown to be impossible here. A failure
+    /// also remains if the answer is the same and no further call was made: the judge is asked again only after a
+    /// change.
     pub(super) fn standing(&self, result: &ExecutionResult) -> BTreeMap<CriterionId, Verdict> {
         let Some(before) = &self.before else { return BTreeMap::new() };
         let is_change = |call: &Arc<ToolRecord>| {
@@ -110,7 +111,7 @@ impl FastLoop {
         let is_new = |call: &Arc<ToolRecord>| call.phase == Phase::Work && call.attempt == result.attempt;
         let is_the_same = is_same_output && !result.tool_calls.iter().any(is_new);
         let is_claimed = |id: &CriterionId| result.unmet.iter().any(|claim| claim.criterion_id == *id);
-        // What a command changed was looked for where the task works alone.
+        // A command's changes are only observed where the task works.
         let was_looked_for = result.tool_calls.iter().any(|call| is_new(call) && is_measured(call));
         let is_out_of_sight = |verdict: &Verdict| {
             let is_cited = |call: &&Arc<ToolRecord>| verdict.cites.contains(&Cite::Call(call.call_id));
@@ -127,7 +128,7 @@ impl FastLoop {
             let has_passed = verdict.verdict == VerdictWord::Pass
                 && (is_same_output || !rests_on_the_answer)
                 && !is_out_of_sight(verdict);
-            // One that cites nothing may be missing because the judge was away.
+            // A verdict without citations may be missing because the judge was unavailable.
             let has_failed = is_the_same && !verdict.cites.is_empty() && !is_claimed(&verdict.criterion_id);
             verdict.shown == Some(Shown::Cannot) || (!has_check(verdict) && (has_passed || has_failed))
         };
@@ -135,12 +136,12 @@ impl FastLoop {
         standing.map(|verdict| (verdict.criterion_id.clone(), verdict.clone())).collect()
     }
 
-    /// What is judged.
+    /// Returns the case under judgement.
     pub(super) fn case<'a>(&'a self, attempt: &'a Attempt) -> Case<'a> {
         self.case_of(&attempt.result, &attempt.probes)
     }
 
-    /// The same, while the hearing changes.
+    /// Returns the same case from its parts, while the hearing is borrowed mutably.
     pub(super) fn case_of<'a>(&'a self, result: &'a ExecutionResult, probes: &'a Probes) -> Case<'a> {
         let run = Run { intent: &self.subtask.intent, calls: &result.tool_calls, attempt: self.attempt };
         Case {

@@ -1,4 +1,4 @@
-//! What code cannot judge goes to a model: verdicts, one repair, and the class of failures that have none.
+//! Asks a model about what code cannot judge: verdicts, one repair, and the class of failures without one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -22,7 +22,7 @@ use super::prompt;
 /// Characters of an unusable answer that the repair call quotes.
 const PREVIOUS_CHARS_MAX: usize = 4_000;
 
-/// Asks the model, when there is anything to ask.
+/// Asks the model if there is anything to ask.
 pub(super) fn open(
     fast_loop: &mut FastLoop,
     attempt: Attempt,
@@ -38,7 +38,7 @@ pub(super) fn open(
     }
 }
 
-/// The model's verdicts came back, or did not.
+/// Handles the model's verdicts, or its failure.
 pub(super) fn heard(
     fast_loop: &mut FastLoop,
     answer: &Answer,
@@ -74,7 +74,7 @@ pub(super) fn heard(
     }
 }
 
-/// The model's word on the classes came back, or did not: then they stay untold.
+/// Handles the model's classes, or its failure, after which they stay unknown.
 pub(super) fn classified(
     fast_loop: &mut FastLoop,
     answer: &Answer,
@@ -96,7 +96,7 @@ pub(super) fn classified(
     decision::decide(fast_loop, &attempt, &classes, fx);
 }
 
-/// Asks once for the class of failures that have none.
+/// Asks once for the class of failures without one.
 fn classify(
     fast_loop: &mut FastLoop,
     attempt: Attempt,
@@ -115,7 +115,7 @@ fn classify(
     }
 }
 
-/// What is asked about an attempt.
+/// The question about an attempt.
 #[derive(Default)]
 struct Question {
     criteria: Vec<Criterion>,

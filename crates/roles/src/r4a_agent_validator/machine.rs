@@ -1,4 +1,4 @@
-//! What wakes R4a, and who takes it. Nothing is decided here.
+//! Dispatches R4a's inputs to their handlers. Nothing is decided here.
 
 use setpoint_machine::{Ctx, Effects, Input, Machine};
 use setpoint_protocol::CallId;
@@ -8,7 +8,7 @@ use setpoint_protocol::topology::{inbox, party};
 use super::fast_loop::{FastLoop, Stage};
 use super::{judgement, result};
 
-/// R4a for one sub-task.
+/// The machine of R4a, one per sub-task.
 #[derive(Debug, Default)]
 pub struct AgentValidator {
     fast_loop: Option<FastLoop>,
@@ -39,7 +39,7 @@ impl Machine for AgentValidator {
     }
 }
 
-/// Gives an answer to whoever waits for it; an answer that nobody waits for is stale.
+/// Passes an answer to its handler; ignores a stale one, for which nothing waits.
 fn answered(
     fast_loop: &mut FastLoop,
     call: CallId,

@@ -1,4 +1,4 @@
-//! An attempt ended: what was measured after it is found among R3's records, and it is judged.
+//! Handles the end of an attempt: collects the probes after it from R3's records, and judges it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::{decision, judgement};
 use crate::evidence::Probes;
 use crate::judging::{Hearing, NoClass, by_check};
 
-/// Takes the result of the attempt that is waited for.
+/// Handles the result of the awaited attempt.
 pub(super) fn take(
     fast_loop: &mut FastLoop,
     result: ExecutionResult,
@@ -31,7 +31,7 @@ pub(super) fn take(
     fast_loop.surroundings = Arc::clone(&ctx.opened.surroundings);
     fast_loop.made = Arc::clone(ctx.ledger.made());
     fast_loop.touched = Arc::clone(ctx.ledger.touched());
-    // What R3 could not do ends the loop; what it showed is measured all the same.
+    // A failure that R3 reports ends the loop; its probes are judged nevertheless.
     let given_up = (result.status == ExecutionStatus::Failed)
         .then(|| clip(&result.output.to_text(), decision::REASON_CHARS_MAX));
     let criteria = &fast_loop.subtask.success_criteria;

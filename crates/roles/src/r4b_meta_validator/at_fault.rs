@@ -1,4 +1,4 @@
-//! Whose output is at fault where the whole was rejected although every sub-task matched.
+//! Which outputs are at fault when the whole was rejected although every sub-task matched.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,9 @@ use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
 use super::round::Round;
 use crate::evidence::Probes;
 
-/// The sub-tasks that the model names, by place from 0, and those to which the evidence of a failed verdict points: it cites the
-/// calls of one alone, or a probe of what one alone has written. Nobody is at fault for what the surroundings refused.
+/// Returns the sub-tasks that the model names (indexes from 0), and those that the evidence of a failed verdict
+/// points to: it cites calls of only one, or a probe of what only one has written. An environmental failure is
+/// attributed to none.
 pub(super) fn of(round: &Round, verdicts: &[Verdict], named: &[usize], probes: &Probes) -> Vec<SubTaskId> {
     let outcomes: Vec<&SubTaskOutcome> = round.matched().into_iter().map(|(_, outcome)| outcome).collect();
     let failed = verdicts.iter().filter(|verdict| {
@@ -28,7 +29,8 @@ pub(super) fn of(round: &Round, verdicts: &[Verdict], named: &[usize], probes: &
     at_fault.iter().filter_map(|at| Some(outcomes.get(*at)?.subtask_id.clone())).collect()
 }
 
-/// The places of those who made a cited call, or wrote what it looks at; the only one made the output.
+/// Returns the indexes of the sub-tasks that made a cited call or wrote what it looks at; a single sub-task made the
+/// output.
 fn owners(cite: &Cite, outcomes: &[&SubTaskOutcome], probes: &Probes) -> Vec<usize> {
     let Some(call) = cite.call() else {
         return if outcomes.len() == 1 { vec![0] } else { Vec::new() };
@@ -47,7 +49,7 @@ fn owners(cite: &Cite, outcomes: &[&SubTaskOutcome], probes: &Probes) -> Vec<usi
     (0..).zip(outcomes).filter(|(_, outcome)| is_owner(outcome)).map(|(at, _)| at).collect()
 }
 
-/// Whether a deed was done to what a probe looks at: options may follow the path.
+/// Returns whether an action concerned what a probe looks at: options may follow the path.
 fn is_about(deed: &str, probe: &str) -> bool {
     let path = |target: &str| target.split(' ').next().unwrap_or_default().to_owned();
     path(deed).starts_with('/') && path(deed) == path(probe)

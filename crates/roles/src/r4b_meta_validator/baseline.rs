@@ -1,7 +1,8 @@
-//! What the probes of the plan's checks find before any work: it holds for the whole task.
+//! Probes of the plan's checks before any work; they hold for the whole task.
 //!
-//! R2 starts no sub-task before it is told, so that no probe can see anything of the work. A probe that comes with a later plan
-//! is measured before that plan's work: what earlier rounds did cannot be told from what was there, and counts as such.
+//! R2 starts no sub-task before R4b reports, so that no probe can observe the work. A probe added by a later plan is
+//! measured before that plan's work: effects of earlier rounds cannot be distinguished from the initial state, and
+//! count as such.
 
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::CallId;
@@ -14,7 +15,7 @@ use super::gathering;
 use super::round::{Baseline, Next, Round, Stage};
 use crate::evidence::{Probes, ROUND_RECORDS_BYTES_MAX, fit, unmeasured};
 
-/// Attempts are counted in sub-tasks.
+/// Attempt number of these probes; attempts are only counted in sub-tasks.
 const ATTEMPT: u32 = 1;
 
 /// Opens a round, after the probes that were not measured yet. Carried outcomes count as reported.
@@ -39,7 +40,7 @@ pub(super) fn open(
     }
 }
 
-/// A probe came back. R2 is told when all of them did.
+/// Handles a probe's answer; reports to R2 after the last.
 pub(super) fn measured(
     mut round: Round,
     mut probes: Probes,

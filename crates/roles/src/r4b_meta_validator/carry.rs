@@ -1,13 +1,13 @@
-//! Verdicts of the only sub-task that hold for the task too.
+//! Verdicts of a single sub-task that also hold for the task.
 
 use setpoint_protocol::message::{Criterion, Verdict, VerdictWord};
 
 use super::round::Round;
 
-/// The sub-task's verdict on the same criterion, when the round has one sub-task and the result is its output.
+/// Returns the sub-task's verdict on the same criterion, if the round has one sub-task and the result is its output.
 ///
-/// Same means: sentence, mode and check. A check of an earlier round is made again, since the world may have
-/// changed; what a model judged then would be judged on the same output and the same calls.
+/// Same means: sentence, mode and check. A check of an earlier round is repeated, because the world may have changed;
+/// a model's judgement is not, because output and calls are the same.
 pub(super) fn carried(criterion: &Criterion, round: &Round) -> Option<Verdict> {
     let [entry] = round.manifest.subtasks.as_slice() else { return None };
     let is_fresh = entry.carried.is_none();

@@ -1,4 +1,4 @@
-//! How a round ends: one message to GGS, whatever happened.
+//! The end of a round: exactly one message to GGS, whatever happened.
 
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::message::{
@@ -14,31 +14,29 @@ use super::merged::merged;
 use super::round::Round;
 use crate::evidence::{ROUND_RECORDS_BYTES_MAX, fit};
 
-/// Characters of the gap summary.
 const GAP_CHARS_MAX: usize = 4_000;
-/// Characters of one failure in it.
+/// Characters of one failure in the gap summary.
 const GAP_PART_CHARS_MAX: usize = 600;
-/// Characters of a summary.
 const SUMMARY_CHARS_MAX: usize = 1_000;
 
 /// The end of a round.
 #[derive(Debug)]
 pub(super) enum End {
-    /// The whole holds.
+    /// The whole passed.
     Holds(Box<OutcomeSummary>),
-    /// It fell short.
+    /// The round fell short.
     FellShort(Box<ReplanRequest>),
 }
 
 impl End {
-    /// A group failed; nothing was merged.
+    /// Ends a round in which a group failed; nothing is merged.
     pub(super) fn group_failed(round: &Round, ctx: &Ctx<'_>) -> Self {
         let failed = outcomes(round).into_iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
         let gaps: Vec<String> = failed.map(|outcome| gap(round, &outcome)).collect();
         fell_short(round, &gaps, Judged::default(), ctx)
     }
 
-    /// Everything matched and the whole was judged.
+    /// Ends a round in which everything matched and the whole was judged.
     pub(super) fn judged(
         round: &Round,
         verdicts: Vec<Verdict>,
@@ -74,13 +72,13 @@ impl End {
         }))
     }
 
-    /// Nothing could be judged.
+    /// Ends a round in which nothing could be judged.
     pub(super) fn unjudged(round: &Round, why: &str, ctx: &Ctx<'_>) -> Self {
         let gaps = [format!("the whole could not be judged: {why}")];
         fell_short(round, &gaps, Judged { unjudged: true, ..Judged::default() }, ctx)
     }
 
-    /// Says it.
+    /// Publishes the end.
     pub(super) fn publish(self, fx: &mut Effects<'_, party::MetaValidator>) {
         match self {
             End::Holds(summary) => fx.publish(*summary),
@@ -89,14 +87,14 @@ impl End {
     }
 }
 
-/// What was found about the whole.
+/// The judgement of the whole.
 #[derive(Default)]
 struct Judged {
-    /// The verdicts of a rejection.
+    /// Verdicts of a rejection.
     verdicts: Option<Vec<Verdict>>,
-    /// Matched sub-tasks whose output is why it was rejected.
+    /// Matched sub-tasks whose output caused the rejection.
     at_fault: Vec<SubTaskId>,
-    /// It could not be judged at all.
+    /// Whether it could not be judged at all.
     unjudged: bool,
 }
 
@@ -126,7 +124,7 @@ fn fell_short(round: &Round, gaps: &[String], judged: Judged, ctx: &Ctx<'_>) -> 
     }))
 }
 
-/// All outcomes in sequence order, with no more evidence than one message may hold.
+/// Returns all outcomes in sequence order, with at most the evidence that one message may hold.
 fn outcomes(round: &Round) -> Vec<SubTaskOutcome> {
     let entries = round.entries().into_iter();
     let mut outcomes: Vec<SubTaskOutcome> =
@@ -136,14 +134,14 @@ fn outcomes(round: &Round) -> Vec<SubTaskOutcome> {
     outcomes
 }
 
-/// Attempts minus one, over the sub-tasks that ran in this round.
+/// Returns attempts minus one, summed over the sub-tasks that ran in this round.
 fn corrections(round: &Round) -> u32 {
     let ran = round.manifest.subtasks.iter().filter(|entry| entry.carried.is_none());
     let attempts = ran.filter_map(|entry| Some(round.outcomes.get(&entry.subtask_id)?.gap_trajectory.len()));
     attempts.map(|attempts| u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX)).sum()
 }
 
-/// What a failed sub-task fell short of: its criteria with the reasons, or why there are no verdicts.
+/// Returns what a failed sub-task fell short of: its criteria with the reasons, or why there are no verdicts.
 fn gap(round: &Round, outcome: &SubTaskOutcome) -> String {
     let failed = outcome.criteria_verdicts.iter().filter(|verdict| verdict.verdict == VerdictWord::Fail);
     let words: Vec<String> = failed.map(in_words).collect();

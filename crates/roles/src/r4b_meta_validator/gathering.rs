@@ -1,4 +1,4 @@
-//! Fan-in: outcomes come in, groups complete.
+//! Fan-in: collects outcomes until their groups are complete.
 
 use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::SubTaskId;
@@ -14,10 +14,9 @@ use super::round::{Next, Round, Stage};
 use super::verification;
 use crate::judging::{Matched, undone};
 
-/// Characters of a changed path in a reason.
 const PATH_CHARS_MAX: usize = 200;
 
-/// Takes an outcome: the first of each sub-task of this round counts.
+/// Takes an outcome; only the first of each sub-task of this round counts.
 pub(super) fn take(
     mut round: Round,
     outcome: SubTaskOutcome,
@@ -33,7 +32,7 @@ pub(super) fn take(
     advance(round, ctx, fx)
 }
 
-/// Goes through the groups as far as they are complete.
+/// Processes the groups as far as they are complete.
 pub(super) fn advance(mut round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::MetaValidator>) -> Next {
     let groups = round.groups();
     if groups.is_empty() {
@@ -72,7 +71,8 @@ pub(super) fn advance(mut round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, part
     verification::open(round, ctx, fx)
 }
 
-/// Takes back what one sub-task showed and another one undid afterwards: it has to be shown again. Whether there is any.
+/// Revokes passes that a later sub-task invalidated, so that they must be shown again. Returns whether there were
+/// any.
 fn take_back(round: &mut Round) -> bool {
     let matched = round.matched();
     let works: Vec<Matched<'_>> = matched
@@ -102,7 +102,7 @@ fn take_back(round: &mut Round) -> bool {
     !undone.is_empty()
 }
 
-/// Reports what waited behind a failed group as failed, without verdicts.
+/// Reports the groups after a failed one as failed, without verdicts.
 fn skip_after(round: &mut Round, failed_group: u32) {
     for entry in &round.manifest.subtasks {
         if entry.sequence > failed_group {

@@ -1,4 +1,4 @@
-//! What wakes R4b, and who takes it. Nothing is decided here.
+//! Dispatches R4b's inputs to their handlers. Nothing is decided here.
 
 use setpoint_machine::{Ctx, Effects, Input, Machine};
 use setpoint_protocol::CallId;
@@ -8,11 +8,11 @@ use setpoint_protocol::topology::{inbox, party};
 use super::round::{Baseline, Next, Round, Stage};
 use super::{baseline, gathering, verification};
 
-/// R4b of one task.
+/// The machine of R4b, one per task.
 #[derive(Debug, Default)]
 pub struct MetaValidator {
     round: Option<Round>,
-    /// What rounds before the present one measured before their work.
+    /// Probes that earlier rounds measured before their work.
     baseline: Baseline,
 }
 
@@ -38,7 +38,7 @@ impl Machine for MetaValidator {
             }
             (Input::Answer { call, answer }, Some(round)) => answered(round, call, &answer, ctx, fx),
             (Input::Quiesced, Some(round)) => Next::Wait(round),
-            // Between two rounds nobody is waited for.
+            // Between two rounds nothing is awaited.
             (Input::Message(inbox::MetaValidator::SubTaskOutcome(_)) | Input::Answer { .. }, None)
             | (Input::Quiesced, None) => return,
         };
@@ -49,7 +49,7 @@ impl Machine for MetaValidator {
     }
 }
 
-/// Gives an answer to whoever waits for it; an answer that nobody waits for is stale.
+/// Passes an answer to its handler; ignores a stale one, for which nothing waits.
 fn answered(
     round: Round,
     call: CallId,

@@ -1,11 +1,11 @@
-//! Putting outputs together. Code does it; a model only says which.
+//! Combines outputs by code; a model only selects them.
 
 use serde_json::{Value, json};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::{ManifestEntry, OutcomeStatus, SubTaskOutcome};
 
-/// One output as it is; several as a list of `{intent, output}` in the order given, those of failed sub-tasks marked
-/// with `"status": "failed"`; none as `null`.
+/// Returns one output as it is; several as a list of `{intent, output}` in the given order, those of failed sub-tasks
+/// marked with `"status": "failed"`; none as `null`.
 pub(super) fn merged(parts: &[(&ManifestEntry, &SubTaskOutcome)]) -> Any {
     match parts {
         [] => Any::NULL,
@@ -22,7 +22,7 @@ pub(super) fn merged(parts: &[(&ManifestEntry, &SubTaskOutcome)]) -> Any {
     }
 }
 
-/// The places (from 1) that a model picked out of `count`, as indexes; none picked means all.
+/// Converts the places (from 1) that a model picked out of `count` to indexes; no pick means all.
 pub(super) fn picks(named: &[u32], count: usize) -> (Vec<usize>, bool) {
     let (mut picks, is_sound) = places(named, count);
     if picks.is_empty() {
@@ -31,8 +31,8 @@ pub(super) fn picks(named: &[u32], count: usize) -> (Vec<usize>, bool) {
     (picks, is_sound)
 }
 
-/// The places (from 1) that a model names out of `count`, as indexes. Places that do not exist, and repeated ones, are left out;
-/// whether there were none is told.
+/// Converts the places (from 1) that a model names out of `count` to indexes. Leaves out places that do not exist and
+/// duplicates, and returns whether there were any.
 pub(super) fn places(places: &[u32], count: usize) -> (Vec<usize>, bool) {
     let mut picks = Vec::new();
     let mut is_sound = true;
@@ -51,7 +51,7 @@ mod tests {
     use super::picks;
 
     #[test]
-    fn only_places_that_exist_are_picked() {
+    fn only_existing_places_are_picked() {
         assert_eq!(picks(&[], 2), (vec![0, 1], true));
         assert_eq!(picks(&[2], 2), (vec![1], true));
         assert_eq!(picks(&[2, 1], 2), (vec![1, 0], true));

@@ -1,4 +1,4 @@
-//! The text of R4b's question, from its brief.
+//! R4b's question, rendered from its brief.
 
 use std::sync::Arc;
 
@@ -12,19 +12,17 @@ use setpoint_protocol::tool::{Phase, ToolRecord};
 
 use crate::evidence::listing;
 
-/// Characters of the criteria: `CRITERIA_MAX` of them at their longest.
+/// Characters of the criteria: `CRITERIA_MAX` of them at their maximum length.
 const CRITERIA_CHARS_MAX: usize = 36_000;
 /// Characters of all sub-tasks together.
 const PARTS_CHARS_MAX: usize = 120_000;
-/// Characters of one output, however few there are.
+/// Maximum characters of one output, however few there are.
 const OUTPUT_CHARS_MAX: usize = 12_000;
-/// Characters of one sub-task's calls, however few there are.
+/// Maximum characters of one sub-task's calls, however few there are.
 const CALLS_CHARS_MAX: usize = 16_000;
-/// Characters of the probes.
 const PROBES_CHARS_MAX: usize = 16_000;
-/// Characters of an unusable answer.
 const PREVIOUS_CHARS_MAX: usize = 4_000;
-/// Characters of what was wrong with it.
+/// Characters of the problems of an unusable answer.
 const ERROR_CHARS_MAX: usize = 2_000;
 
 static CONTRACT: Instruction = Instruction::new("\
@@ -77,7 +75,8 @@ pub(super) fn render<'a>(brief: &MergeBrief, probes: impl Iterator<Item = &'a Ar
         )
 }
 
-/// Each piece with its share of the room; lines of an output are indented, so that none passes for a piece.
+/// Returns each piece with its share of the room; lines of an output are indented, so that none can be mistaken for a
+/// piece.
 fn pieces(brief: &MergeBrief) -> Listing {
     let count = brief.outcomes.len().max(1);
     let output_max = OUTPUT_CHARS_MAX.min(PARTS_CHARS_MAX / count / 3);

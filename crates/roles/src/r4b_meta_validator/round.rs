@@ -1,4 +1,4 @@
-//! A round: its plan, what was reported, and what is waited for.
+//! A round: its plan, its outcomes, and what it waits for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,54 +14,52 @@ use super::verification::Verification;
 use crate::evidence::Probes;
 use crate::judging::Run;
 
-/// Records of the probes that were made before the work, over all rounds.
+/// Records of the probes made before the work, over all rounds.
 pub(super) type Baseline = Vec<Arc<ToolRecord>>;
 
 /// A round and its state.
 #[derive(Debug)]
 pub(super) struct Round {
     pub(super) manifest: DispatchManifest,
-    /// What was reported, carried outcomes included.
+    /// Reported outcomes, carried ones included.
     pub(super) outcomes: BTreeMap<SubTaskId, SubTaskOutcome>,
-    /// Groups that matched and were reported.
+    /// Number of groups that matched and were reported.
     pub(super) groups_done: usize,
-    /// What the probes found before the task's work.
+    /// Probes measured before the task's work.
     pub(super) baseline: Baseline,
     pub(super) stage: Stage,
 }
 
-/// What is waited for.
+/// What R4b waits for.
 #[derive(Debug)]
 pub(super) enum Stage {
     /// The probes before the work.
     Baseline(Probes),
-    /// Outcomes.
     Gathering,
     /// The probes of the task's checks.
     Probing(Box<Verification>),
-    /// The model.
     Merging(CallId, Box<Verification>),
 }
 
-/// What becomes of a round after an input. There is no third way.
+/// What follows for a round after an input.
 #[must_use = "a round that is dropped without its end leaves the task hanging"]
 #[derive(Debug)]
 pub(super) enum Next {
-    /// It waits for more.
+    /// Wait for more.
     Wait(Round),
-    /// It is over, and this is said of it.
+    /// End the round with this message.
     End(End),
 }
 
 impl Round {
-    /// The sub-tasks in sequence order.
+    /// Returns the sub-tasks in sequence order.
     pub(super) fn entries(&self) -> Vec<&ManifestEntry> {
         let mut entries: Vec<&ManifestEntry> = self.manifest.subtasks.iter().collect();
         entries.sort_by_key(|entry| entry.sequence);
         entries
     }
 
-    /// The groups' numbers in order.
+    /// Returns the group numbers in order.
     pub(super) fn groups(&self) -> Vec<u32> {
         let mut groups: Vec<u32> = self.manifest.subtasks.iter().map(|entry| entry.sequence).collect();
         groups.sort_unstable();
@@ -69,13 +67,13 @@ impl Round {
         groups
     }
 
-    /// The outcomes that matched, with their entries, in sequence order.
+    /// Returns the matched outcomes with their entries, in sequence order.
     pub(super) fn matched(&self) -> Vec<(&ManifestEntry, &SubTaskOutcome)> {
         self.reported().filter(|(_, outcome)| outcome.status == OutcomeStatus::Matched).collect()
     }
 
-    /// What there is of a result: the outputs of matched sub-tasks, and of failed ones for which something was shown, in
-    /// sequence order. An output of which nothing is shown is no result: a comparison that could not run says "identical".
+    /// Returns the available result: the outputs of matched sub-tasks, and of failed ones with something proven, in
+    /// sequence order. An output without any proof is left out: a comparison that could not run says "identical".
     pub(super) fn left(&self) -> Vec<(&ManifestEntry, &SubTaskOutcome)> {
         let is_left = |outcome: &SubTaskOutcome| {
             outcome.status == OutcomeStatus::Matched
@@ -84,7 +82,7 @@ impl Round {
         self.reported().filter(|(_, outcome)| is_left(outcome)).collect()
     }
 
-    /// The work of each sub-task that reported, in sequence order.
+    /// Returns the work of each sub-task that reported, in sequence order.
     pub(super) fn runs(&self) -> Vec<Run<'_>> {
         self.reported().map(|(entry, outcome)| run(entry, outcome)).collect()
     }
@@ -94,7 +92,7 @@ impl Round {
     }
 }
 
-/// Whether something is shown of a sub-task: that a criterion holds, or that one cannot hold here.
+/// Returns whether something is proven about a sub-task: that a criterion holds, or that one cannot hold here.
 fn is_shown_in_part(outcome: &SubTaskOutcome) -> bool {
     let is_shown =
         |verdict: &Verdict| verdict.verdict == VerdictWord::Pass || verdict.shown == Some(Shown::Cannot);

@@ -1,4 +1,4 @@
-//! Everything matched: the whole is put together and held against the task's criteria.
+//! Verifies the whole after everything matched: merges the outputs and checks them against the task's criteria.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -26,25 +26,25 @@ use crate::judging::{Case, Hearing, NoClass, by_check, overlooked, tells_of_nowh
 
 /// Characters of an unusable answer that the repair call quotes.
 const PREVIOUS_CHARS_MAX: usize = 4_000;
-/// Attempts are counted in sub-tasks; the task's own probes are made once.
+/// Attempt number of these probes; attempts are only counted in sub-tasks, and the task's own probes are made once.
 const ATTEMPT: u32 = 1;
 
 /// The verification of a round.
 #[derive(Debug)]
 pub(super) struct Verification {
-    /// Verdicts that the only sub-task's count for.
+    /// Verdicts taken over from a single sub-task.
     carried: BTreeMap<CriterionId, Verdict>,
     probes: Probes,
-    /// The criteria without a check.
+    /// Criteria without a check.
     hearing: Hearing,
-    /// Which of the outputs make up the result, by place from 0.
+    /// Indexes of the outputs that make up the result.
     picks: Vec<usize>,
-    /// Whose outputs the model calls wrong, in the same way.
+    /// Indexes of the outputs that the model calls wrong.
     at_fault: Vec<usize>,
     summary: Option<String>,
 }
 
-/// Begins with the probes.
+/// Starts with the probes.
 pub(super) fn open(round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::MetaValidator>) -> Next {
     let criteria = &round.manifest.task_criteria;
     let carried: BTreeMap<CriterionId, Verdict> = criteria
@@ -60,7 +60,7 @@ pub(super) fn open(round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Meta
     merge_when_measured(round, verification, ctx, fx)
 }
 
-/// A probe came back.
+/// Handles a probe's answer.
 pub(super) fn measured(
     round: Round,
     mut verification: Verification,
@@ -73,8 +73,8 @@ pub(super) fn measured(
     merge_when_measured(round, verification, ctx, fx)
 }
 
-/// The model sees the probes too, so it is asked when all of them came back; and only when there is something to
-/// judge or to choose.
+/// Asks the model once all probes have answered, because it sees them too, and only if there is something to judge or
+/// to choose.
 fn merge_when_measured(
     mut round: Round,
     verification: Verification,
@@ -91,7 +91,7 @@ fn merge_when_measured(
     ask(round, verification, None, ctx, fx)
 }
 
-/// The model came back, or did not.
+/// Handles the model's answer or failure.
 pub(super) fn heard(
     round: Round,
     mut verification: Verification,
@@ -134,7 +134,7 @@ pub(super) fn heard(
     }
 }
 
-/// Puts the verdicts together.
+/// Combines the verdicts and ends the round.
 fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
     let output = output(round, verification);
     let case = case(round, verification, &output, ctx);
@@ -153,9 +153,9 @@ fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
         End::unjudged(round, why, ctx)
     } else {
         let at_fault = at_fault::of(round, &verdicts, &verification.at_fault, &verification.probes);
-        // A sentence with figures that nothing shows would stand beside the answer as if it were accepted, too.
+        // A summary with unproven figures would be shown beside the answer as if it had been accepted, too.
         let summary = verification.summary.as_deref().filter(|summary| !tells_of_nowhere(summary, &case));
-        // A playbook accounts for every word of a goal.
+        // A playbook accounts for every word of a goal, so nothing can be overlooked.
         let is_of_playbooks = round.matched().iter().all(|(_, outcome)| outcome.approach.is_some());
         let overlooked = if is_of_playbooks { Vec::new() } else { overlooked(&case) };
         End::judged(round, verdicts, output.clone(), summary, at_fault, overlooked, ctx)
@@ -205,7 +205,7 @@ fn case<'a>(round: &'a Round, verification: &'a Verification, output: &'a Any, c
     }
 }
 
-/// The result as it was put together.
+/// Returns the merged result.
 fn output(round: &Round, verification: &Verification) -> Any {
     let matched = round.matched();
     let picked: Vec<(&ManifestEntry, &SubTaskOutcome)> =

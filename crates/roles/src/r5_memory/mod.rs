@@ -1,8 +1,8 @@
 //! R5's two questions to a model: better words for a rule, and for what a task taught.
 //!
-//! R5 lives outside every task and asks off its path, for words alone: whether there is a rule, for which pair, with which
-//! sign and strength is arithmetic, and an answer that cannot be used leaves the words of a template. The model is shown
-//! typed facts and never what a tool read or printed: that may be written to be remembered.
+//! R5 is outside every task and asks asynchronously, for words alone: whether there is a rule, for which pair, with
+//! which sign and strength is arithmetic, and after an unusable answer the template's words are kept. The model is
+//! shown typed facts and never what a tool read or printed, which may have been written in order to be remembered.
 
 mod prompt;
 
@@ -18,17 +18,15 @@ use setpoint_protocol::message::Insight;
 
 use crate::line::one_line;
 
-/// Tokens that an answer may take.
 const TOKENS_OUT_MAX: u32 = 512;
-/// Milliseconds that an answer may take.
 const MS_MAX: u64 = 60_000;
-/// Characters of a rule or a lesson; a longer one is cut with a mark.
+/// Maximum length of a rule or lesson in characters; a longer one is cut with a mark.
 const WORDS_CHARS_MAX: usize = 400;
-/// Sentences of a rule.
+/// At most so many sentences per rule.
 const SENTENCES_MAX: usize = 2;
-/// Tags of an insight; the first are kept.
+/// At most so many tags per insight; the first are kept.
 const TAGS_MAX: usize = 10;
-/// Characters of a tag; a longer one is dropped.
+/// Maximum length of a tag in characters; a longer one is dropped.
 const TAG_CHARS_MAX: usize = 40;
 
 /// Asks for the words of a rule.
@@ -41,7 +39,7 @@ pub fn distil(brief: DistilBrief) -> ModelCall {
     ModelCall { brief: Brief::Distil(Box::new(brief)), prompt, schema: Some(schema), limits: limits() }
 }
 
-/// The words of a rule, of an answer that has any: one line of at most two sentences.
+/// Returns a rule's words from an answer, as one line of at most two sentences; `None` if it has none.
 #[must_use]
 pub fn rule(text: &str) -> Option<String> {
     let draft = extract::<RuleDraft>(text).ok()?;
@@ -59,8 +57,8 @@ pub fn reflect(brief: ReflectBrief) -> ModelCall {
     ModelCall { brief: Brief::Reflect(Box::new(brief)), prompt, schema: Some(schema), limits: limits() }
 }
 
-/// What was known, in the answer's words where it has any. Category, tools, targets, approaches and plan are facts and
-/// not the model's to say; its tags come after those that are known.
+/// Returns `known` in the answer's words, if it has any. Category, tools, targets, approaches and plan are facts that
+/// the model cannot change; its tags follow the known ones.
 #[must_use]
 pub fn insight(text: &str, known: &Insight) -> Option<Insight> {
     let draft = extract::<InsightDraft>(text).ok()?;
@@ -80,7 +78,7 @@ fn limits() -> ModelLimits {
     ModelLimits { tokens_out_max: TOKENS_OUT_MAX, ms_max: MS_MAX, ..ModelLimits::default() }
 }
 
-/// The first sentences of a text. A full stop inside a word (`a.txt`, `3.5`) ends none.
+/// Returns the first sentences of a text. A full stop inside a word (`a.txt`, `3.5`) does not end one.
 fn sentences(text: &str) -> String {
     let mut found = 0;
     let mut end = text.len();
@@ -140,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reflection_changes_words_and_nothing_that_is_a_fact() {
+    fn a_reflection_changes_words_and_not_facts() {
         let text = r#"{"lesson": "Counting with rg\nis enough.", "tags": ["Count", "rg", "", "RG"], "category": "fact",
             "tools": ["shell/rm"], "sigma": -1}"#;
         let insight = insight(text, &known()).unwrap();
@@ -150,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reflection_without_words_is_none() {
+    fn a_reflection_without_words_is_ignored() {
         for text in ["", "{}", r#"{"lesson": " "}"#, r#"{"tags": ["a"]}"#] {
             assert_eq!(insight(text, &known()), None, "{text}");
         }

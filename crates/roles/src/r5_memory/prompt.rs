@@ -1,4 +1,4 @@
-//! The texts of R5's questions, from their briefs.
+//! R5's questions, rendered from their briefs.
 
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::{DistilBrief, ReflectBrief};
@@ -10,9 +10,9 @@ use crate::line::one_line;
 
 /// Characters of one lesson or fact.
 const LINE_CHARS_MAX: usize = 400;
-/// Characters of all of them.
+/// Characters of all lessons and facts.
 const LINES_CHARS_MAX: usize = 16_000;
-/// Criteria, and lessons of the way, that are shown.
+/// At most so many criteria, and lessons about the course, are shown.
 const LINES_MAX: usize = 20;
 
 static DISTIL: Instruction = Instruction::new("\
@@ -64,7 +64,7 @@ pub(super) fn reflect(brief: &ReflectBrief) -> Prompt {
         .data("what decided", lines(&facts), LINES_CHARS_MAX)
 }
 
-/// One line each, so that none passes for several.
+/// Returns each item as one line, so that none can be mistaken for several.
 fn lines(items: &[String]) -> String {
     let lines = items.iter().take(LINES_MAX).map(|item| format!("* {}", one_line(item, LINE_CHARS_MAX)));
     lines.collect::<Vec<_>>().join("\n")

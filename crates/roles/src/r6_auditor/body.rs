@@ -1,5 +1,5 @@
-//! What the Auditor reads of a body: no more than a rule needs, so that it is quick, and that a field it does not know is
-//! nothing to it.
+//! The part of a body that the Auditor reads: only what a rule needs, so that parsing is quick and unknown fields are
+//! ignored.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -68,7 +68,7 @@ pub(super) struct Reasked {
 #[derive(Deserialize)]
 pub(super) struct Answered {
     pub(super) call: CallId,
-    /// The last attempt that was made.
+    /// Number of the last attempt.
     pub(super) attempt: u64,
     pub(super) answer: Answer,
     #[serde(default)]
@@ -147,7 +147,7 @@ pub(super) struct ManifestEntry {
     pub(super) carried: Option<serde::de::IgnoredAny>,
 }
 
-/// A criterion that must not change. Its check is kept as it was written.
+/// A criterion that must not change. Its check is kept as written.
 #[derive(Clone, Debug, PartialEq, Deserialize, serde::Serialize)]
 pub(super) struct Criterion {
     pub(super) id: CriterionId,
@@ -211,7 +211,7 @@ pub(super) struct Verdict {
     pub(super) self_made: bool,
 }
 
-/// What R4b says of a round, either way.
+/// R4b's report on a round, positive or negative.
 #[derive(Deserialize)]
 pub(super) struct Measured {
     #[serde(default)]

@@ -1,17 +1,17 @@
-//! What a task costs, held against what tasks cost here.
+//! Compares a task's cost with the usual cost of tasks here.
 
 use serde::{Deserialize, Serialize};
 
-/// Tasks that must have ended before one can cost too much.
+/// At least so many tasks must have ended before one can be reported.
 const WARM_UP: u64 = 20;
-/// A task runs away when it uses so many times the tokens of a task …
+/// A task runs away if it uses so many times the usual tokens …
 const FACTOR: f64 = 8.0;
 /// … and at least so many.
 const TOKENS_MIN: u64 = 50_000;
-/// The weight of the last task in the mean: about the last fifty count.
+/// Weight of the last task in the mean: about the last fifty count.
 const WEIGHT: f64 = 0.04;
 
-/// The tokens of tasks that have ended.
+/// The mean token use of ended tasks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct UsualCost {
     tasks: u64,
@@ -19,8 +19,8 @@ pub(super) struct UsualCost {
 }
 
 impl UsualCost {
-    /// Takes in a task that has ended. Tasks without tokens say nothing about those with. One that runs away counts as one that
-    /// just does not: a single number that somebody claims must not hide those that follow.
+    /// Adds an ended task. Tasks without tokens are skipped: they say nothing about those with. One that runs away is
+    /// capped at the threshold: a single claimed number must not hide those that follow.
     pub(super) fn ended(&mut self, tokens: u64) {
         if tokens == 0 {
             return;
@@ -28,12 +28,12 @@ impl UsualCost {
         let bound = if self.tasks < WARM_UP { f64::INFINITY } else { FACTOR * self.mean };
         let tokens = (tokens as f64).min(bound);
         self.tasks += 1;
-        // The plain mean first; from then on the later ones count more.
+        // A plain mean at first; after that, later tasks weigh more.
         let weight = WEIGHT.max(1.0 / self.tasks as f64);
         self.mean += weight * (tokens - self.mean);
     }
 
-    /// The mean, where a task that used so many tokens runs away.
+    /// Returns the mean if a task with so many tokens runs away; `None` otherwise.
     pub(super) fn is_run_away(&self, tokens: u64) -> Option<f64> {
         let is_far = tokens >= TOKENS_MIN && tokens as f64 > FACTOR * self.mean;
         (self.tasks >= WARM_UP && is_far).then_some(self.mean)

@@ -1,4 +1,4 @@
-//! One row of the journal, as the Auditor gets it: the columns as they stand there, for they may be wrong.
+//! A row of the journal as the Auditor receives it: the columns are unparsed, because they may be wrong.
 
 use std::str::FromStr;
 
@@ -6,41 +6,41 @@ use setpoint_protocol::message::{Finding, FindingKind};
 use setpoint_protocol::record::{Record, RecordKind};
 use setpoint_protocol::{Address, RoleId, TaskId, Timestamp};
 
-/// Characters of a finding's text.
+/// Maximum length of a finding's text in characters.
 const TEXT_CHARS_MAX: usize = 600;
 
 /// A row of the journal.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
-    /// Its place in the journal.
+    /// Position in the journal.
     pub pos: u64,
-    /// The stream.
+    /// Stream, by its task's id.
     pub task: &'a str,
-    /// Its place in the stream, from 1.
+    /// Position in the stream, from 1.
     pub seq: u64,
-    /// When.
+    /// Time of the record.
     pub at: Timestamp,
-    /// The sender's column.
+    /// Sender column.
     pub from: &'a str,
-    /// The receivers' column.
+    /// Receivers column.
     pub to: &'a str,
-    /// The kind's column.
+    /// Kind column.
     pub kind: &'a str,
-    /// The record that caused it.
+    /// Sequence number of the record that caused it.
     pub cause: Option<u64>,
-    /// The body.
+    /// Serialised message.
     pub body: &'a [u8],
     /// Whether it belongs to no task.
     pub is_system: bool,
-    /// Whether it records that rows were lost, and that this was accepted.
+    /// Whether it records an accepted loss of rows.
     pub is_loss: bool,
     /// Whether it records that the operator pruned tasks.
     pub is_pruning: bool,
-    /// Whether its body is gone since the operator pruned the task.
+    /// Whether its body was removed when the operator pruned the task.
     pub is_pruned: bool,
 }
 
-/// The same with its columns read.
+/// A row with its columns parsed.
 pub(super) struct Seen<'a> {
     pub(super) entry: Entry<'a>,
     pub(super) from: Address,
@@ -49,7 +49,7 @@ pub(super) struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    /// Reads the columns; what cannot be read, in words.
+    /// Parses the columns; returns what is malformed, in words.
     pub(super) fn read(entry: Entry<'a>) -> Result<Self, String> {
         let from = Address::from_str(entry.from).map_err(|error| error.to_string())?;
         let to = Record::receivers(entry.to).map_err(|error| error.to_string())?;
@@ -63,12 +63,12 @@ impl<'a> Seen<'a> {
 }
 
 impl Entry<'_> {
-    /// A finding about this record alone.
+    /// Returns a finding about this record alone.
     pub(super) fn finding(&self, kind: FindingKind, accountable: RoleId, text: impl Into<String>) -> Finding {
         self.finding_on(&[], kind, accountable, text)
     }
 
-    /// A finding about this record and others of its task before it.
+    /// Returns a finding about this record and earlier ones of its task.
     pub(super) fn finding_on(
         &self,
         others: &[u64],

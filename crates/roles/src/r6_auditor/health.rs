@@ -1,4 +1,4 @@
-//! How roles, models and tools fare over all time, and whether that changes.
+//! The long-term health of roles, models and tools, and whether it changes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use setpoint_protocol::message::{ClaimRate, DriftRate, Finding, FindingKind, Rol
 use super::entry::Entry;
 use super::share::{Share, Shift};
 
-/// Roles with their models, and tools, that are kept apart; what comes beyond is counted together, under no name.
+/// At most so many roles with their models, and tools, are counted separately; the rest are counted together under an
+/// empty name.
 const NAMES_MAX: usize = 512;
 
 /// Shares over all time.
@@ -35,7 +36,7 @@ struct Claims {
 }
 
 impl Health {
-    /// Counts something of a role. A finding where its share has changed.
+    /// Counts an event of a role. Returns a finding if its share has changed.
     pub(super) fn role(
         &mut self,
         entry: &Entry<'_>,
@@ -52,7 +53,7 @@ impl Health {
             self.roles.len() - 1
         });
         let share = &mut self.roles.get_mut(at)?.share;
-        // A validator that no longer finds fault is a change too; of everything else, less is better.
+        // A validator that stops finding faults is a change too; for every other rate only a rise is reported.
         let shift = share.take(happened, rate == DriftRate::FailVerdict)?;
         let seen = share.seen;
         let of = if model.is_empty() { String::new() } else { format!(" with {model}") };
@@ -60,7 +61,7 @@ impl Health {
         Some(entry.finding(FindingKind::RoleDrift, role, text))
     }
 
-    /// Counts a call of a tool. A finding where it fails far more often than it used to.
+    /// Counts a call of a tool. Returns a finding if it fails far more often than before.
     pub(super) fn tool(&mut self, entry: &Entry<'_>, tool: &str, failed: bool) -> Option<Finding> {
         let name = if self.tools.len() < NAMES_MAX || self.tools.contains_key(tool) { tool } else { "" };
         let shift = self.tools.entry(name.to_owned()).or_default().take(failed, false)?;
@@ -68,7 +69,7 @@ impl Health {
         Some(entry.finding(FindingKind::ToolUnhealthy, RoleId::Executor, text))
     }
 
-    /// Counts a claim of R3 that was judged.
+    /// Counts a judged claim of R3.
     pub(super) fn claim(&mut self, model: &str, refuted: bool) {
         let name = if self.claims.len() < NAMES_MAX || self.claims.contains_key(model) { model } else { "" };
         let claims = self.claims.entry(name.to_owned()).or_default();

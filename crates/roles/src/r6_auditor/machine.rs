@@ -1,4 +1,4 @@
-//! The Auditor's state, and which record goes to which rule.
+//! The Auditor's state, and the dispatch of records to rules.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
@@ -16,42 +16,42 @@ use super::route;
 use super::task::{Came, Fact, TaskWatch};
 use super::window::{Window, count_end, count_finding};
 
-/// Tasks without an end that are followed. Beyond it the one that has stood still longest is given up, and reported.
+/// At most so many open tasks are followed. Beyond it the one without progress for longest is dropped, and reported.
 pub const OPEN_TASKS_MAX: usize = 10_000;
-/// Tasks that have ended and are remembered by name.
+/// At most so many ended tasks are remembered by name.
 const ENDED_MAX: usize = 1_024;
-/// Characters of what is said about the journal itself.
+/// Maximum length, in characters, of a note about the journal itself.
 const NOTE_CHARS_MAX: usize = 600;
 
-/// The Auditor. Everything it knows is here, and can be written down and read again.
+/// The Auditor. Its whole state is here, and can be stored and restored.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Auditor {
-    /// The journal's last record that it has seen.
+    /// Position of the last record that it has read.
     pub(super) position: u64,
     open: BTreeMap<TaskId, TaskWatch>,
-    /// Tasks that have no end yet and are followed no further.
+    /// Tasks without an end that are no longer followed.
     given_up: BTreeSet<TaskId>,
-    /// Whether a task that is not known may be one of which records were lost, or that was given up and forgotten: nothing
-    /// is said against it then, unless it is known to have ended.
+    /// Whether an unknown task may be one whose records were lost, or one that was dropped and forgotten: then
+    /// nothing is reported against it, unless it is known to have ended.
     is_patchy: bool,
-    /// The tasks that ended last.
+    /// Most recently ended tasks.
     ended: VecDeque<TaskId>,
     pub(super) health: Health,
     cost: UsualCost,
     pub(super) window: Window,
-    /// The window before, so that whoever asks just after a report does not see an empty one.
+    /// Previous window, so that a query just after a report is not answered from an empty one.
     pub(super) before: Window,
     pub(super) totals: AuditTotals,
 }
 
 impl Auditor {
-    /// The journal's last record that it has seen; 0 for none.
+    /// Returns the position of the last record that it has read; 0 if none.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Takes the next record of the journal; what is wrong with it.
+    /// Reads the next record of the journal; returns the findings.
     pub fn observe(&mut self, entry: &Entry<'_>) -> Vec<Finding> {
         self.position = entry.pos;
         self.totals.records += 1;
@@ -65,15 +65,15 @@ impl Auditor {
         findings
     }
 
-    /// What is wrong with one task, from its records alone. Only what a task shows by itself: no drift, nothing that is
-    /// missed over time.
+    /// Returns the findings about one task, from its records alone: no drift, and nothing that depends on time
+    /// passing.
     #[must_use]
     pub fn findings_of(task: &TaskId, records: &[Record]) -> Vec<Finding> {
         let mut auditor = Auditor::default();
         records.iter().flat_map(|record| auditor.observe_record(task, record)).collect()
     }
 
-    /// Takes the next record of a task, wherever it comes from.
+    /// Reads the next record of a task, whatever its source.
     pub fn observe_record(&mut self, task: &TaskId, record: &Record) -> Vec<Finding> {
         let (from, to) = (record.from.text(), record.to_column());
         self.observe(&Entry {
@@ -93,7 +93,7 @@ impl Auditor {
         })
     }
 
-    /// What was missed by `now`: tasks that stand still.
+    /// Returns findings about what is missing by `now`: stalled tasks.
     pub fn tick(&mut self, now: Timestamp) -> Vec<Finding> {
         let findings: Vec<Finding> =
             self.open.iter_mut().filter_map(|(task, watch)| watch.stalled(task, now)).collect();
@@ -101,14 +101,14 @@ impl Auditor {
         findings
     }
 
-    /// Something about the journal or the Auditor's own log, which no record says.
+    /// Records a finding about the journal or the Auditor's own log that no record shows.
     pub fn note(&mut self, kind: FindingKind, what: &str, now: Timestamp) -> Finding {
         let next = self.position.saturating_add(1);
         self.kept(Self::noted(kind, None, vec![next], what, now))
     }
 
-    /// Goes on behind records that cannot be read, up to the place `to`, which belong to these tasks as far as that is
-    /// known. The tasks are followed no further: what was in the records is not known.
+    /// Continues after unreadable records, up to position `to`, which belong to these tasks as far as known. The
+    /// tasks are no longer followed, because the content of those records is unknown.
     pub fn skip(&mut self, to: u64, tasks: &[String], why: &str, now: Timestamp) -> Finding {
         let first = self.position.saturating_add(1);
         let mut records = vec![first, to];
@@ -124,7 +124,7 @@ impl Auditor {
         self.kept(Self::noted(FindingKind::JournalDamaged, None, records, why, now))
     }
 
-    /// A task of which the journal's own entry is gone or cannot be read. Nothing where it is not known.
+    /// Reports a task whose entry in the journal is missing or unreadable; `None` if the task is unknown.
     pub fn lost(&mut self, task: &TaskId, kind: FindingKind, why: &str, now: Timestamp) -> Option<Finding> {
         let watch = self.open.remove(task)?;
         self.give_up(task.clone());
@@ -142,7 +142,8 @@ impl Auditor {
         Finding { kind, accountable: RoleId::Runtime, task_id, records, at, text }
     }
 
-    /// A task that is closed in the journal, of which no end was seen. Nothing where its end was seen, or it is not known.
+    /// Reports a task that the journal marks as closed although no end was read; `None` if the end was read or the
+    /// task is unknown.
     pub fn is_closed_without_end(&mut self, task: &TaskId, now: Timestamp) -> Option<Finding> {
         let watch = self.open.remove(task)?;
         Some(self.kept(Finding {
@@ -155,7 +156,7 @@ impl Auditor {
         }))
     }
 
-    /// The tasks of which no end was seen, with the last record that was, in order behind `after`.
+    /// Iterates over the tasks without an end, each with its last record, in order, starting after `after`.
     pub fn open_tasks(&self, after: Option<&TaskId>) -> impl Iterator<Item = (&TaskId, u64)> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         self.open.range((from, Bound::Unbounded)).map(|(task, watch)| (task, watch.last_seq))
@@ -166,7 +167,7 @@ impl Auditor {
         finding
     }
 
-    /// Follows a task no further. Too many of them are forgotten.
+    /// Stops following a task. Beyond the limit its id is not kept, so that unknown tasks may be such ones.
     fn give_up(&mut self, task: TaskId) {
         if self.given_up.len() < OPEN_TASKS_MAX {
             self.given_up.insert(task);
@@ -201,12 +202,12 @@ impl Auditor {
             return vec![entry.finding(FindingKind::BoundaryViolation, RoleId::Runtime, text)];
         };
         if entry.is_pruned {
-            // What the task did is gone, so nothing of what is left can be wrong.
+            // The removed records may explain whatever looks wrong in the rest.
             self.open.remove(&task);
             self.give_up(task);
             return Vec::new();
         }
-        // The records that a fork took over are as old as they were, and were looked at where they were made.
+        // Records inherited by a fork keep their old times, and were checked in the original task.
         if self.open.get(&task).is_some_and(|watch| watch.has_taken_over(entry.seq)) {
             return self.observe_known(entry, &seen, task);
         }
@@ -240,7 +241,7 @@ impl Auditor {
                 let text = format!("{} after the task's end, or before its opening", seen.kind);
                 findings.push(entry.finding(FindingKind::FinalResult, RoleId::GoalGradientSolver, text));
             }
-            // Said once: whatever else such a task says is as much out of place.
+            // Reported once: further records of such a task are as much out of place.
             self.give_up(task);
             return findings;
         }
@@ -248,7 +249,7 @@ impl Auditor {
         findings
     }
 
-    /// Takes a record of a task that is followed.
+    /// Reads a record of a task that is followed.
     fn observe_known(&mut self, entry: &Entry<'_>, seen: &Seen<'_>, task: TaskId) -> Vec<Finding> {
         let Some(mut watch) = self.open.remove(&task) else { return Vec::new() };
         let mut told = watch.take(seen);
@@ -272,7 +273,7 @@ impl Auditor {
         findings
     }
 
-    /// Only rounds that were decided on make a trend, and one round is none.
+    /// A trend needs decided rounds, and at least two of them.
     fn note_trend(&mut self, task: &TaskId, watch: &TaskWatch, is_ended: bool) {
         let known = self.window.trends.iter().find(|one| one.task_id == *task);
         let is_news = known.is_none_or(|one| one.rounds.len() != watch.course.rounds().len());
@@ -289,7 +290,7 @@ impl Auditor {
         })
     }
 
-    /// Counts what is counted over tasks. A finding where a share has changed.
+    /// Counts a fact over all tasks. Returns a finding if a share has changed.
     fn count(&mut self, entry: &Entry<'_>, watch: &TaskWatch, fact: Fact) -> Option<Finding> {
         let model_of = |role| watch.models.of(role).name.as_str();
         match fact {
@@ -323,7 +324,8 @@ impl Auditor {
             }
             Fact::Ended(end) => {
                 count_end(&mut self.totals, end);
-                // What a fork took over was spent elsewhere: it says nothing about what a task takes.
+                // The tokens inherited by a fork were spent elsewhere, so they say nothing about the usual cost of a
+                // task.
                 if !watch.is_fork() {
                     self.cost.ended(watch.tokens);
                 }
@@ -364,7 +366,7 @@ impl Auditor {
         }
     }
 
-    /// Keeps the number of tasks that are followed within its limit.
+    /// Drops one task if more are followed than the limit allows.
     fn give_up_one(&mut self, now: Timestamp) -> Option<Finding> {
         if self.open.len() <= OPEN_TASKS_MAX {
             return None;

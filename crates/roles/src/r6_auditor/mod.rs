@@ -1,15 +1,16 @@
-//! R6, the Auditor: it reads every record of the journal, in order, and says what is not as it should be.
+//! R6, the Auditor: it reads every record of the journal, in order, and reports what is not as it should be.
 //!
-//! It is a machine over a cursor: a record in, findings out ([`Auditor::observe`]); a time in, what was missed out
-//! ([`Auditor::tick`]). Its whole state is plain data that can be kept and taken up again, and a report is made from it
-//! without changing it ([`Auditor::report`]). It looks at columns, numbers, ids and verdicts alone, never at what a model
-//! wrote, so nothing that a model writes can talk it out of a finding.
+//! It is a machine over a cursor: a record in, findings out ([`Auditor::observe`]); a time in, omissions out
+//! ([`Auditor::tick`]). Its whole state is plain data that can be stored and restored, and a report is made from it
+//! without changing it ([`Auditor::report`]). It looks at columns, numbers, ids and verdicts alone, never at what a
+//! model wrote, so no model can talk it out of a finding.
 //!
-//! It sends to nobody but the operator, corrects nothing, calls no model and no tool, and reads no clock. What it cannot
-//! read it reports; it never stops for it.
+//! It sends only to the operator, corrects nothing, calls no model and no tool, and reads no clock. It reports what
+//! it cannot read, and never stops because of it.
 //!
-//! Reading order: [`Entry`] (what it gets), `machine` (dispatch over tasks), `task` (one task's rules, a file each), `share` (when a share
-//! has changed), `health` (roles, models and tools), `cost`, `window` with `report` (what the operator is told).
+//! Reading order: [`Entry`] (its input), `machine` (dispatch over tasks), `task` (one task's rules, a file each),
+//! `share` (when a share has changed), `health` (roles, models and tools), `cost`, `window` with `report` (what the
+//! operator gets).
 
 mod body;
 mod cost;

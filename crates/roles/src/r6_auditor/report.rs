@@ -1,4 +1,4 @@
-//! What the operator is told.
+//! The operator's reports.
 
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::message::{AuditReport, Finding, FindingKind};
@@ -6,18 +6,18 @@ use setpoint_protocol::message::{AuditReport, Finding, FindingKind};
 use super::machine::Auditor;
 use super::window::Window;
 
-/// What a report says caused it, where it was the clock.
+/// Trigger of a report that the clock caused.
 const INTERVAL: &str = "interval";
 
 impl Auditor {
-    /// What was seen in this window and the one before it, and over all time. Changes nothing, so it can be asked for as
-    /// often as one likes; `query` is repeated.
+    /// Returns what was observed in this window and the previous one, and over all time. Changes nothing, so it can
+    /// be called at any time; `query` is repeated in it.
     #[must_use]
     pub fn report(&self, query: &str, at: Timestamp) -> AuditReport {
         self.report_on(&self.window.after(&self.before), query, at)
     }
 
-    /// The report of the window that ends now; the next one begins. `None` where nothing was seen in it.
+    /// Returns the report of the window that ends now and opens the next; `None` if nothing was observed in it.
     pub fn close_window(&mut self, at: Timestamp) -> Option<AuditReport> {
         self.window.from?;
         let report = self.report_on(&self.window, INTERVAL, at);
@@ -25,7 +25,7 @@ impl Auditor {
         Some(report)
     }
 
-    /// Since when the window is open; `None` where nothing was seen in it yet.
+    /// Returns when the window opened; `None` if nothing was observed in it yet.
     #[must_use]
     pub fn window_from(&self) -> Option<Timestamp> {
         self.window.from

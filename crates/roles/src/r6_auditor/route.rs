@@ -1,4 +1,5 @@
-//! Whether a record may be there at all: who said it, to whom, and whether its sender is capable of what it asks.
+//! Whether a record is allowed at all: its sender, its receivers, and whether its sender has the capability that it
+//! uses.
 
 use setpoint_protocol::capability::Capability;
 use setpoint_protocol::memory::MEMORY_ACT_KIND;
@@ -11,7 +12,7 @@ use setpoint_protocol::{Address, RoleId};
 use super::body::Ask;
 use super::entry::{Entry, Seen};
 
-/// What is wrong with a record's columns.
+/// Checks a record's columns.
 pub(super) fn check(seen: &Seen<'_>) -> Option<Finding> {
     let entry = &seen.entry;
     let from = seen.from.role;
@@ -28,7 +29,7 @@ pub(super) fn check(seen: &Seen<'_>) -> Option<Finding> {
             let text = format!("{kind} from {} to {}: no route allows it", seen.from, entry.to);
             Some(entry.finding(what, from, text))
         }
-        // An ask goes to the runtime, which alone says what came of it.
+        // Asks go to the runtime, which alone reports their results.
         RecordKind::Asked => (!from.lives_in_cell() || !is_runtime(&seen.to)).then(|| {
             let text = format!("an ask from {} to {}", seen.from, entry.to);
             entry.finding(FindingKind::BoundaryViolation, from, text)
@@ -48,7 +49,7 @@ fn is_runtime(to: &[Address]) -> bool {
     matches!(to, [only] if only.role == RoleId::Runtime)
 }
 
-/// The role that asks a model for this.
+/// Returns the role that asks a model for this purpose.
 fn whose(purpose: Purpose) -> RoleId {
     match purpose {
         Purpose::Perceive => RoleId::Perceiver,
@@ -60,7 +61,7 @@ fn whose(purpose: Purpose) -> RoleId {
     }
 }
 
-/// Whether a role asks for what it is not capable of, or for what is another role's.
+/// Checks whether a role asks for a capability that it does not have, or for another role's purpose.
 pub(super) fn check_ask(seen: &Seen<'_>, ask: &Ask) -> Option<Finding> {
     let role = seen.from.role;
     let (is_able, what) = match ask {
@@ -84,7 +85,7 @@ pub(super) fn check_ask(seen: &Seen<'_>, ask: &Ask) -> Option<Finding> {
     })
 }
 
-/// What is wrong with a record that belongs to no task.
+/// Checks a record that belongs to no task.
 pub(super) fn check_system(entry: &Entry<'_>) -> Option<Finding> {
     if entry.is_loss {
         let text = "records of the journal were lost, and the operator went on without them";

@@ -1,46 +1,47 @@
-//! When a share has changed: the Page–Hinkley test on a sequence of yes and no.
+//! Detects that a share has changed: the Page–Hinkley test on a sequence of yes and no.
 //!
-//! Page's test (E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954) sums, for each observation, how much more
-//! likely it is under the changed share p1 than under the long-run share p0, starts again at 0 whenever the sum would fall
-//! below, and reports a change where it reaches a bound h. For yes and no the summand is a·(x − m) with
-//! a = ln(p1·(1 − p0)/(p0·(1 − p1))) and m between p0 and p1, which is Hinkley's form with its tolerance m − p0 and its
-//! threshold h/a. With likelihood ratios the mean time to a false report is at least e^h observations, however small the share
-//! (G. Lorden, "Procedures for reacting to a change in distribution", Annals of Mathematical Statistics 42, 1971).
+//! Page's test (E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954) sums, for each observation, how
+//! much more likely it is under the changed share p1 than under the long-run share p0, restarts at 0 whenever the sum
+//! would fall below, and reports a change when it reaches a bound h. For yes and no the summand is a·(x − m) with a =
+//! ln(p1·(1 − p0)/(p0·(1 − p1))) and m between p0 and p1, which is Hinkley's form with its tolerance m − p0 and its
+//! threshold h/a. With likelihood ratios the mean time to a false report is at least e^h observations, however small
+//! the share (G. Lorden, "Procedures for reacting to a change in distribution", Annals of Mathematical Statistics 42,
+//! 1971).
 
 use serde::{Deserialize, Serialize};
 
-/// h: a share that does not change is reported as changed once in a million observations at most, on average.
+/// The bound h: an unchanged share is reported as changed at most once in a million observations, on average.
 const REPORT_AT: f64 = 13.815_510_557_964_274;
-/// Observations before the test begins: the long-run share must be known first.
+/// Observations before the test begins, so that the long-run share is known first.
 const WARM_UP: u64 = 50;
-/// A share counts as risen when it is so many times the long-run share …
+/// A share counts as risen at so many times the long-run share …
 const RISE_FACTOR: f64 = 3.0;
-/// … and by so much above it.
+/// … and at least so much above it.
 const RISE_MIN: f64 = 0.15;
-/// Rising is only looked for where the long-run share is at most this: from more, nothing much can rise.
+/// A rise is only tested for at or below this long-run share: above it, there is no room for a rise.
 const RISE_FROM_MAX: f64 = 0.8;
-/// A share counts as fallen when it is the long-run share divided by this.
+/// A share counts as fallen at the long-run share divided by this.
 const FALL_FACTOR: f64 = 4.0;
-/// Falling is only looked for where the long-run share is at least this: from less, nothing much can fall.
+/// A fall is only tested for at or above this long-run share: below it, there is no room for a fall.
 const FALL_FROM: f64 = 0.2;
-/// The bounds of p0 and p1: none is ever certain.
+/// Distance of p0 and p1 from 0 and 1, so that neither is ever certain.
 const LEAST: f64 = 0.01;
 const MOST: f64 = 0.97;
-/// The long-run share is only an estimate: it is taken so many standard errors to the safe side.
+/// The long-run share is an estimate: it is moved so many standard errors to the safe side.
 const MARGIN: f64 = 2.0;
-/// The weight of the last observation in the recent share: about the last forty count.
+/// Weight of the last observation in the recent share: about the last forty count.
 const RECENT_WEIGHT: f64 = 0.05;
 
-/// How often something happened out of so often, and whether that changes.
+/// The share of observations in which something happened, with a test for changes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Share {
-    /// How often it could have happened.
+    /// Number of observations.
     pub seen: u64,
-    /// How often it did.
+    /// Number of observations in which it happened.
     pub happened: u64,
-    /// An exponentially weighted mean.
+    /// Exponentially weighted mean.
     pub recent: f64,
-    /// The same since the last change, which the long-run share is taken from.
+    /// Counts since the last change, from which the long-run share is computed.
     since: Count,
     risen: f64,
     fallen: f64,
@@ -52,19 +53,19 @@ struct Count {
     happened: f64,
 }
 
-/// A change.
+/// A change of a share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shift {
-    /// The long-run share before, 0 to 1.
+    /// Long-run share before, 0 to 1.
     pub before: f64,
-    /// The share of late, 0 to 1.
+    /// Recent share, 0 to 1.
     pub now: f64,
     /// Whether it rose.
     pub is_rise: bool,
 }
 
 impl Share {
-    /// Takes one observation. A change is reported once; from then on the new share is learned as the long-run one.
+    /// Adds one observation. A change is reported once; after it the new share is learned as the long-run one.
     pub fn take(&mut self, happened: bool, falls_too: bool) -> Option<Shift> {
         let x = f64::from(u8::from(happened));
         self.seen += 1;
@@ -74,7 +75,7 @@ impl Share {
         self.since.seen += 1.0;
         self.since.happened += x;
         if shift.is_some() {
-            // What is usual from now on has to be learned anew.
+            // The long-run share must be learned again.
             self.since = Count::default();
             self.risen = 0.0;
             self.fallen = 0.0;
@@ -105,33 +106,34 @@ impl Share {
         found
     }
 
-    /// The long-run share's own uncertainty: two shares, between 0 and 1, that it lies between.
+    /// Returns the confidence band of the long-run share: two shares between 0 and 1.
     fn band(&self) -> (f64, f64) {
         let mean = self.mean();
         let error = MARGIN * (mean * (1.0 - mean) / (self.since.seen + 1.0)).sqrt();
         ((mean - error).max(LEAST), (mean + error).min(MOST))
     }
 
-    /// The long-run share, 0 to 1; never quite either, for nothing has been seen often enough to be certain.
+    /// Returns the long-run share, strictly between 0 and 1: a finite number of observations makes neither certain.
     #[must_use]
     pub fn mean(&self) -> f64 {
         ((self.since.happened + 0.5) / (self.since.seen + 1.0)).clamp(LEAST, MOST)
     }
 
-    /// The share that counts as risen; none while what is usual is being learned, or where nothing can rise from it.
+    /// Returns the share that counts as risen; `None` while the long-run share is being learned, or if it leaves no
+    /// room for a rise.
     #[must_use]
     pub fn bound(&self) -> Option<f64> {
         let (_, high) = self.band();
         (self.since.seen >= WARM_UP as f64 && high <= RISE_FROM_MAX).then(|| risen(high))
     }
 
-    /// The share over all time; 0 where nothing was seen.
+    /// Returns the share over all time; 0 without observations.
     #[must_use]
     pub fn overall(&self) -> f64 {
         if self.seen == 0 { 0.0 } else { self.happened as f64 / self.seen as f64 }
     }
 
-    /// How much speaks for a change, from 0 to 1, at which one is reported.
+    /// Returns the evidence for a change, from 0 to 1; at 1 it is reported.
     #[must_use]
     pub fn score(&self) -> f64 {
         self.risen.max(self.fallen) / REPORT_AT
@@ -142,7 +144,7 @@ fn risen(p0: f64) -> f64 {
     (RISE_FACTOR * p0).max(p0 + RISE_MIN).min((1.0 + p0) / 2.0)
 }
 
-/// How much more likely this is under p1 than under p0, as a logarithm.
+/// Returns the log-likelihood ratio of this observation under p1 and p0.
 fn evidence(happened: bool, p0: f64, p1: f64) -> f64 {
     if happened { (p1 / p0).ln() } else { ((1.0 - p1) / (1.0 - p0)).ln() }
 }

@@ -1,4 +1,4 @@
-//! What was seen since the last report, and since the beginning.
+//! Observations since the last report, and since the beginning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +11,16 @@ use setpoint_protocol::record::ModelFailureKind;
 use setpoint_protocol::tool::ErrorKind;
 use setpoint_protocol::{TaskId, Timestamp};
 
-/// Findings of a window that are listed; more are counted.
+/// At most so many findings of a window are listed; more are counted.
 const FINDINGS_MAX: usize = 200;
-/// Tasks of a window whose rounds are listed, the newest.
+/// At most so many tasks of a window have their rounds listed, the newest.
 const TRENDS_MAX: usize = 50;
-/// Tasks of a window that are told apart; more are counted as they are opened.
+/// At most so many tasks of a window are distinguished; more are counted as they are opened.
 const TASKS_MAX: usize = 100_000;
-/// Models and tools that are told apart.
+/// At most so many models and tools are distinguished.
 const NAMES_MAX: usize = 512;
 
-/// What was seen in some time.
+/// The observations of a period.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Window {
     pub(super) from: Option<Timestamp>,
@@ -72,7 +72,7 @@ impl Window {
         }
     }
 
-    /// The rounds of a task, as they are by now.
+    /// Stores the current rounds of a task.
     pub(super) fn trend(&mut self, trend: GapTrend) {
         self.trends.retain(|one| one.task_id != trend.task_id);
         self.trends.push(trend);
@@ -121,7 +121,7 @@ impl Window {
         named(&mut self.models, name).malformed += 1;
     }
 
-    /// Both together: this one follows the other.
+    /// Combines both windows; this one follows the other.
     pub(super) fn after(&self, earlier: &Window) -> Window {
         let mut both = earlier.clone();
         both.from = earlier.from.or(self.from);
@@ -193,7 +193,7 @@ impl Window {
     }
 }
 
-/// The entry of this name; beyond the limit, that of no name.
+/// Returns the entry of this name; beyond the limit, that of the empty name.
 fn named<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> &'m mut T {
     let name = if map.len() < NAMES_MAX || map.contains_key(name) { name } else { "" };
     map.entry(name.to_owned()).or_default()

@@ -1,4 +1,5 @@
-//! Who is accountable for an end that is no accept: the sources' map, read off the ending and its evidence.
+//! The role accountable for an end that is not an accept: the map of the sources, read off the ending and its
+//! evidence.
 //!
 //! | ending | evidence | accountable |
 //! |---|---|---|
@@ -8,14 +9,14 @@
 //! | any | a criterion is shown to be impossible here, and nothing is refuted | User: the premise |
 //! | any | the last round was closed by a fault | the role that the fault names |
 //! | any | the merged result was rejected, or could not be judged | R4b: bad merge |
-//! | `law2` | two rounds in a row were made worse | R7: wrong direction |
+//! | `law2` | two consecutive rounds were made worse | R7: wrong direction |
 //! | other | a failing sub-task was refused what its limits block | R2: ignored directive |
 //! | other | every classified failure is environmental | R2: its paths led into what is not there |
 //! | other | a failing sub-task was corrected and still failed | R4a: gap unresolved |
 //! | other | a failing sub-task failed at its first attempt | R3: failed though feasible |
-//! | other | nothing of the above shows | R2: the goal is its path |
+//! | other | none of the above | R2: the goal is its path |
 //!
-//! R1 (wrong intent) and R5 (wrong recall) cannot be told from measurements; the Auditor and people name them.
+//! R1 (wrong intent) and R5 (wrong recall) cannot be identified from measurements; the Auditor and people name them.
 
 use setpoint_control::EndedBy;
 use setpoint_protocol::RoleId;
@@ -25,18 +26,18 @@ use setpoint_protocol::tool::ErrorKind;
 use super::ending::Cause;
 use super::round::{Round, Whole};
 
-/// The accountable role; none for an accept.
+/// Returns the accountable role; `None` for an accept.
 pub(super) fn accountable(by: EndedBy, cause: &Cause<'_>) -> Option<RoleId> {
     if by == EndedBy::CriteriaMet {
         return None;
     }
     Some(match cause {
-        // Whoever reports a refusal, the person decided.
+        // The person decided, whichever role reports the refusal.
         _ if matches!(by, EndedBy::Consent | EndedBy::Infeasible) => RoleId::User,
         _ if by == EndedBy::Unproven => RoleId::Planner,
         Cause::Cancel(_) => RoleId::User,
         Cause::Fault(fault) => fault.role,
-        // What it rests on is not there: no role could have met it.
+        // Its premise is missing, so no role could have met it.
         Cause::Round(round) if round.lacks_a_premise() => RoleId::User,
         Cause::Round(round) => of_round(by, round),
     })
@@ -61,7 +62,7 @@ fn of_round(by: EndedBy, round: &Round) -> RoleId {
     }
 }
 
-/// Whether the sub-task was worked on at all; one that was skipped has neither verdicts nor calls nor attempts.
+/// Returns whether the sub-task was executed at all; a skipped one has no verdicts, calls or attempts.
 fn has_run(outcome: &SubTaskOutcome) -> bool {
     !(outcome.criteria_verdicts.is_empty()
         && outcome.tool_calls.is_empty()

@@ -1,4 +1,4 @@
-//! What the calls of failing sub-tasks came to, per tool and target, over all rounds of the task.
+//! The results of failing sub-tasks' calls, per tool and target, over all rounds of the task.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,29 +10,28 @@ use setpoint_protocol::tool::{
 };
 use setpoint_protocol::{CallId, ToolId};
 
-/// The task's attempts so far. Calls of tools that are not in the catalogue are left out: nothing is known of their
-/// effect.
+/// The task's attempts so far. Calls of tools outside the catalogue are left out, because their effect is unknown.
 #[derive(Debug, Default)]
 pub(super) struct Attempts {
     by_tool: BTreeMap<ToolId, BTreeMap<String, Attempt>>,
-    /// Calls so far, those of matched sub-tasks included; numbers them from 1.
+    /// Number of calls so far, matched sub-tasks included; it numbers them from 1.
     calls: u64,
-    /// The latest call that may have changed something; 0 if none has.
+    /// Number of the latest call that may have changed something; 0 if none.
     changed_at: u64,
 }
 
 /// The calls of one tool on one target in failing sub-tasks.
 #[derive(Debug)]
 pub(super) struct Attempt {
-    /// The latest call.
+    /// Latest call.
     pub(super) call: CallId,
-    /// Its command as it was written, where it ran one.
+    /// Its command as written, if it ran one.
     pub(super) command: Option<String>,
-    /// The latest call that failed and was not read-only.
+    /// Latest call that failed and was not read-only.
     pub(super) failed_at: Option<u64>,
-    /// The latest call that succeeded and was not read-only.
+    /// Latest call that succeeded and was not read-only.
     pub(super) worked_at: Option<u64>,
-    /// Whether a call was cut off by a model's outage.
+    /// Whether a model's outage interrupted a call.
     pub(super) was_cut_off: bool,
 }
 
@@ -44,7 +43,8 @@ impl Attempts {
             if record.side_effect != SideEffect::None {
                 self.changed_at = self.calls;
             }
-            // After an outage only what failed by itself is held against the sub-task, as in `setpoint_control`.
+            // After an outage only calls that failed by themselves count against the sub-task, as in
+            // `setpoint_control`.
             if outcome.status == OutcomeStatus::Failed && !(outcome.outage && record.ok) {
                 self.add_call(record, outcome.outage, ctx);
             }
@@ -76,18 +76,18 @@ impl Attempts {
         }
     }
 
-    /// The attempts of a tool, by target.
+    /// Returns the attempts of a tool, by target.
     pub(super) fn of_tool(&self, tool: &ToolId) -> Option<&BTreeMap<String, Attempt>> {
         self.by_tool.get(tool)
     }
 
-    /// Whether a call after this one may have changed something.
+    /// Returns whether a later call may have changed something.
     pub(super) fn has_changed_since(&self, at: u64) -> bool {
         self.changed_at > at
     }
 }
 
-/// Whether the tool id is a program that a tool of the catalogue runs.
+/// Returns whether the tool id is a program that a tool of the catalogue runs.
 pub(super) fn is_program(tool: &ToolId, catalogue: &[Arc<ToolSpec>]) -> bool {
     spec_of(tool, catalogue).is_some_and(|spec| spec.class == CapabilityClass::Run)
 }
@@ -96,8 +96,8 @@ fn spec_of<'a>(tool: &ToolId, catalogue: &'a [Arc<ToolSpec>]) -> Option<&'a Tool
     catalogue.iter().map(Arc::as_ref).find(|spec| ToolId::of_name(&spec.name).tool() == tool.tool())
 }
 
-/// Whether the call could not change anything, and did not. A failed write has no side effect either, so the record
-/// alone does not tell: the call is read again, as R2 and R3 read it.
+/// Returns whether the call could not change anything, and did not. A failed write has no side effect either, so the
+/// record alone does not tell: the call is read again, as R2 and R3 read it.
 fn is_read_only(record: &ToolRecord, spec: &ToolSpec, ctx: &Ctx<'_>) -> bool {
     let call = ToolCall { tool: spec.name.clone(), input: record.input.clone() };
     record.side_effect == SideEffect::None

@@ -1,4 +1,4 @@
-//! What the task's rounds leave behind for the next decision.
+//! State of the task's rounds that the next decision needs.
 
 use std::collections::BTreeSet;
 
@@ -13,32 +13,33 @@ use super::attempts::Attempts;
 use super::naming::Naming;
 use super::round::Round;
 
-/// The task so far.
+/// The course of a task so far.
 #[derive(Debug, Default)]
 pub(super) struct Course {
     /// The controller's state; made at the first decision, which is the first that needs the settings.
     trajectory: Option<Trajectory>,
-    /// Rounds that were decided on.
+    /// Decided rounds.
     closed: BTreeSet<u32>,
-    /// The last round that R4b measured.
+    /// Last round that R4b measured.
     pub(super) last: Option<Box<Round>>,
-    /// Sub-tasks that matched in a round before.
+    /// Sub-tasks that matched in an earlier round.
     matched: BTreeSet<SubTaskId>,
     /// Tools of failing sub-tasks, in the order of their first use there.
     pub(super) tried: Vec<ToolId>,
-    /// What the calls of failing sub-tasks came to.
+    /// Results of failing sub-tasks' calls.
     pub(super) attempts: Attempts,
-    /// The task's own criteria, as far as a verdict has shown them.
+    /// The task's own criteria, as far as verdicts have shown them.
     task_criteria: Vec<String>,
     /// Memory rules that shaped any of the task's plans.
     pub(super) applied_rules: Vec<RuleRef>,
 }
 
-/// Most memory rules that are remembered as applied; R2 asks for ten records a plan.
+/// At most so many memory rules are remembered as applied; R2 asks for ten records per plan.
 const APPLIED_RULES_MAX: usize = 1_024;
 
 impl Course {
-    /// The controller's state. Settings were validated before the task opened, but a journal may say anything.
+    /// Returns the controller's state. Settings were validated before the task opened, but a journal may contain
+    /// anything.
     pub(super) fn trajectory(&mut self, ctx: &Ctx<'_>) -> Result<&mut Trajectory, GainsError> {
         let trajectory = match self.trajectory.take() {
             Some(trajectory) => trajectory,
@@ -50,7 +51,7 @@ impl Course {
         Ok(self.trajectory.insert(trajectory))
     }
 
-    /// A state under the reference settings, for a task whose own are unusable.
+    /// Returns a state under the reference settings, for a task whose own are unusable.
     pub(super) fn reference_trajectory(&mut self) -> Option<&mut Trajectory> {
         self.trajectory = Trajectory::new(Gains::default()).ok();
         self.trajectory.as_mut()
@@ -64,12 +65,12 @@ impl Course {
         self.closed.insert(round);
     }
 
-    /// Whether the sub-task matched in a round before, so that its outcome is a carried one.
+    /// Returns whether the sub-task matched in an earlier round, so that its outcome is a carried one.
     pub(super) fn is_carried(&self, outcome: &SubTaskOutcome) -> bool {
         self.matched.contains(&outcome.subtask_id)
     }
 
-    /// Takes in what a round tried, before it is decided on.
+    /// Adds what a round tried, before the decision.
     pub(super) fn note(&mut self, round: &Round, ctx: &Ctx<'_>) {
         for outcome in &round.outcomes {
             if !self.is_carried(outcome) {
@@ -96,14 +97,14 @@ impl Course {
         }
     }
 
-    /// The commands that the person and the criteria name: the task's, and those of the round's sub-tasks.
+    /// Returns the commands that the person and the criteria name: the task's, and those of the round's sub-tasks.
     pub(super) fn naming(&self, round: Option<&Round>, ctx: &Ctx<'_>) -> Naming {
         let outcomes = round.into_iter().flat_map(|round| &round.outcomes);
         let criteria = outcomes.flat_map(|outcome| &outcome.success_criteria);
         Naming::new(criteria, self.task_criteria.iter().map(String::as_str), ctx)
     }
 
-    /// Keeps a round that was decided on.
+    /// Stores a decided round.
     pub(super) fn keep(&mut self, round: Round) {
         self.matched.extend(round.matched().map(|outcome| outcome.subtask_id.clone()));
         self.last = Some(Box::new(round));

@@ -1,4 +1,4 @@
-//! One decision: measure, let the law rule, tell memory, then direct R2 or end the task.
+//! One decision: measure, apply the law, tell memory, then direct R2 or end the task.
 
 use std::error::Error;
 
@@ -14,7 +14,7 @@ use super::{directive, measure, memory};
 use crate::report_time::report_ms;
 
 impl GoalGradientSolver {
-    /// Decides on a round that R4b measured, and numbered where it was to be rejected.
+    /// Decides on a round that R4b measured; `number` is set if it was rejected.
     pub(super) fn decide_on_round(
         &mut self,
         number: Option<u32>,
@@ -27,7 +27,7 @@ impl GoalGradientSolver {
         let advanced = match self.course.trajectory(ctx) {
             Ok(trajectory) => match trajectory.advance(&measurement) {
                 Ok(decision) => Ok(decision),
-                // Outcomes beyond every limit measure nothing, which is a round all the same.
+                // Outcomes beyond all limits give no measurement, but the round still counts.
                 Err(error) => trajectory.advance(&measure::of_unusable(&round)).map(|decision| Decision {
                     rationale: format!(
                         "{} Its outcomes were left out: failed to {}.",
@@ -42,14 +42,14 @@ impl GoalGradientSolver {
                 return self.end_without_settings(&error, ctx, fx);
             }
         };
-        // Only a task that has ended refuses both, and such a one decides on nothing any more.
+        // Only an ended task refuses both, and it decides nothing more.
         let Ok(decision) = advanced else { return };
         self.course.close(number.unwrap_or(decision.rounds));
         self.carry_out(&decision, &Cause::Round(&round), ctx, fx);
         self.course.keep(round);
     }
 
-    /// Decides on a fault, after everything it stopped has come back. It closes its round.
+    /// Decides on a fault, which closes its round, after every stopped ask has been answered.
     pub(super) fn decide_on_fault(&mut self, fault: &TaskFault, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         let has_spec = ctx.ledger.spec_clock_ms.is_some();
         let advanced = match self.course.trajectory(ctx) {
@@ -61,20 +61,20 @@ impl GoalGradientSolver {
         self.carry_out(&decision, &Cause::Fault(fault), ctx, fx);
     }
 
-    /// Ends the task by the person's word.
+    /// Ends the task because the person cancelled.
     pub(super) fn decide_on_cancel(&mut self, cancel: &CancelRequest, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         let measurement = measure::of_cancel(ctx.elapsed_ms());
         let advanced = match self.course.trajectory(ctx) {
             Ok(trajectory) => trajectory.advance(&measurement).ok(),
-            // A cancel needs no settings; only the numbers that are shown do.
+            // A cancel needs no settings; only the displayed numbers do.
             Err(_) => self.course.reference_trajectory().and_then(|one| one.advance(&measurement).ok()),
         };
         let Some(decision) = advanced else { return };
         self.carry_out(&decision, &Cause::Cancel(cancel), ctx, fx);
     }
 
-    /// Ends a task whose settings the controller refuses. They were validated before the task opened, but a journal
-    /// may say anything. The reference settings supply the numbers that are shown.
+    /// Ends a task whose settings the controller rejects. They were validated before the task opened, but a journal
+    /// may contain anything. The displayed numbers come from the reference settings.
     fn end_without_settings(&mut self, error: &GainsError, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         let fault = TaskFault {
             role: RoleId::Runtime,
@@ -105,7 +105,7 @@ impl GoalGradientSolver {
         }
     }
 
-    /// Delivers a result, or asks R2 first what was achieved. The timer is for an R2 that stays silent.
+    /// Delivers a result, or first asks R2 what was achieved. The timer covers an R2 that does not answer.
     fn end(&mut self, ending: Ending, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         let Some(notice) = ending.notice(ctx.ledger.spec_clock_ms.is_some()) else {
             self.phase = Phase::Closed;
@@ -118,7 +118,7 @@ impl GoalGradientSolver {
     }
 }
 
-/// An error with its source, in one line.
+/// Returns an error with its sources, in one line.
 fn chain(error: &dyn Error) -> String {
     match error.source() {
         Some(source) => format!("{error}: {source}"),

@@ -1,4 +1,4 @@
-//! The directive: the decision in the words that R2 plans by.
+//! The directive: the decision in the terms that R2 plans by.
 
 use setpoint_control::{ActionState, Decision};
 use setpoint_machine::Ctx;
@@ -18,16 +18,17 @@ use super::summary::sentence;
 use crate::blocking::target_name;
 use crate::line::one_line;
 
-/// Most findings of a directive; the rest are counted in the rationale.
+/// At most so many findings per directive; the rest are counted in the rationale.
 const FINDINGS_MAX: usize = 64;
-/// Most criteria that hold, and most calls that changed something; of the calls the newest are kept.
+/// At most so many criteria that hold, and calls that changed something; of the calls the newest are kept.
 const STANDING_MAX: usize = 32;
-/// Longest output in characters that a directive quotes; a longer one is cut with a mark.
+/// Maximum length, in characters, of an output quoted in a directive; a longer one is cut with a mark.
 const OUTPUT_CHARS_MAX: usize = 1_500;
-/// Longest criterion, evidence or reason in characters as a directive quotes it; a longer one is cut with a mark.
+/// Maximum length, in characters, of a criterion, evidence or reason quoted in a directive; a longer one is cut with
+/// a mark.
 const QUOTE_CHARS_MAX: usize = 600;
 
-/// The directive that a decision makes.
+/// Makes the directive of a decision.
 pub(super) fn new(
     decision: &Decision,
     replan: ActionState,
@@ -51,7 +52,7 @@ fn after_round(mut directive: PlanDirective, round: &Round) -> PlanDirective {
     if left_out > 0 {
         directive.rationale.push_str(&format!(" {left_out} more findings are left out."));
     }
-    // P is 0.5 then, as it is for failures of both kinds.
+    // P is 0.5 if no class is known, as it is for failures of both kinds.
     let is_known = findings.iter().any(|finding| finding.failure_class.is_some());
     let failure_class = if is_known { directive.failure_class } else { DirectiveClass::Unknown };
     PlanDirective {
@@ -65,8 +66,8 @@ fn after_round(mut directive: PlanDirective, round: &Round) -> PlanDirective {
     }
 }
 
-/// Nothing was measured, so there are no findings and no failed sub-tasks: the plan that died of a fault may be
-/// tried again. What matched before is kept.
+/// Completes the directive after a fault. Nothing was measured, so there are no findings and no failed sub-tasks: a
+/// plan that ended with a fault may be tried again. What matched before is kept.
 fn after_fault(mut directive: PlanDirective, fault: &TaskFault, course: &Course) -> PlanDirective {
     let reason = one_line(&fault.reason, QUOTE_CHARS_MAX);
     directive.rationale.push_str(&format!(
@@ -125,7 +126,7 @@ fn common(
     }
 }
 
-/// What holds of what failed, what was changed, and what the last failed sub-task answered.
+/// Returns which criteria of the failed part hold, what was changed, and what the last failed sub-task answered.
 fn standing(round: &Round) -> RoundStanding {
     let of_failed = round.failed().flat_map(|outcome| &outcome.criteria_verdicts);
     let passed =
@@ -152,7 +153,7 @@ fn standing(round: &Round) -> RoundStanding {
     RoundStanding { holds, changed, output }
 }
 
-/// What failed and what was seen, the whole first.
+/// Returns the failures and the evidence for them, the whole first.
 fn findings(round: &Round) -> Vec<DirectiveFinding> {
     let of_whole = round.whole_verdicts().iter().filter(|verdict| has_failed(verdict)).map(Gap::of_verdict);
     let of_subtasks = round.outcomes.iter().flat_map(gaps);
@@ -168,7 +169,7 @@ fn findings(round: &Round) -> Vec<DirectiveFinding> {
     of_whole.chain(of_subtasks).map(finding).collect()
 }
 
-/// The first thing that was not met; without one, R4b's words.
+/// Returns the first criterion that was not met; without one, R4b's words.
 fn failed_criterion(round: &Round) -> String {
     let first = round.unmet().into_iter().next();
     one_line(&first.unwrap_or_else(|| round.words.clone()), QUOTE_CHARS_MAX)

@@ -1,4 +1,4 @@
-//! The end of a task: what its one `FinalResult` says, and the report that is awaited before an abandon.
+//! The end of a task: the content of its one `FinalResult`, and the report that is awaited before an abandon.
 
 use setpoint_control::Decision;
 use setpoint_machine::Ctx;
@@ -11,10 +11,10 @@ use super::accountable::accountable;
 use super::round::Round;
 use super::summary::{self, Facts};
 
-/// Milliseconds that R7 waits for R2's report beyond R2's own limit: time for its stopped model call to come back.
+/// Milliseconds that R7 waits for R2's report beyond R2's own limit, so that R2's stopped model call can be answered.
 pub(super) const REPORT_GRACE_MS: u64 = 5_000;
 
-/// A task that is given up, while R2 says what was achieved.
+/// An abandoned task, while R2 reports what was achieved.
 #[derive(Debug)]
 pub(super) struct Reporting {
     pub(super) timer: CallId,
@@ -23,19 +23,18 @@ pub(super) struct Reporting {
     pub(super) ending: Ending,
 }
 
-/// What led to a decision.
+/// The cause of a decision.
 #[derive(Debug)]
 pub(super) enum Cause<'a> {
     /// R4b measured a round.
     Round(&'a Round),
     /// A fault closed the round.
     Fault(&'a TaskFault),
-    /// The person cancelled.
     Cancel(&'a CancelRequest),
 }
 
 impl<'a> Cause<'a> {
-    /// The round that was decided on.
+    /// Returns the decided round.
     pub(super) fn round(&self) -> Option<&'a Round> {
         match self {
             Cause::Round(round) => Some(round),
@@ -44,7 +43,7 @@ impl<'a> Cause<'a> {
     }
 }
 
-/// An end that is decided. Only the words of the result are open.
+/// A decided end. Only the words of the result are open.
 #[derive(Debug)]
 pub(super) struct Ending {
     result: FinalResult,
@@ -52,8 +51,8 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// The end that `decision` makes by the rule `ended_by`. `shown` is the round whose verdicts and output the result shows: the one that
-    /// was decided on, or the last that was measured.
+    /// Makes the end of `decision` by the rule `ended_by`. `shown` is the round whose verdicts and output the result
+    /// shows: the decided one, or the last measured one.
     pub(super) fn new(
         decision: &Decision,
         ended_by: EndedBy,
@@ -83,8 +82,8 @@ impl Ending {
         Ending { result, facts }
     }
 
-    /// What R2 is told before an abandon. None for an accept or a success, which need no report, and for a cancel,
-    /// after which only R7 hears anything.
+    /// Returns the notice to R2 before an abandon. `None` for an accept or a success, which need no report, and for a
+    /// cancel, after which only R7 receives input.
     pub(super) fn notice(&self, has_spec: bool) -> Option<AbandonNotice> {
         let ended_by = self.result.ended_by;
         if self.result.directive != EndState::Abandon || ended_by == EndedBy::Cancelled {
@@ -102,7 +101,7 @@ impl Ending {
         })
     }
 
-    /// The result with R2's report; where the report is silent, R7's own words.
+    /// Returns the result with R2's report, and R7's own words where the report is empty.
     pub(super) fn with_report(self, report: &PartialReport, ctx: &Ctx<'_>) -> FinalResult {
         let own = self.facts.report();
         let or_own =
@@ -117,7 +116,7 @@ impl Ending {
         self.worded(&report, ctx)
     }
 
-    /// The result in R7's own words alone.
+    /// Returns the result in R7's own words alone.
     pub(super) fn without_report(self, ctx: &Ctx<'_>) -> FinalResult {
         let report = self.facts.report();
         self.worded(&report, ctx)

@@ -1,6 +1,6 @@
-//! Taking out of the blocked sets what must not be blocked (SPEC 6.2).
+//! Removes from the blocked sets what must not be blocked (SPEC 6.2).
 //!
-//! | taken out | tool | target |
+//! | removed | tool | target |
 //! |---|---|---|
 //! | a command that the person, a criterion or its check names | yes | yes |
 //! | whose only failed calls were read-only | yes | yes |
@@ -8,7 +8,7 @@
 //! | whose only failed calls were cut off by a model's outage | yes | yes |
 //! | after whose last failed call something was changed | no | yes |
 //!
-//! A tool that is not in the catalogue stays blocked: nothing is known of its effect.
+//! A tool that is not in the catalogue stays blocked, because its effect is unknown.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use setpoint_protocol::tool::ToolSpec;
 use super::attempts::{Attempt, Attempts, is_program};
 use super::naming::Naming;
 
-/// Most things that a rationale names as taken out; the rest are counted.
+/// At most so many removed things are named in a rationale; the rest are counted.
 const NAMED_MAX: usize = 8;
 
-/// Why something is not blocked.
+/// The reason for not blocking something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     /// The person, a criterion or its check names it.
@@ -32,9 +32,9 @@ enum Reason {
     OnlyRead,
     /// It is a program none of whose calls failed.
     NeverFailed,
-    /// A model's outage cut its calls off.
+    /// A model's outage interrupted its calls.
     CutOff,
-    /// A later call changed something, which may have mended it.
+    /// A later call changed something, which may have fixed the cause.
     Changed,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What the rules look at.
+/// The inputs of the rules.
 pub(super) struct Exemptions<'a> {
     pub(super) attempts: &'a Attempts,
     pub(super) naming: &'a Naming,
@@ -58,10 +58,10 @@ pub(super) struct Exemptions<'a> {
 }
 
 impl Exemptions<'_> {
-    /// Takes out of both sets what must not be blocked, and returns a sentence that names it with the reason; an empty
-    /// one if nothing was taken out.
+    /// Removes from both sets what must not be blocked, and returns a sentence that names it with the reason; an
+    /// empty one if nothing was removed.
     ///
-    /// A target is named by its call's id: the rationale is an instruction to R2, and a target may hold anything.
+    /// A target is named by its call's id: the rationale is an instruction to R2, and a target may contain any text.
     #[must_use]
     pub(super) fn take_out(&self, tools: &mut Vec<ToolId>, targets: &mut Vec<Pair>) -> String {
         let mut taken = Vec::new();
@@ -128,7 +128,8 @@ impl Exemptions<'_> {
         Some((attempt, reason))
     }
 
-    /// Whether the call is named. Only programs are named by their text: a path in the person's words is no command.
+    /// Returns whether the call is named. Only programs are named by their text: a path in the person's words is not
+    /// a command.
     fn is_named(&self, tool: &ToolId, target: &str, attempt: &Attempt) -> bool {
         self.naming.names_probe(tool, target)
             || (is_program(tool, self.catalogue) && self.naming.names_command(target, attempt))

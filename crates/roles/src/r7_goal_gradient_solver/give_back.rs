@@ -1,4 +1,4 @@
-//! Giving back the last tool of a capability class, or nothing could be done at all.
+//! Keeps one tool of each capability class available, because otherwise nothing could be done at all.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ const CLASSES: [CapabilityClass; 5] = [
     CapabilityClass::Fetch,
 ];
 
-/// Takes out of `blocked` one tool of each class that it would take away whole, and returns what was taken out.
+/// Removes from `blocked` one tool of each class that would be blocked completely, and returns what was removed.
 ///
-/// Given back is the tool that came to be tried last: of those in the class, the one whose first use in a failing
-/// sub-task is the latest in `tried`; where that does not tell, the later one of the catalogue. Blocking a program
-/// (`shell/curl`) never takes the shell away, so programs are not given back.
+/// The tool removed is the one first tried last: of those in the class, the one whose first use in a failing sub-task
+/// is the latest in `tried`; if none was used, the later one of the catalogue. Blocking a program (`shell/curl`)
+/// never blocks the shell, so programs are not considered.
 pub(super) fn give_back(
     blocked: &mut Vec<ToolId>,
     catalogue: &[Arc<ToolSpec>],
@@ -26,7 +26,7 @@ pub(super) fn give_back(
 ) -> Vec<ToolId> {
     let mut given = Vec::new();
     for class in CLASSES {
-        // A name that is no tool id can be in no call and in no blocked set.
+        // A name that is not a valid tool id can be in no call and in no blocked set.
         let tools: Vec<Option<ToolId>> =
             catalogue.iter().filter(|spec| spec.class == class).map(|spec| spec.name.parse().ok()).collect();
         let is_blocked = |tool: &Option<ToolId>| tool.as_ref().is_some_and(|tool| covers(blocked, tool));
@@ -53,7 +53,7 @@ mod tests {
     use setpoint_protocol::Any;
 
     #[test]
-    fn the_last_of_a_class_stays() {
+    fn the_last_tool_of_a_class_stays_available() {
         check(
             "read_file:read, search:search, glob:search, shell:run",
             "glob read_file search",
@@ -63,12 +63,12 @@ mod tests {
     }
 
     #[test]
-    fn a_class_with_an_untried_tool_loses_the_others() {
+    fn nothing_is_given_back_while_a_class_has_another_tool() {
         check("a:fetch, b:fetch", "a", "a", &expect!["blocked: a; given back: "]);
     }
 
     #[test]
-    fn programs_are_not_the_shell() {
+    fn blocking_a_program_does_not_block_the_shell() {
         check(
             "shell:run",
             "shell/curl shell/wget",
@@ -84,13 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn the_catalogues_order_tells_where_use_does_not() {
+    fn catalogue_order_decides_between_unused_tools() {
         check("a:write, b:write, c:write", "a b c", "", &expect!["blocked: a b; given back: c"]);
         check("a:write, b:write, c:write", "a b c", "c b a", &expect!["blocked: b c; given back: a"]);
     }
 
     #[test]
-    fn what_is_in_no_catalogue_stays_blocked() {
+    fn a_tool_outside_the_catalogue_stays_blocked() {
         check("", "gone", "gone", &expect!["blocked: gone; given back: "]);
         check("not an id:run", "gone", "gone", &expect!["blocked: gone; given back: "]);
     }

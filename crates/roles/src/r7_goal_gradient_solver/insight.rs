@@ -1,7 +1,7 @@
 //! What was learned, in words: templates over typed facts.
 //!
-//! No tool output goes into a lesson for later tasks: what a page or a file says is not what this task learned, and
-//! may be written to be remembered.
+//! No tool output goes into a lesson for later tasks: the text of a page or file is not what this task learned, and
+//! may have been written in order to be remembered.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use super::round::Round;
 use super::summary::named;
 use crate::line::one_line;
 
-/// Longest lesson in characters; a longer one is cut with a mark.
+/// Maximum length of a lesson in characters; a longer one is cut with a mark.
 const LESSON_CHARS_MAX: usize = 400;
-/// Longest output of a matched sub-task in characters, as its K Megram keeps it for the task's later rounds.
+/// Maximum length, in characters, of a matched sub-task's output in the K Megram for the task's later rounds.
 const OUTPUT_CHARS_MAX: usize = 1_000;
-/// Most tools, targets, criteria and tags of an insight; the first ones are kept.
+/// At most so many tools, targets, criteria and tags per insight; the first are kept.
 const ITEMS_MAX: usize = 10;
-/// Longest target or criterion of an insight in characters; a longer one is cut with a mark.
+/// Maximum length, in characters, of a target or criterion of an insight; a longer one is cut with a mark.
 const ITEM_CHARS_MAX: usize = 200;
 
-/// What a decision says about one call.
+/// Returns the lesson of a decision about one call.
 pub(super) fn of_pair(state: State, pair: &Pair, round: Option<&Round>, ctx: &Ctx<'_>) -> Insight {
     let call = format!("`{}` on `{}`", pair.tool, one_line(&pair.target, ITEM_CHARS_MAX));
     let how = round.map(|round| how_it_went(pair, round)).unwrap_or_default();
@@ -55,14 +55,14 @@ pub(super) fn of_pair(state: State, pair: &Pair, round: Option<&Round>, ctx: &Ct
     }
 }
 
-/// What the end of the task says about its approach.
+/// Returns the lesson of the task's end about its approach.
 pub(super) fn of_ending(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_>) -> Insight {
     let state = match decision.ruling {
         Ruling::End(EndedBy::CriteriaMet) => State::Accept,
         Ruling::End(EndedBy::Unproven | EndedBy::Distance) => State::Success,
         Ruling::End(_) | Ruling::Replan(_) => State::Abandon,
     };
-    // An end with gaps was reached by what matched; one without a failing sub-task was given up with all of it.
+    // An end with gaps was reached by what matched; an abandon without a failing sub-task concerns all of it.
     let has = |status| round.is_some_and(|round| round.outcomes.iter().any(|one| one.status == status));
     let blamed = match state {
         State::Abandon => has(OutcomeStatus::Failed),
@@ -70,7 +70,7 @@ pub(super) fn of_ending(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_
         _ => !has(OutcomeStatus::Matched) && has(OutcomeStatus::Failed),
     };
     let decisive = |outcome: &&SubTaskOutcome| (outcome.status == OutcomeStatus::Failed) == blamed;
-    // What led to the goal is what succeeded on the way; what did not, is everything that was tried.
+    // For a success the successful calls count; for an abandon everything that was tried.
     let counts = |call: &&ToolRecord| call.ok || state == State::Abandon;
     let outcomes = round.iter().flat_map(|round| &round.outcomes).filter(decisive);
     let calls: Vec<&ToolRecord> = outcomes.flat_map(work).filter(counts).collect();
@@ -103,7 +103,7 @@ pub(super) fn of_ending(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_
     }
 }
 
-/// What a matched sub-task gave, kept for the task's later rounds.
+/// Returns the output of a matched sub-task, kept for the task's later rounds.
 pub(super) fn of_matched(outcome: &SubTaskOutcome, round: &Round, ctx: &Ctx<'_>) -> Insight {
     let calls: Vec<&ToolRecord> = work(outcome).filter(|call| call.ok).collect();
     let tools = tools(&calls);
@@ -120,7 +120,7 @@ pub(super) fn of_matched(outcome: &SubTaskOutcome, round: &Round, ctx: &Ctx<'_>)
     }
 }
 
-/// What the end of the task says about a rule that shaped it, or was overridden for it.
+/// Returns the lesson of the task's end about a rule that shaped it, or was overridden for it.
 pub(super) fn of_feedback(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_>) -> Insight {
     let unmet = failed_criteria(round);
     let by = decision.ruling.decided_by();
@@ -145,7 +145,7 @@ pub(super) fn of_feedback(decision: &Decision, round: Option<&Round>, ctx: &Ctx<
     }
 }
 
-/// The playbooks' approaches of some outcomes of the round, each once.
+/// Returns the distinct playbook approaches of some outcomes of the round.
 fn approaches(round: Option<&Round>, counts: impl Fn(&SubTaskOutcome) -> bool) -> Vec<ApproachName> {
     let outcomes = round.iter().flat_map(|round| &round.outcomes).filter(|outcome| counts(outcome));
     let names: BTreeSet<ApproachName> =
@@ -153,7 +153,7 @@ fn approaches(round: Option<&Round>, counts: impl Fn(&SubTaskOutcome) -> bool) -
     names.into_iter().take(ITEMS_MAX).collect()
 }
 
-/// What must not be done has a negative valence, what works a clearly positive one; the rest only is so.
+/// Returns `Procedure` for a clearly positive valence, `Constraint` for a negative one, and `Fact` otherwise.
 fn category(state: State) -> InsightCategory {
     match state {
         State::Abandon | State::ChangeApproach => InsightCategory::Constraint,
@@ -162,7 +162,7 @@ fn category(state: State) -> InsightCategory {
     }
 }
 
-/// How the pair's last call ended, by its typed error.
+/// Returns how the pair's last call ended, by its typed error.
 fn how_it_went(pair: &Pair, round: &Round) -> String {
     let is_pair = |call: &&ToolRecord| {
         call.target == pair.target && call.tool_ids().any(|tool| tool.as_str() == pair.tool)
@@ -196,7 +196,7 @@ fn fingerprint(round: Option<&Round>) -> Option<String> {
     round.map(|round| round.plan_fingerprint.clone()).filter(|fingerprint| !fingerprint.is_empty())
 }
 
-/// The words of the slug and the tools' names.
+/// Returns the words of the slug and the tools' names.
 fn tags<'a>(ctx: &Ctx<'a>, tools: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let words = ctx.slug.split('_').filter(|word| !word.is_empty());
     let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Which input goes to which file.
+//! Dispatches each input to its handler.
 
 use setpoint_machine::{Ctx, Effects, Input, Machine};
 use setpoint_protocol::message::{CancelRequest, PartialReport, TaskFault};
@@ -9,37 +9,36 @@ use super::course::Course;
 use super::ending::Reporting;
 use super::round::Round;
 
-/// R7 of one task.
+/// The machine of R7, one per task.
 #[derive(Debug, Default)]
 pub struct GoalGradientSolver {
     pub(super) course: Course,
     pub(super) phase: Phase,
 }
 
-/// What it waits for.
+/// What R7 waits for.
 #[derive(Debug, Default)]
 pub(super) enum Phase {
-    /// R4b's word on the round, or the fault that closes it.
+    /// R4b's measurement of the round, or the fault that closes it.
     #[default]
     Running,
-    /// Everything that was stopped to come back.
+    /// The answers of all stopped asks.
     Stopping(Stop),
-    /// R2's report about a task that is given up.
+    /// R2's report on an abandoned task.
     Reporting(Box<Reporting>),
-    /// Nothing: the `FinalResult` is out.
+    /// Nothing: the `FinalResult` has been sent.
     Closed,
 }
 
-/// What everything was stopped for.
+/// Why everything was stopped.
 #[derive(Debug)]
 pub(super) enum Stop {
     /// A fault closed the round.
     Fault(TaskFault),
-    /// The person cancelled.
     Cancel(CancelRequest),
 }
 
-/// Everything a handler works with besides the machine.
+/// The effects of R7.
 pub(super) type Fx<'a> = Effects<'a, party::GoalGradientSolver>;
 
 impl Machine for GoalGradientSolver {
@@ -70,8 +69,8 @@ impl Machine for GoalGradientSolver {
 }
 
 impl GoalGradientSolver {
-    /// R4b measured a round. While a fault or a cancel is pending its round is closed already, and a report about a
-    /// round that was decided on before is stale.
+    /// Handles a round that R4b measured. While a fault or a cancel is pending its round is already closed, and a
+    /// report about a decided round is stale.
     fn on_round(&mut self, number: Option<u32>, round: Round, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         if !matches!(self.phase, Phase::Running) || number.is_some_and(|number| self.course.is_closed(number))
         {
@@ -80,7 +79,8 @@ impl GoalGradientSolver {
         self.decide_on_round(number, round, ctx, fx);
     }
 
-    /// The first fault stands: what follows while everything is being stopped follows from it.
+    /// Handles a fault. The first one counts: faults that follow while everything is being stopped are its
+    /// consequences.
     fn on_fault(&mut self, fault: TaskFault) {
         match &mut self.phase {
             Phase::Running => self.phase = Phase::Stopping(Stop::Fault(fault)),
@@ -89,8 +89,8 @@ impl GoalGradientSolver {
         }
     }
 
-    /// The person's word stands above a fault that is not decided on yet. A task that is given up already keeps the
-    /// reason it was given up for: memory has been told.
+    /// Handles a cancel. It takes precedence over a fault that is not decided yet. A task that is already being
+    /// abandoned keeps its reason, because memory has been told.
     fn on_cancel(&mut self, cancel: CancelRequest) {
         match &mut self.phase {
             Phase::Running | Phase::Stopping(Stop::Fault(_)) => {
@@ -109,7 +109,7 @@ impl GoalGradientSolver {
                 self.phase = Phase::Reporting(reporting);
                 self.end_without_report(ctx, fx);
             }
-            // Nothing was stopped for R7's sake.
+            // R7 did not request this stop.
             phase @ (Phase::Running | Phase::Reporting(_) | Phase::Closed) => self.phase = phase,
         }
     }
@@ -121,7 +121,7 @@ impl GoalGradientSolver {
         }
     }
 
-    /// Nobody reports any more: R7 words it itself.
+    /// Ends the task in R7's own words, because no report will come.
     fn end_without_report(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
         match std::mem::replace(&mut self.phase, Phase::Closed) {
             Phase::Reporting(reporting) => fx.publish(reporting.ending.without_report(ctx)),

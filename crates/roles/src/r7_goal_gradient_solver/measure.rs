@@ -1,4 +1,4 @@
-//! From messages to the controller's measurement.
+//! Converts messages to the controller's measurement.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use setpoint_protocol::tool::{ErrorKind, Phase, ToolRecord};
 use super::course::Course;
 use super::round::{Round, Whole, has_failed};
 
-/// A round that R4b measured.
+/// Measures a round that R4b reported.
 pub(super) fn of_round(round: &Round, course: &Course) -> Measurement {
     let outcomes = round.outcomes.iter().map(|outcome| of_outcome(outcome, course)).collect();
     let event = match &round.whole {
@@ -27,7 +27,8 @@ pub(super) fn of_round(round: &Round, course: &Course) -> Measurement {
     Measurement { elapsed_ms: millis(round.elapsed_ms), event }
 }
 
-/// The same round where its outcomes cannot be used: accepted all the same, or a round that measured nothing.
+/// Measures a round whose outcomes are unusable: as accepted if R4b accepted it, otherwise as one that measured
+/// nothing.
 pub(super) fn of_unusable(round: &Round) -> Measurement {
     let event = match &round.whole {
         Whole::Accepted(_) => Event::Accepted { outcomes: Vec::new(), unproven: round.is_unproven() },
@@ -38,13 +39,13 @@ pub(super) fn of_unusable(round: &Round) -> Measurement {
     Measurement { elapsed_ms: millis(round.elapsed_ms), event }
 }
 
-/// A fault. Before there is a `TaskSpec` there is nothing that another round could do.
+/// Measures a fault. Before there is a `TaskSpec` another round could do nothing.
 pub(super) fn of_fault(fault: &TaskFault, has_spec: bool) -> Measurement {
     let event = Event::Fault { kind: fault.kind, retryable: fault.retryable && has_spec };
     Measurement { elapsed_ms: millis(fault.elapsed_ms), event }
 }
 
-/// A cancel after `elapsed_ms` milliseconds.
+/// Measures a cancel after `elapsed_ms` milliseconds.
 pub(super) fn of_cancel(elapsed_ms: u64) -> Measurement {
     Measurement { elapsed_ms: millis(elapsed_ms), event: Event::Cancelled }
 }
@@ -52,7 +53,7 @@ pub(super) fn of_cancel(elapsed_ms: u64) -> Measurement {
 fn of_outcome(outcome: &SubTaskOutcome, course: &Course) -> Outcome {
     let own: BTreeSet<&CriterionId> =
         outcome.success_criteria.iter().map(|criterion| &criterion.id).collect();
-    // A pass on a criterion that the sub-task does not have proves nothing; a fail on one is not hidden.
+    // A pass on a criterion that the sub-task does not have proves nothing; a fail on one is still counted.
     let counts =
         |verdict: &&Verdict| has_failed(verdict) || own.is_empty() || own.contains(&verdict.criterion_id);
     let criteria = of_verdicts(outcome.criteria_verdicts.iter().filter(counts));
@@ -73,7 +74,7 @@ fn of_outcome(outcome: &SubTaskOutcome, course: &Course) -> Outcome {
     }
 }
 
-/// One criterion an id: where an id is judged twice, a fail stands against a pass.
+/// Returns one criterion per id: if an id is judged twice, a fail outweighs a pass.
 fn of_verdicts<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Vec<Criterion> {
     let mut criteria: Vec<Criterion> = Vec::new();
     let mut places: BTreeMap<&CriterionId, usize> = BTreeMap::new();
@@ -97,7 +98,8 @@ fn of_verdicts<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Vec<Crite
     criteria
 }
 
-/// A call of the work. Probes measure and are nobody's failure, but a refusal of consent counts wherever it stands.
+/// Converts a call of the work. Failing probes are not counted as failures of the work, but a refusal of consent
+/// always counts.
 fn of_call(record: &ToolRecord) -> Option<Call> {
     let is_refused = record.error_kind == Some(ErrorKind::Consent);
     if record.phase != Phase::Work && !is_refused {
@@ -112,7 +114,7 @@ fn of_call(record: &ToolRecord) -> Option<Call> {
     Some(Call { tools, target: record.target.clone(), end })
 }
 
-/// Milliseconds as f64: exact up to 2^53, and finite beyond.
+/// Converts milliseconds to f64: exact up to 2^53, and finite beyond.
 fn millis(elapsed_ms: u64) -> f64 {
     elapsed_ms as f64
 }

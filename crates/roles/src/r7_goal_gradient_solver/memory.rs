@@ -1,4 +1,5 @@
-//! What R7 tells memory about a decision (SPEC 6.4). Published before the directive or the result, never waited for.
+//! R7's messages to memory about a decision (SPEC 6.4). Published before the directive or the result, never waited
+//! for.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ use super::round::{Round, is_blameless};
 
 /// Publishes the decision's lessons, the round's newly matched outputs, and feedback on rules, in this order.
 ///
-/// `round` is the round that was decided on; none where a fault or a cancel decided.
+/// `round` is the decided round; `None` if a fault or a cancel decided.
 pub(super) fn write(
     decision: &Decision,
     round: Option<&Round>,
@@ -34,7 +35,7 @@ pub(super) fn write(
     }
     let intent_is_told = decision.lessons.iter().any(|lesson| lesson.subject == Subject::Intent);
     for rule in contradicted(decision, round, course, intent_is_told) {
-        // The ending's own Megram speaks to this pair already: one failure must not count twice.
+        // The ending's own Megram already affects this pair: one failure must not count twice.
         if intent_is_told && rule.space == intent_space(ctx) && rule.entity == ENV_LOCAL {
             continue;
         }
@@ -43,8 +44,8 @@ pub(super) fn write(
     }
 }
 
-/// Whether a lesson is one. Where a premise was missing or the work was given up, a bad outcome says nothing about the
-/// approach, and nothing about the targets of its calls.
+/// Returns whether a lesson is worth storing. After a missing premise, or if the work was given up, a bad outcome
+/// says nothing about the approach or about the targets of its calls.
 fn teaches(lesson: &Lesson, round: Option<&Round>) -> bool {
     let (Some(round), false) = (round, is_praise(lesson.state)) else { return true };
     match &lesson.subject {
@@ -60,13 +61,13 @@ fn teaches(lesson: &Lesson, round: Option<&Round>) -> bool {
     }
 }
 
-/// Whether the state says that something worked.
+/// Returns whether the state reports a success.
 fn is_praise(state: MacroState) -> bool {
     matches!(state, MacroState::Accept | MacroState::Success | MacroState::BreakSymmetry)
 }
 
 fn write_lesson(lesson: &Lesson, decision: &Decision, shown: Option<&Round>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
-    // A state without a row has nothing to be remembered by.
+    // A state without a row in memory's table is not stored.
     let Some(state) = row(lesson.state) else { return };
     let (space, entity, content) = match &lesson.subject {
         Subject::Intent => {
@@ -82,7 +83,7 @@ fn write_lesson(lesson: &Lesson, decision: &Decision, shown: Option<&Round>, ctx
     publish(key, quantize(state), content, ctx, fx);
 }
 
-/// The state's row in memory's table; `None` before the first decision.
+/// Returns the state's row in memory's table; `None` before the first decision.
 fn row(state: MacroState) -> Option<State> {
     Some(match state {
         MacroState::Init => return None,
@@ -96,7 +97,7 @@ fn row(state: MacroState) -> Option<State> {
     })
 }
 
-/// One K Megram per sub-task that matched in this round and in none before.
+/// Writes one K Megram per sub-task that first matched in this round.
 fn write_matched(round: &Round, course: &Course, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
     let mut seen = BTreeSet::new();
     for outcome in round.matched().filter(|outcome| !course.is_carried(outcome)) {
@@ -113,8 +114,8 @@ fn write_matched(round: &Round, course: &Course, ctx: &Ctx<'_>, fx: &mut Fx<'_>)
     }
 }
 
-/// The rules that the ending speaks against: best practices that were applied and led to an end that says something
-/// about the approach, constraints that were overridden and led to an accept.
+/// Returns the rules that the ending contradicts: best practices that were applied and led to an end that says
+/// something about the approach, and constraints that were overridden and led to an accept.
 ///
 /// A `RuleRef` does not say which kind it is; R2 names best practices as applied and constraints as overridden.
 fn contradicted<'a>(
@@ -140,7 +141,7 @@ fn intent_space(ctx: &Ctx<'_>) -> String {
     format!("{INTENT_SPACE}{}", ctx.slug)
 }
 
-/// Where a Megram goes.
+/// The address of a Megram.
 struct Key {
     level: Level,
     space: String,

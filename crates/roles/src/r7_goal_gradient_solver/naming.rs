@@ -1,4 +1,4 @@
-//! Which commands the person or a criterion names, so that the next plan needs them.
+//! Finds the commands that the person or a criterion names, because the next plan needs them.
 
 use setpoint_machine::Ctx;
 use setpoint_protocol::ToolId;
@@ -10,19 +10,19 @@ use setpoint_protocol::tool::CallReading;
 use super::attempts::Attempt;
 use crate::line::one_line;
 
-/// Longest text in characters that is searched for commands; the end of a longer one is not.
+/// At most so many characters of a text are searched for commands.
 const TEXT_CHARS_MAX: usize = 32_000;
 
-/// What the person and the criteria say, prepared for look-ups.
+/// The text of the person and the criteria, prepared for look-ups.
 #[derive(Debug, Default)]
 pub(super) struct Naming {
     /// The person's input and the criteria, with single spaces.
     texts: Vec<String>,
-    /// What stands in back quotes in them.
+    /// Texts in back quotes in them.
     quotes: Vec<String>,
-    /// The probes of checks.
+    /// Probes of checks.
     probes: Vec<CallReading>,
-    /// Tools that a check looks for the last call of.
+    /// Tools whose last call a check looks at.
     tools: Vec<String>,
 }
 
@@ -58,7 +58,8 @@ impl Naming {
         self.texts.push(text);
     }
 
-    /// Whether this tool is needed, whatever it is called on. A check on `shell` is met by any program, so it names none.
+    /// Returns whether this tool is needed, whatever its target. A check on `shell` is met by any program, so it
+    /// names none.
     pub(super) fn names_tool(&self, tool: &ToolId) -> bool {
         let program = tool.as_str().split_once('/').map(|(_, program)| program);
         let begins = |quote: &String| quote.split(' ').next() == program;
@@ -67,14 +68,14 @@ impl Naming {
             || self.tools.iter().any(|named| named == tool.as_str())
     }
 
-    /// Whether this call is a check's own.
+    /// Returns whether this call is a check's own probe.
     pub(super) fn names_probe(&self, tool: &ToolId, target: &str) -> bool {
         self.probes.iter().any(|probe| probe.target == target && probe.tools.contains(tool))
     }
 
-    /// Whether this command, or a part of its pipeline, is named.
+    /// Returns whether this command, or a part of its pipeline, is named.
     ///
-    /// A part counts from two words on: `sort` in "sort the list" does not name a command that pipes into `sort`.
+    /// A part must have at least two words: `sort` in "sort the list" does not name a command that pipes into `sort`.
     pub(super) fn names_command(&self, target: &str, attempt: &Attempt) -> bool {
         let command = attempt.command.as_deref().map(|command| one_line(command, TEXT_CHARS_MAX));
         let parts = target.split(" | ").flat_map(|part| part.split(" ; "));
@@ -85,7 +86,7 @@ impl Naming {
     }
 }
 
-/// Whether `text` contains `words` as whole words.
+/// Returns whether `text` contains `words` as whole words.
 fn contains(text: &str, words: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "_-/".contains(c);
     !words.is_empty()
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_known_as_it_was_written() {
+    fn a_command_is_matched_as_it_was_written() {
         let naming = of("see that grep -c \"a b\" x.txt is 3");
         let attempt = attempt(Some("grep -c \"a b\"  x.txt"));
         assert!(naming.names_command("grep -c 'a b' x.txt", &attempt));

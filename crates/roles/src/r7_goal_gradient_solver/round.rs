@@ -1,4 +1,4 @@
-//! What R4b reported about a round, in one form for both of its messages.
+//! R4b's report on a round, in one form for both of its messages.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use setpoint_protocol::message::{
 use setpoint_protocol::tool::ToolRecord;
 use setpoint_protocol::{Any, CallId, CriterionId, SubTaskId};
 
-/// One round as R4b measured it.
+/// A round as R4b measured it.
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     pub(super) outcomes: Vec<SubTaskOutcome>,
@@ -18,13 +18,13 @@ pub(super) struct Round {
     pub(super) failed_subtasks: Vec<SubTaskId>,
     /// The task's own criteria, as far as R4b named them.
     pub(super) task_criteria: Vec<Criterion>,
-    /// The merged output, or what there is of it.
+    /// Merged output, possibly partial.
     pub(super) output: Any,
     /// R4b's words: what was done, or what is missing.
     pub(super) words: String,
-    /// What was withdrawn from the task's criteria so far.
+    /// Criteria withdrawn from the task so far.
     pub(super) withdrawn: Vec<Withdrawal>,
-    /// What the person names and no call that ran does.
+    /// Names in the person's words that no call that ran mentions.
     pub(super) overlooked: Vec<String>,
     pub(super) applied_rules: Vec<RuleRef>,
     pub(super) overridden_rules: Vec<RuleRef>,
@@ -33,12 +33,12 @@ pub(super) struct Round {
     pub(super) elapsed_ms: u64,
 }
 
-/// What R4b found about the merged result.
+/// R4b's judgement of the merged result.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Whole {
-    /// It holds: these verdicts all passed.
+    /// Accepted: these verdicts all passed.
     Accepted(Vec<Verdict>),
-    /// It was judged and rejected.
+    /// Judged and rejected.
     Rejected(Vec<Verdict>),
     /// Everything matched, and the whole could not be judged.
     Unjudged,
@@ -52,8 +52,8 @@ impl From<ReplanRequest> for Round {
         let whole = match request.task_criteria_verdicts {
             _ if outcomes.iter().any(is_failed) => Whole::Missing,
             Some(verdicts) if !verdicts.is_empty() => Whole::Rejected(verdicts),
-            // Everything matched and yet R4b did not accept, without saying what is wrong: no sub-task criterion
-            // shows it, so counting those would deliver what was rejected.
+            // Everything matched and yet R4b did not accept, without saying why: no sub-task criterion shows the
+            // failure, so counting those would deliver a rejected result.
             Some(_) | None => Whole::Unjudged,
         };
         Round {
@@ -74,8 +74,8 @@ impl From<ReplanRequest> for Round {
 }
 
 impl From<OutcomeSummary> for Round {
-    /// An acceptance that contradicts its own evidence is none (Law 0): a failed outcome or verdict makes it a
-    /// rejection.
+    /// Converts an acceptance. One that contradicts its own evidence is invalid (Law 0): a failed outcome or verdict
+    /// makes it a rejection.
     fn from(summary: OutcomeSummary) -> Self {
         let outcomes = consistent(summary.outcomes);
         let verdicts = summary.task_criteria_verdicts;
@@ -104,7 +104,7 @@ impl From<OutcomeSummary> for Round {
 }
 
 impl Round {
-    /// What matched and may be kept: not what R4b names as at fault for a rejected whole.
+    /// Returns the matched sub-tasks that may be kept: all but those that R4b names as at fault for a rejected whole.
     pub(super) fn matched(&self) -> impl Iterator<Item = &SubTaskOutcome> {
         let is_kept = |outcome: &&SubTaskOutcome| !self.failed_subtasks.contains(&outcome.subtask_id);
         self.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Matched).filter(is_kept)
@@ -114,14 +114,14 @@ impl Round {
         self.outcomes.iter().filter(|outcome| is_failed(outcome))
     }
 
-    /// The ids of the sub-tasks that failed, each once.
+    /// Returns the distinct ids of the failed sub-tasks.
     pub(super) fn failed_ids(&self) -> Vec<SubTaskId> {
         let mut seen = BTreeSet::new();
         let ids = self.failed().map(|outcome| &outcome.subtask_id).chain(&self.failed_subtasks);
         ids.filter(|id| seen.insert(*id)).cloned().collect()
     }
 
-    /// The verdicts on the whole.
+    /// Returns the verdicts on the whole.
     pub(super) fn whole_verdicts(&self) -> &[Verdict] {
         match &self.whole {
             Whole::Accepted(verdicts) | Whole::Rejected(verdicts) => verdicts,
@@ -129,29 +129,31 @@ impl Round {
         }
     }
 
-    /// Every verdict of the round: on the whole first, then the sub-tasks'.
+    /// Returns every verdict of the round: on the whole first, then the sub-tasks'.
     pub(super) fn verdicts(&self) -> impl Iterator<Item = &Verdict> + Clone {
         self.whole_verdicts().iter().chain(self.subtask_verdicts())
     }
 
-    /// Whether what failed rests on a missing premise: a criterion is shown to be impossible here, and nothing is refuted.
+    /// Returns whether the failures rest on a missing premise: a criterion is shown to be impossible here, and
+    /// nothing is refuted.
     pub(super) fn lacks_a_premise(&self) -> bool {
         rests_on_a_missing_premise(self.failed_verdicts())
     }
 
-    /// The criteria that the evidence refutes, by name, each once. What was only not shown, or cannot hold here, says
-    /// nothing about the approach.
+    /// Returns the distinct names of the criteria that the evidence refutes. A criterion that is only unproven, or
+    /// cannot hold here, says nothing about the approach.
     pub(super) fn refuted(&self) -> Vec<String> {
         distinct(self.failed_verdicts().filter(|one| is_refuted(one)).map(|one| one.criterion.clone()))
     }
 
-    /// Every verdict that did not pass.
+    /// Returns every verdict that did not pass.
     pub(super) fn failed_verdicts(&self) -> impl Iterator<Item = &Verdict> + Clone {
         self.verdicts().filter(|verdict| has_failed(verdict))
     }
 
-    /// The verdicts on the task's own criteria. Where the whole was not judged, what the sub-tasks' verdicts say about the
-    /// same criteria: a failure of any; a pass of the only one, whose output the result is.
+    /// Returns the verdicts on the task's own criteria. If the whole was not judged, returns what the sub-tasks'
+    /// verdicts say about the same criteria: a failure of any; a pass only of a single sub-task, whose output is the
+    /// result.
     pub(super) fn own_verdicts(&self) -> Vec<Verdict> {
         match self.whole_verdicts() {
             [] => self.task_criteria.iter().filter_map(|own| self.judged_in_part(own)).collect(),
@@ -173,13 +175,13 @@ impl Round {
         Some(Verdict { criterion_id: own.id.clone(), ..verdict.clone() })
     }
 
-    /// The verdicts on the sub-tasks' criteria.
+    /// Returns the verdicts on the sub-tasks' criteria.
     pub(super) fn subtask_verdicts(&self) -> impl Iterator<Item = &Verdict> + Clone {
         self.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts)
     }
 
-    /// The task's own criteria that were not met, by name, each once: what failed and what was not judged. Where none of
-    /// them shows what is missing, the sub-tasks' criteria.
+    /// Returns the distinct names of the task's own criteria that were not met: failed or not judged. If none of them
+    /// shows what is missing, returns the sub-tasks' criteria.
     pub(super) fn own_unmet(&self) -> Vec<String> {
         let verdicts = self.own_verdicts();
         let failed = verdicts.into_iter().filter(has_failed).map(|verdict| verdict.criterion);
@@ -187,7 +189,7 @@ impl Round {
         if names.is_empty() { self.unmet() } else { names }
     }
 
-    /// The task's own criteria that nobody judged, by name.
+    /// Returns the names of the task's own criteria without a verdict.
     pub(super) fn own_unjudged(&self) -> Vec<String> {
         let verdicts = self.own_verdicts();
         let is_judged = |own: &&Criterion| verdicts.iter().any(|verdict| verdict.criterion_id == own.id);
@@ -195,7 +197,8 @@ impl Round {
         distinct(unjudged.map(|own| own.criterion.clone()))
     }
 
-    /// The task's own criteria that were met, by name, each once. Where it is known to have none, the sub-tasks'.
+    /// Returns the distinct names of the task's own criteria that were met; the sub-tasks' if the task is known to
+    /// have none.
     pub(super) fn own_met(&self) -> Vec<String> {
         let own = self.own_verdicts();
         let of_subtasks = if own.is_empty() && self.task_criteria.is_empty() {
@@ -207,8 +210,8 @@ impl Round {
         distinct(passed.map(|verdict| verdict.criterion))
     }
 
-    /// Everything that was not met, by name, each once: criteria with a failed verdict, criteria of a failed sub-task that
-    /// nobody judged, and where there is neither, that it failed.
+    /// Returns the distinct names of everything that was not met: criteria with a failed verdict, criteria of a
+    /// failed sub-task without a verdict, and otherwise the fact that it failed.
     pub(super) fn unmet(&self) -> Vec<String> {
         let of_whole = self.whole_verdicts().iter().filter(|verdict| has_failed(verdict));
         let mut names: Vec<String> = of_whole.map(|verdict| verdict.criterion.clone()).collect();
@@ -221,7 +224,8 @@ impl Round {
         distinct(names)
     }
 
-    /// Why a playbook's step was given up: what its call said. A sub-task that was judged failed says what was not met.
+    /// Returns why a playbook's step was given up: the text of its call. For a sub-task that was judged, the verdicts
+    /// say what was not met.
     pub(super) fn given_up(&self) -> Option<&str> {
         let outcomes = self.outcomes.iter().filter(|outcome| is_failed(outcome));
         let given_up = outcomes.filter(|outcome| {
@@ -234,14 +238,14 @@ impl Round {
         reasons.into_iter().find(|reason| !reason.starts_with("not met"))
     }
 
-    /// Whether no pass shows that the work did it (SPEC 4.3), or nothing looked at what the person names.
+    /// Returns whether no pass shows that the work did it (SPEC 4.3), or nothing looked at what the person names.
     pub(super) fn is_unproven(&self) -> bool {
         let shows = |verdict: &Verdict| verdict.strength.is_proof() && !verdict.vacuous && !verdict.self_made;
         !self.overlooked.is_empty() || !self.verdicts().any(shows)
     }
 }
 
-/// Whether nothing that an outcome's failures show speaks against this pair of its calls: a premise is missing, or
+/// Returns whether none of an outcome's failures counts against this pair of its calls: a premise is missing, or
 /// nothing was refuted and every such call succeeded (the work was given up).
 pub(super) fn is_blameless(outcome: &SubTaskOutcome, tool: &str, target: &str) -> bool {
     let failed = || outcome.criteria_verdicts.iter().filter(|verdict| has_failed(verdict));
@@ -255,27 +259,28 @@ fn rests_on_a_missing_premise<'a>(mut failed: impl Iterator<Item = &'a Verdict> 
     failed.clone().any(|verdict| verdict.shown == Some(Shown::Cannot)) && !failed.any(is_refuted)
 }
 
-/// Whether the evidence says otherwise; so do failures of earlier versions, which did not tell.
+/// Returns whether the evidence refutes the criterion. Failures recorded by earlier versions, which did not say,
+/// count as refuted.
 fn is_refuted(verdict: &Verdict) -> bool {
     matches!(verdict.shown, Some(Shown::Refuted) | None)
 }
 
-/// One thing that a sub-task did not meet.
+/// Something that a sub-task did not meet.
 pub(super) struct Gap {
     pub(super) criterion: String,
-    /// Its id, where it was judged.
+    /// Id of the criterion, if it was judged.
     pub(super) criterion_id: Option<CriterionId>,
-    /// Whether its check says nothing of what it looked at.
+    /// Whether its check does not apply to what it looked at.
     pub(super) unevaluable: bool,
     pub(super) failure_class: Option<FailureClass>,
     pub(super) shown: Option<Shown>,
     /// What was seen.
     pub(super) evidence: String,
-    /// The calls that it was seen in.
+    /// Calls that show the evidence.
     pub(super) cites: Vec<CallId>,
 }
 
-/// What the sub-task did not meet; nothing only where it matched.
+/// Returns what the sub-task did not meet; empty only if it matched.
 pub(super) fn gaps(outcome: &SubTaskOutcome) -> Vec<Gap> {
     let mut gaps: Vec<Gap> =
         outcome.criteria_verdicts.iter().filter(|verdict| has_failed(verdict)).map(Gap::of_verdict).collect();
@@ -316,12 +321,12 @@ impl Gap {
     }
 }
 
-/// Whether there is nothing in an output.
+/// Returns whether an output is empty.
 pub(super) fn is_empty(output: &Any) -> bool {
     output.to_text().trim().is_empty()
 }
 
-/// Whether the criterion was not met.
+/// Returns whether the criterion was not met.
 pub(super) fn has_failed(verdict: &Verdict) -> bool {
     verdict.verdict == VerdictWord::Fail
 }
@@ -330,7 +335,7 @@ fn is_failed(outcome: &SubTaskOutcome) -> bool {
     outcome.status == OutcomeStatus::Failed
 }
 
-/// The outcomes, none of which is called matched over a failed verdict.
+/// Returns the outcomes with a matched one changed to failed if it has a failed verdict.
 fn consistent(mut outcomes: Vec<SubTaskOutcome>) -> Vec<SubTaskOutcome> {
     for outcome in &mut outcomes {
         if outcome.criteria_verdicts.iter().any(has_failed) {
@@ -340,7 +345,7 @@ fn consistent(mut outcomes: Vec<SubTaskOutcome>) -> Vec<SubTaskOutcome> {
     outcomes
 }
 
-/// What stands for the task's criteria when nobody could judge them.
+/// Stand-in for the task's criteria when they could not be judged.
 const WHOLE_UNJUDGED: &str = "the result as a whole could not be judged";
 
 fn distinct(names: impl IntoIterator<Item = String>) -> Vec<String> {

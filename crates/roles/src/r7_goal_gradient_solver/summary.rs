@@ -1,6 +1,7 @@
 //! The words of a `FinalResult`, for a person: what was done first, then by name what was not met, then why it ended.
-//! Code says what was not met and why; R2's report and R4b's words are quoted. Nothing here calls a result complete unless
-//! every criterion is met. The numbers of the decision are fields of the result and stand in no sentence.
+//! Code says what was not met and why; R2's report and R4b's words are quoted. Nothing here calls a result complete
+//! unless every criterion is met. The numbers of the decision are fields of the result and are not repeated in
+//! sentences.
 
 use setpoint_control::Decision;
 use setpoint_machine::ledger::Unanswered;
@@ -14,23 +15,23 @@ use super::round::{Round, has_failed, is_empty};
 use crate::blocking::target_name;
 use crate::line::one_line;
 
-/// Longest part of a summary that R2 or R4b worded, in characters; a longer one is cut with a mark.
+/// Maximum length, in characters, of a part of a summary that R2 or R4b worded; a longer one is cut with a mark.
 const WORDS_CHARS_MAX: usize = 4_000;
-/// Most things that a sentence names; the rest are counted, and `unmet_criteria` has them all.
+/// At most so many things are named in a sentence; the rest are counted, and `unmet_criteria` lists them all.
 const NAMED_MAX: usize = 20;
-/// Longest criterion, reason or next move in characters; a longer one is cut with a mark.
+/// Maximum length, in characters, of a criterion, reason or next move; a longer one is cut with a mark.
 const QUOTE_CHARS_MAX: usize = 400;
-/// Most next moves; the rest are dropped, people try the first ones.
+/// At most so many next moves; the rest are dropped, because people try the first ones.
 const NEXT_MOVES_MAX: usize = 8;
 
-/// What a person can try when models failed and none of the failures says it.
+/// Next move for failed models if no failure suggests one.
 const MODEL_MOVE: &str = "a model did not answer: try again later, or choose another model";
 
 /// Why an accepted result is unproven.
 const UNPROVEN: &str = "Unproven: every pass was green before the work began, rests on what the work made or changed itself, or is about the form of \
      the answer or a matter of taste.";
 
-/// The summary of an end.
+/// Returns the summary of an end.
 pub(super) fn of(result: &FinalResult, facts: &Facts, report: &PartialReport) -> String {
     match result.directive {
         EndState::Accept => accepted(result, facts),
@@ -49,7 +50,7 @@ fn accepted(result: &FinalResult, facts: &Facts) -> String {
     text
 }
 
-/// What R4b accepted although no pass shows that the work did it.
+/// Returns the note on a result that R4b accepted although no pass shows that the work did it.
 fn unproven(result: &FinalResult, facts: &Facts) -> String {
     let accepted = accepted(result, facts);
     match result.overlooked.is_empty() {
@@ -85,7 +86,7 @@ fn given_up(result: &FinalResult, facts: &Facts, report: &PartialReport) -> Stri
     text.push(' ');
     text.push_str(&facts.why());
     push_unanswered(&mut text, facts);
-    // What R7 said itself need not be said twice.
+    // R7's own words are not repeated.
     let blocked_by = report.blocked_by.trim();
     let blocked_by = blocked_by.strip_prefix(facts.reason().as_str()).unwrap_or(blocked_by).trim();
     if !blocked_by.is_empty() {
@@ -103,7 +104,7 @@ fn push_unmet(text: &mut String, result: &FinalResult, facts: &Facts) {
     push_withdrawn(text, result);
 }
 
-/// A criterion that was not met, with what its failure came to.
+/// Returns a criterion that was not met, with what its verdict showed, or "not judged".
 fn with_word(name: &str, result: &FinalResult, facts: &Facts) -> String {
     let all = result.verdicts.iter().chain(&result.subtask_verdicts);
     let judged = all.filter(|verdict| verdict.criterion == name).find(|verdict| has_failed(verdict));
@@ -132,34 +133,34 @@ fn push_unanswered(text: &mut String, facts: &Facts) {
     }
 }
 
-/// What the words rest on.
+/// The facts that the words rest on.
 #[derive(Debug)]
 pub(super) struct Facts {
     ended_by: EndedBy,
-    /// Why the work was never begun: R1 or R2 had no answer.
+    /// Why the work never began: R1 or R2 had no answer.
     not_started: Option<String>,
-    /// What a playbook's step was given up with.
+    /// Why a playbook's step was given up.
     stopped: Option<String>,
-    /// The rule that decided, with its numbers, as a sentence.
+    /// Deciding rule with its numbers, as a sentence.
     rule: String,
-    /// What the fault or the person said.
+    /// Words of the fault or the person.
     said: Option<String>,
     /// What a person can do about the fault.
     hints: Vec<String>,
-    /// Why models did not answer in the last round, each with who asked.
+    /// Why models did not answer in the last round, each with the role that asked.
     unanswered: Vec<String>,
-    /// What a person can do about that.
+    /// What a person can do about the model failures.
     model_hints: Vec<String>,
     /// Calls that were refused consent, as `<tool>: <target>`.
     refused: Vec<String>,
     /// The task's own criteria that were met.
     met: Vec<String>,
-    /// The task's own criteria that nobody judged.
+    /// The task's own criteria without a verdict.
     unjudged: Vec<String>,
     /// R4b's words about the round.
     words: String,
     has_output: bool,
-    /// Some round came to a judgement.
+    /// Whether any round was judged.
     is_judged: bool,
 }
 
@@ -186,7 +187,7 @@ impl Facts {
             Cause::Fault(fault) => (Some(fault.reason.as_str()), fault.hints.clone()),
             Cause::Cancel(cancel) => (cancel.reason.as_deref(), Vec::new()),
         };
-        // The rationale opens with the state, which is another field of the result.
+        // The rationale begins with the state, which is another field of the result.
         let state = format!("{}: ", decision.directive());
         let rule = decision.rationale.strip_prefix(&state).unwrap_or(&decision.rationale);
         Facts {
@@ -211,7 +212,7 @@ impl Facts {
         }
     }
 
-    /// Takes what models failed with. What the fault says already is not said twice.
+    /// Adds the failures of models, except what the fault already says.
     pub(super) fn hear_of(&mut self, unanswered: &[Unanswered]) {
         for Unanswered { role, failure } in unanswered {
             let reason = one_line(&failure.reason, QUOTE_CHARS_MAX);
@@ -227,7 +228,7 @@ impl Facts {
         }
     }
 
-    /// Which rule ended the task, by name, and why, with its numbers: for R2's report.
+    /// Returns the rule that ended the task, by name, and why, with its numbers: for R2's report.
     pub(super) fn reason(&self) -> String {
         let rule = sentence(&self.rule);
         match self.said() {
@@ -236,7 +237,7 @@ impl Facts {
         }
     }
 
-    /// Why the task ended, for a person. Whole sentences.
+    /// Returns why the task ended, in whole sentences for a person.
     fn why(&self) -> String {
         let why = match self.ended_by {
             EndedBy::CriteriaMet => "Every criterion is met.",
@@ -258,7 +259,7 @@ impl Facts {
         }
     }
 
-    /// What the fault, the person or the refusal was.
+    /// Returns the fault, the person's words or the refusal.
     fn said(&self) -> Option<String> {
         let label = match self.ended_by {
             EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => "The last round ended in a fault",
@@ -279,10 +280,10 @@ impl Facts {
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// The report where nobody else gives one.
+    /// Returns the report used if R2 gives none.
     pub(super) fn report(&self) -> PartialReport {
         let mut achieved = match self.met.len() {
-            // Sub-tasks may have matched in a round that did not come to its end.
+            // Sub-tasks may have matched in a round that was never closed.
             0 if !self.is_judged => "No round was judged, so nothing can be called achieved.".to_owned(),
             0 => "No criterion was met.".to_owned(),
             _ => format!("Met: {}.", quoted(&self.met)),
@@ -293,10 +294,11 @@ impl Facts {
         PartialReport { achieved, blocked_by: String::new(), next_moves: self.own_moves() }
     }
 
-    /// What a person could try next: what the fault says about itself first, then models that failed, then the report's.
+    /// Returns what a person could try next: the fault's own hints first, then those about failed models, then the
+    /// report's.
     pub(super) fn next_moves(&self, report: &PartialReport) -> Vec<String> {
         let mut moves: Vec<String> = Vec::new();
-        // What a fault says of itself is more to the point than what could be tried after any fault.
+        // A fault's own hints are more specific than the report's general ones.
         let of_report = match self.ended_by {
             EndedBy::Fault if !self.hints.is_empty() => &[],
             _ => report.next_moves.as_slice(),
@@ -324,7 +326,7 @@ impl Facts {
             EndedBy::Infeasible => "supply what the reason names and state the goal again",
             EndedBy::Fault => "mend what the reason names and state the goal again",
             EndedBy::Consent => "allow the action that was refused, or say how to go without it",
-            // Which budget it is, and what allows more of it, the fault itself says.
+            // The fault itself says which budget it is and how to raise it.
             EndedBy::Budget => "state the goal in smaller steps and run them one by one",
             EndedBy::Deadline => "give the task more time, or state the goal in smaller steps",
         };
@@ -332,7 +334,7 @@ impl Facts {
     }
 }
 
-/// The first `max` of some names, and how many more there are.
+/// Returns the first `max` of some names, and how many more there are.
 pub(super) fn named<'a>(names: impl ExactSizeIterator<Item = &'a str>, max: usize) -> String {
     let more = names.len().saturating_sub(max);
     let shown = names.take(max).collect::<Vec<_>>().join("; ");
@@ -344,7 +346,7 @@ fn quoted(names: &[String]) -> String {
     named(lines.iter().map(String::as_str), NAMED_MAX)
 }
 
-/// `text` with a full stop where it has no mark at its end.
+/// Returns `text` with a full stop if it does not end with a mark.
 pub(super) fn sentence(text: &str) -> String {
     if text.is_empty() || text.ends_with(['.', '!', '?', '…']) {
         text.to_owned()
@@ -353,7 +355,7 @@ pub(super) fn sentence(text: &str) -> String {
     }
 }
 
-/// The calls of failing sub-tasks that were refused consent.
+/// Returns the calls of failing sub-tasks that were refused consent.
 fn refused(round: &Round) -> Vec<String> {
     let calls = round.failed().flat_map(|outcome| &outcome.tool_calls);
     let refused = calls.filter(|call| call.error_kind == Some(ErrorKind::Consent));

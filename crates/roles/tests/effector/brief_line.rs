@@ -1,4 +1,4 @@
-//! One line about what a model is asked.
+//! Tests of the one-line description of a model call.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Drives one machine by hand: keeps what it asked and has not got an answer to, and what it said.
+//! Drives one machine by hand: stores its unanswered asks and its messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,9 +17,9 @@ pub(crate) struct Driver {
     calls: u32,
     seq: u64,
     opened: Opened,
-    /// Asks without an answer, messages to people included.
+    /// Unanswered asks, messages to people included.
     pub(crate) open: BTreeMap<CallId, Open>,
-    /// Every message it sent, in order.
+    /// Messages it sent, in order.
     pub(crate) sent: Vec<Payload>,
     /// Prompts of its model calls, as text.
     pub(crate) prompts: Vec<String>,

@@ -1,4 +1,4 @@
-//! Ten thousand results in one task, each as long as a record may be: no question and no message grows with them.
+//! Ten thousand results in one task, each of maximum length: no question and no message grows with their number.
 
 use serde_json::{Value, json};
 use setpoint_protocol::limits::{
@@ -16,17 +16,17 @@ use setpoint_roles::r4b_meta_validator::MetaValidator;
 
 use crate::driver::{Driver, Open, says, wants};
 
-/// Characters that a question of R3 may have: its conversation's, and what it begins with.
+/// Maximum characters of a question of R3: its conversation and its first part.
 const CONVERSATION_CHARS_MAX: usize = 280_000;
-/// Characters that a question of R4a may have, of all its fragments together.
+/// Maximum characters of a question of R4a, all fragments together.
 const QUESTION_CHARS_MAX: usize = 130_000;
-/// The same of R4b, which sees all sub-tasks.
+/// Maximum characters of a question of R4b, which sees all sub-tasks.
 const MERGE_CHARS_MAX: usize = 200_000;
-/// Bytes of a message with all calls that a sub-task can make: their bodies are cut, one line of each stays.
+/// Maximum bytes of a message with all calls of a sub-task: their bodies are cut, and one line of each is kept.
 const RESULT_BYTES_MAX: usize = 1024 * 1024;
 
 #[test]
-fn r3_and_r4a_ask_no_more_whatever_came_back() {
+fn questions_of_r3_and_r4a_stay_bounded() {
     let mut driver = Driver::new(Box::new(Executor::default()), 1);
     driver.send(subtask());
     let mut calls = 0;
@@ -64,7 +64,7 @@ fn r3_and_r4a_ask_no_more_whatever_came_back() {
 }
 
 #[test]
-fn r4b_asks_no_more_whatever_came_back() {
+fn questions_of_r4b_stay_bounded() {
     let mut driver = Driver::new(Box::new(MetaValidator::default()), 0);
     let entries: Vec<Value> = (0..SUBTASKS_MAX)
         .map(|n| json!({ "subtask_id": id(n), "sequence": 1, "intent": format!("part {n}"), "success_criteria": [] }))
@@ -103,7 +103,7 @@ fn answer(driver: &mut Driver, answer: Answer) {
     driver.answer(call, answer);
 }
 
-/// Longer than a record may be.
+/// Returns an answer longer than a record may be.
 fn came_back(n: usize) -> Answer {
     let text = format!("result {n} {}", "line of it\n".repeat(EVIDENCE_CHARS_MAX / 8));
     Answer::Tool(Box::new(ToolAnswer { ok: true, text, ..ToolAnswer::default() }))

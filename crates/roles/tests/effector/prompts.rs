@@ -1,4 +1,4 @@
-//! The prompts of R3, R4a and R4b, whole, as a model reads them.
+//! Snapshots of the complete prompts of R3, R4a and R4b.
 
 use expect_test::{ExpectFile, expect_file};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn r3_asks() {
 }
 
 #[test]
-fn r3_is_told_what_is_blocked_and_what_is_looked_at() {
+fn r3_prompt_lists_blocked_and_checked_calls() {
     let mut driver = Driver::new(Box::new(Executor::default()), 1);
     let mut blocked = subtask();
     let check =
@@ -57,7 +57,7 @@ fn r3_is_told_what_is_blocked_and_what_is_looked_at() {
 }
 
 #[test]
-fn r3_and_its_judge_see_a_file_to_the_line_where_it_goes_on() {
+fn r3_and_r4a_see_the_line_at_which_a_file_continues() {
     let lines = |count: usize| -> String { (1..=count).map(|n| format!("line {n} of the file\n")).collect() };
     let mut driver = Driver::new(Box::new(Executor::default()), 1);
     driver.send(subtask());

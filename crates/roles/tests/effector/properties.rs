@@ -1,4 +1,4 @@
-//! What holds whatever comes in, in whatever order.
+//! Properties that hold for any input in any order.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use setpoint_roles::r4b_meta_validator::MetaValidator;
 
 use crate::driver::{Driver, Open, says, wants};
 
-/// Runs of one call, approvals included.
+/// Maximum runs of one call, approvals included.
 const RUNS_PER_CALL_MAX: usize = 4;
 
 proptest! {
@@ -201,7 +201,7 @@ proptest! {
     }
 }
 
-/// Inputs that nobody waits for must not change anything.
+/// Sends inputs that nothing waits for, which must not change anything.
 fn disturb(driver: &mut Driver, choice: u8) {
     if choice.is_multiple_of(11) {
         let stale: CallId = format!("r3.1/{}", 5_000 + u32::from(choice)).parse().unwrap();

@@ -1,7 +1,7 @@
 //! Scripts: inputs in, effects out.
 //!
-//! Every file of `scripts/r3`, `scripts/r4a` and `scripts/r4b` is one case; `UPDATE_EXPECT=1` writes the effects
-//! of all of them anew.
+//! Every file of `scripts/r3`, `scripts/r4a` and `scripts/r4b` is one case; `UPDATE_EXPECT=1` rewrites the effects of
+//! all of them.
 
 use std::path::Path;
 

@@ -6,10 +6,10 @@ use setpoint_protocol::ToolId;
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::tool::{CallReading, Effect, ToolCall};
 
-/// What the person asked in every task of these tests.
+/// The person's request in every task of these tests.
 pub(crate) const WORDS: &str = "How many words has a.txt?\n```\nQuote this as it stands.\n```";
 
-/// How every task of these tests opened.
+/// Returns the opening of every task of these tests.
 pub(crate) fn opened() -> Opened {
     let tool = |name: &str, class: &str, volatile: bool| {
         json!({
@@ -36,8 +36,8 @@ pub(crate) fn opened() -> Opened {
     .unwrap()
 }
 
-/// Reads calls by simple rules: `read_file`, `clock` and the shell's `ls` and `cat` change nothing; the shell runs
-/// as the first word of each command of a pipeline.
+/// A call reader with simple rules: `read_file`, `clock` and the shell's `ls` and `cat` change nothing; the shell
+/// runs as the first word of each command of a pipeline.
 pub(crate) struct Reader;
 
 impl CallReader for Reader {

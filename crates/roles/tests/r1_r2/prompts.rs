@@ -1,4 +1,4 @@
-//! What the models of R1 and R2 are shown.
+//! The prompts of R1 and R2.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use setpoint_roles::r2_planner::Planner;
 
 use crate::support::{Bench, directive, matched, model_call};
 
-/// Stands for text that nobody may obey.
+/// Marks untrusted text that must stay in data fragments.
 const MARKER: &str = "INJECTED";
 
 #[test]
@@ -101,7 +101,7 @@ fn r2_with_a_survey() {
 }
 
 #[test]
-fn a_quoted_word_that_is_no_file_is_not_missing() {
+fn a_quoted_word_without_a_file_is_not_missing() {
     let mut r2 = Bench::<Planner>::new(&json!({ "models": { "brain": "b", "tool": "t" } }));
     let raw_input = "rename `parse` in a.py, and run pytest tests";
     let asked = r2.message(Kind::TaskSpec, &json!({ "intent": raw_input, "raw_input": raw_input }));
@@ -127,7 +127,7 @@ fn r2_replan_with_everything() {
 }
 
 #[test]
-fn what_cannot_hold_here_gives_no_direction() {
+fn impossible_criteria_give_no_direction() {
     let finding = |shown: &str| json!({ "criterion": "tests ran", "failure_class": "environmental", "shown": shown, "evidence": "no folder", "cites": ["r3.1/1"] });
     for (findings, is_free) in
         [(vec![finding("cannot")], true), (vec![finding("cannot"), finding("refuted")], false)]
@@ -171,7 +171,7 @@ fn every_direction_says_what_to_change_and_what_to_keep() {
 }
 
 #[test]
-fn evidence_is_told_once_for_each_cause_and_no_class_is_made_up() {
+fn evidence_is_told_once_per_cause_without_invented_classes() {
     let (mut r2, _) = first_plan(&json!({}));
     dispatch(&mut r2);
     let finding = |criterion: &str| json!({ "criterion": criterion, "evidence": "there is no folder tests" });
@@ -204,7 +204,7 @@ fn evidence_is_told_once_for_each_cause_and_no_class_is_made_up() {
 }
 
 #[test]
-fn a_planner_is_told_what_is_left() {
+fn a_plan_prompt_states_the_remaining_budgets() {
     let opened = json!({ "budgets": { "calls": 40, "tokens": 90_000, "money": null } });
     let mut r2 = Bench::<Planner>::new(&opened);
     r2.message(Kind::TaskSpec, &json!({ "intent": "count", "raw_input": "count" }));
@@ -223,7 +223,7 @@ fn r2_report() {
 }
 
 #[test]
-fn what_models_tools_and_files_said_stands_in_data_fragments_alone() {
+fn untrusted_text_is_in_data_fragments_only() {
     let (mut r2, _) = first_plan(&json!({}));
     let (mut reported, _) = first_plan(&json!({}));
     let prompts = [
@@ -240,7 +240,7 @@ fn what_models_tools_and_files_said_stands_in_data_fragments_alone() {
 }
 
 #[test]
-fn a_prompt_stays_bounded_whatever_comes() {
+fn prompts_stay_bounded_for_any_input() {
     let long = "many words ".repeat(3_000);
     let exchange = json!({ "input": long, "summary": long, "output": long });
     let mut r1 = Bench::<Perceiver>::new(&json!({ "history": [exchange, exchange, exchange] }));
@@ -286,7 +286,7 @@ fn schemas_name_no_id_that_the_program_makes() {
 }
 
 #[test]
-fn what_a_replan_alone_may_say_is_in_no_first_question() {
+fn a_first_question_has_no_fields_of_a_replan() {
     let (mut r2, first) = first_plan(&json!({}));
     let later = replan(&mut r2, &json!({}));
     for field in ["withdraw", "cannot"] {
@@ -300,7 +300,7 @@ fn what_a_replan_alone_may_say_is_in_no_first_question() {
 }
 
 #[test]
-fn the_worked_example_is_a_plan_that_is_taken() {
+fn the_worked_example_is_a_valid_plan() {
     let tool = |name: &str, class: &str| json!({ "name": name, "class": class, "description": "", "input_schema": {} });
     let tools = json!([
         tool("grep", "search"),
@@ -345,12 +345,12 @@ fn fragment<'a>(prompt: &'a Prompt, name: &str) -> &'a str {
     prompt.fragments.iter().find(|fragment| fragment.name == name).unwrap().text()
 }
 
-/// A planner that asks for its first plan, with the call.
+/// Returns a planner that asks for its first plan, with the call.
 fn first_plan(spec: &Value) -> (Bench<Planner>, ModelCall) {
     first_plan_after(spec, &json!({ "call_id": "r2/1", "availability": "unavailable" }))
 }
 
-/// The same after this word of memory.
+/// Returns the same after this reply of memory.
 fn first_plan_after(spec: &Value, reply: &Value) -> (Bench<Planner>, ModelCall) {
     let mut r2 = Bench::<Planner>::new(&json!({}));
     let mut body = json!({
@@ -366,7 +366,7 @@ fn first_plan_after(spec: &Value, reply: &Value) -> (Bench<Planner>, ModelCall) 
     (r2, call)
 }
 
-/// A word of memory with something under every heading.
+/// Returns a memory reply with something under every heading.
 fn remembered(lesson: &str) -> Value {
     let record = |n: u32, sigma: f64| {
         json!({
@@ -392,7 +392,7 @@ fn remembered(lesson: &str) -> Value {
     })
 }
 
-/// Dispatches a plan of two groups and says what was dispatched.
+/// Dispatches a plan of two groups and returns the ids.
 fn dispatch(r2: &mut Bench<Planner>) -> Vec<String> {
     let criteria = json!([format!("the word {MARKER} is there")]);
     let plan = json!({
@@ -414,7 +414,7 @@ fn replan_call(r2: &mut Bench<Planner>, patch: &Value) -> (CallId, ModelCall) {
     model_call(r2.message(Kind::MemoryReply, &json!({ "call_id": "r2/3", "availability": "unavailable" })))
 }
 
-/// The prompt of a replan after a refusal and a malformed answer, with something kept, blocked and found.
+/// Returns the prompt of a replan after a refusal and a malformed answer, with something kept, blocked and found.
 fn replan(r2: &mut Bench<Planner>, patch: &Value) -> ModelCall {
     let ids = dispatch(r2);
     let mut full = json!({

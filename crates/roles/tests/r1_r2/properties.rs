@@ -1,4 +1,5 @@
-//! What holds for any draft: nothing panics, every answer leads on, and whatever is dispatched keeps the limits.
+//! Properties that hold for any draft: nothing panics, every answer leads to a next step, and every dispatched plan
+//! keeps the limits.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_dispatched_keeps_the_limits(first in plan(), second in plan(), groups in 0_u32..4) {
+    fn every_dispatched_plan_keeps_the_limits(first in plan(), second in plan(), groups in 0_u32..4) {
         let mut r2 = Bench::<Planner>::new(&json!({}));
         let mut ids = BTreeSet::new();
         let spec = json!({ "intent": "count the lines of todo.txt", "raw_input": "x" });
@@ -70,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_leads_on(text in "\\PC{0,200}|[{}\\[\\]\":,a-z ]{0,80}") {
+    fn any_text_leads_to_a_next_step(text in "\\PC{0,200}|[{}\\[\\]\":,a-z ]{0,80}") {
         let mut r1 = Bench::<Perceiver>::new(&json!({ "interactive": true, "direct_answers": true }));
         let mut effects = r1.message(Kind::UserInput, &json!({ "raw_input": text }));
         for _ in 0..2 {
@@ -153,7 +154,7 @@ fn memory_reply(r2: &mut Bench<Planner>, effects: &[Effect]) -> CallId {
     *call
 }
 
-/// Holds a dispatched plan against every limit; returns the highest instance.
+/// Checks a dispatched plan against every limit; returns the highest instance.
 fn judge(dispatched: &Dispatched, limits: &Limits, above: u16, ids: &mut BTreeSet<SubTaskId>) -> u16 {
     let Dispatched { manifest, subtasks } = dispatched;
     let new: Vec<_> = manifest.subtasks.iter().filter(|entry| entry.carried.is_none()).collect();
@@ -184,7 +185,7 @@ fn judge(dispatched: &Dispatched, limits: &Limits, above: u16, ids: &mut BTreeSe
             assert!(manifest.subtasks.iter().any(|entry| entry.subtask_id == *input));
         }
     }
-    // Later groups hold the instances in between and after.
+    // Instances of later groups have the numbers in between and after.
     above + u16::try_from(new.len()).unwrap()
 }
 
@@ -207,7 +208,7 @@ fn judge_criteria(criteria: &[Criterion], limits: &Limits) {
     }
 }
 
-/// A plan as a model might write it: mostly right, wrong in any place.
+/// Generates a plan as a model might write it: mostly right, wrong in any place.
 fn plan() -> impl Strategy<Value = Value> {
     let subtasks = prop_oneof![
         40 => prop::collection::vec(subtask(), 1..4),
@@ -294,7 +295,7 @@ fn criteria() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Any JSON.
+/// Generates any JSON.
 fn anything() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

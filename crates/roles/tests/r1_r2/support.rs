@@ -1,4 +1,4 @@
-//! What the scripts of R1 and R2 run under: a small catalogue, a reader of calls, and how a model call is shown.
+//! The fixture of R1's and R2's scripts: a small catalogue, a call reader, and the display of a model call.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use setpoint_protocol::tool::{self, CallReading, ToolCall};
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{Address, CallId, Instance, RoleId, TaskId, Timestamp, ToolId};
 
-/// Runs every script of a folder and compares it with itself: its `<` lines are what the machine does now.
+/// Runs every script of a folder and compares its `<` lines with what the machine does now.
 ///
-/// A script's first line may set what the task opened with: `# opened {"interactive": true}`.
+/// A script's first line may set the task's opening: `# opened {"interactive": true}`.
 pub(crate) fn check_scripts<M: AnyMachine + Default>(folder: &str) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/scripts").join(folder);
     let mut paths: Vec<PathBuf> =
@@ -39,14 +39,15 @@ pub(crate) fn run_script(machine: &mut dyn AnyMachine, script: &str) -> Result<S
     script::run(machine, script, setup)
 }
 
-/// The brain of R2's tests is free, so that only those about the survey, which set the models, look around.
+/// Returns the opening for a role. The brain of R2's tests is free, so that only tests about the survey, which set
+/// the models, run one.
 fn opened_for(role: RoleId, patch: &Value) -> Opened {
     let mut opened = opened(patch);
     opened.models.brain.is_free |= role == RoleId::Planner && patch.get("models").is_none();
     opened
 }
 
-/// A task on a small machine with six tools, the fields of `patch` set.
+/// Returns the opening of a task on a small machine with six tools, with the fields of `patch` set.
 pub(crate) fn opened(patch: &Value) -> Opened {
     let tool = |name: &str, class: &str, description: &str, field: &str| {
         json!({
@@ -82,7 +83,7 @@ pub(crate) fn opened(patch: &Value) -> Opened {
     serde_json::from_value(opened).unwrap()
 }
 
-/// Reads calls of that catalogue. Reading and searching change nothing, nor does `wc`; everything else may.
+/// A call reader for that catalogue. Reading, searching and `wc` change nothing; everything else may.
 pub(crate) struct Reader;
 
 impl CallReader for Reader {
@@ -106,7 +107,7 @@ impl CallReader for Reader {
     }
 }
 
-/// What a script shows of a model call: of the brief, what differs from call to call.
+/// Shows a model call in a script: the parts of the brief that differ between calls.
 pub(crate) fn describe(call: &ModelCall) -> String {
     let mut shown = match &call.brief {
         Brief::Perceive(brief) => json!({
@@ -141,7 +142,7 @@ pub(crate) fn describe(call: &ModelCall) -> String {
             json!({})
         }
     };
-    // Only what is set.
+    // Shows only fields that are set.
     let is_set = |value: &Value| match value {
         Value::Null => false,
         Value::Array(items) => !items.is_empty(),
@@ -156,7 +157,7 @@ pub(crate) fn describe(call: &ModelCall) -> String {
     shown.to_string()
 }
 
-/// A machine on a bench: it gets inputs one by one, and what it wants is handed back as values.
+/// A machine on a test bench: it receives inputs one by one and returns its effects as values.
 pub(crate) struct Bench<M> {
     machine: M,
     opened: Opened,
@@ -179,13 +180,13 @@ impl<M: AnyMachine + Default> Bench<M> {
         }
     }
 
-    /// Gives it a message.
+    /// Sends it a message.
     pub(crate) fn message(&mut self, kind: Kind, body: &Value) -> Vec<Effect> {
         let payload = Payload::decode(kind, body.to_string().as_bytes()).unwrap();
         self.give(AnyInput::Message(payload))
     }
 
-    /// Gives it a model's text.
+    /// Sends it a model's text.
     pub(crate) fn reply(&mut self, call: CallId, text: &str) -> Vec<Effect> {
         let reply = Reply {
             parts: vec![Part::Text(text.to_owned())],
@@ -196,7 +197,7 @@ impl<M: AnyMachine + Default> Bench<M> {
         self.give(AnyInput::Answer { call, answer: Answer::Model(reply) })
     }
 
-    /// Gives it what a look around found.
+    /// Sends it the result of a survey.
     pub(crate) fn survey(&mut self, call: CallId, survey: &Value) -> Vec<Effect> {
         let survey = serde_json::from_value(survey.clone()).unwrap();
         self.give(AnyInput::Answer { call, answer: Answer::Survey(Box::new(survey)) })
@@ -226,7 +227,7 @@ impl<M: AnyMachine + Default> Bench<M> {
     }
 }
 
-/// The one model call among the effects.
+/// Returns the single model call among the effects.
 pub(crate) fn model_call(effects: Vec<Effect>) -> (CallId, ModelCall) {
     let mut calls: Vec<(CallId, ModelCall)> = effects
         .into_iter()
@@ -239,7 +240,7 @@ pub(crate) fn model_call(effects: Vec<Effect>) -> (CallId, ModelCall) {
     calls.remove(0)
 }
 
-/// A directive with the fields of `patch` set.
+/// Returns a directive with the fields of `patch` set.
 pub(crate) fn directive(patch: &Value) -> Value {
     let mut directive = json!({
         "loss": { "D": 0.5, "P": 0.2, "Omega": 0.1, "L": 0.4 },
@@ -264,7 +265,7 @@ pub(crate) fn directive(patch: &Value) -> Value {
     directive
 }
 
-/// A matched outcome.
+/// Returns a matched outcome.
 pub(crate) fn matched(subtask_id: &str, output: &str) -> Value {
     json!({
         "subtask_id": subtask_id, "status": "matched", "output": output, "fingerprint": "0123456789abcdef",

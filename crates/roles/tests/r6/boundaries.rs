@@ -1,4 +1,4 @@
-//! Who may do what: routes, actions, memory, approvals, and what only a machine may say.
+//! Permissions: routes, actions, memory, approvals, and what only a machine may send.
 
 use expect_test::expect;
 use setpoint_roles::r6_auditor::{Auditor, Entry};
@@ -7,12 +7,12 @@ use crate::support::{Script, seconds, text};
 use crate::{check, silent};
 
 #[test]
-fn a_task_in_which_all_is_well_yields_nothing() {
+fn a_healthy_task_yields_no_finding() {
     silent(&Script::healthy());
 }
 
 #[test]
-fn a_message_that_no_route_allows() {
+fn a_message_without_a_route_is_found() {
     let said = |line| Script::healthy().behind("spec", "x", line);
     check(
         &said(r#"perceiver meta_validator TaskSpec - {}"#),
@@ -57,7 +57,7 @@ fn a_message_that_no_route_allows() {
 }
 
 #[test]
-fn a_role_that_asks_for_what_it_may_not() {
+fn an_ask_without_its_capability_is_found() {
     let asked = |line| Script::healthy().behind("replan", "x", line);
     check(
         &asked(
@@ -67,7 +67,7 @@ fn a_role_that_asks_for_what_it_may_not() {
             boundary_violation R7 #32: goal_gradient_solver asked for a model (plan), which it may not
         "#]],
     );
-    // What is another role's to ask for.
+    // A purpose that belongs to another role.
     check(
         &Script::healthy().with("ask-merge", "merge", "judge"),
         &expect![[r#"
@@ -102,7 +102,7 @@ fn a_role_that_asks_for_what_it_may_not() {
 }
 
 #[test]
-fn memory_that_is_written_by_somebody_else() {
+fn memory_written_by_another_role_is_found() {
     check(
         &Script::healthy().with("megram", "goal_gradient_solver", "meta_validator"),
         &expect![[r#"
@@ -145,7 +145,7 @@ fn memory_that_is_written_by_somebody_else() {
 }
 
 #[test]
-fn what_cannot_be_undone_without_an_approval() {
+fn an_irreversible_act_without_approval_is_found() {
     let done = Script::healthy().with("tool", "reversible", "irreversible");
     check(
         &done,
@@ -174,7 +174,7 @@ fn what_cannot_be_undone_without_an_approval() {
         unapproved_action R3 #18: a call of shell runs under an approval that was not given
     "#]],
     );
-    // What was asked for is what is allowed.
+    // Only the requested action is allowed.
     let other = granted("once").with("request", r#""digest":"d""#, r#""digest":"other""#);
     check(
         &other,
@@ -182,7 +182,7 @@ fn what_cannot_be_undone_without_an_approval() {
         unapproved_action R3 #18: a call of shell runs under an approval that was not given
     "#]],
     );
-    // Once is once.
+    // A grant for one use cannot be used twice.
     let twice = |said: &str| {
         let line = r#"executor.1 runtime Asked work {"call":"r3.1/7","attempt":1,"ask":{"tool":{"call":{"tool":"shell","input":{}},"phase":"work","effect":"unsafe","grant":"d"}}}"#;
         granted(said).behind("ask-tool", "x", line)
@@ -197,7 +197,7 @@ fn what_cannot_be_undone_without_an_approval() {
 }
 
 #[test]
-fn an_answer_that_nobody_had_asked_for() {
+fn an_answer_without_a_question_is_found() {
     check(
         &Script::healthy().without("ask-tool"),
         &expect![[r#"
@@ -231,7 +231,7 @@ fn an_answer_that_nobody_had_asked_for() {
 }
 
 #[test]
-fn constraints_of_memory_that_are_relaxed() {
+fn relaxed_constraints_of_memory_are_found() {
     let relaxed = r#""overridden_rules":[{"id":"m","space":"s","entity":"e"}],"task_criteria""#;
     check(
         &Script::healthy().with("manifest", r#""task_criteria""#, relaxed),
@@ -244,7 +244,7 @@ fn constraints_of_memory_that_are_relaxed() {
 }
 
 #[test]
-fn a_model_that_is_asked_to_merge_what_failed() {
+fn a_merge_question_after_a_failure_is_found() {
     let ask = r#"meta_validator runtime Asked outcome-2 {"call":"r4b/9","attempt":1,"ask":{"model":{"purpose":"merge","fragments":[]}}}"#;
     check(
         &Script::healthy().behind("outcome-2", "x", ask),
@@ -252,5 +252,5 @@ fn a_model_that_is_asked_to_merge_what_failed() {
         merge_after_failure R4b #31: R4b asked a model in a round in which a sub-task failed
     "#]],
     );
-    // The twin is the healthy task: it merges in its second round, beside the failure of the first.
+    // The twin is the healthy task: it merges in its second round, after the failure of the first.
 }

@@ -1,4 +1,4 @@
-//! What has to be there once, and what may not be there too often: sub-tasks, rounds, ends, attempts, budgets.
+//! Sub-tasks, rounds and ends that must occur exactly once, and limits on attempts and budgets.
 
 use expect_test::expect;
 use setpoint_roles::r6_auditor::Auditor;
@@ -7,7 +7,7 @@ use crate::support::{Script, seconds, task, text};
 use crate::{check, silent};
 
 #[test]
-fn sub_tasks_that_are_given_out_twice_or_never() {
+fn sub_tasks_dispatched_twice_or_never_are_found() {
     check(
         &Script::healthy().repeated("give-1", "give-2"),
         &expect![[r#"
@@ -55,7 +55,7 @@ fn sub_tasks_that_are_given_out_twice_or_never() {
 }
 
 #[test]
-fn a_round_that_is_not_closed_with_everything() {
+fn a_round_closed_incompletely_is_found() {
     check(
         &Script::healthy().with("replan", r##"{"subtask_id":"#1","status":"matched"},"##, ""),
         &expect![[r#"
@@ -75,7 +75,7 @@ fn a_round_that_is_not_closed_with_everything() {
         false_claim R7 #44: the end is accept, and R4b accepted nothing
     "#]],
     );
-    // A sub-task of a later group is reported as failed, and was never given out.
+    // A sub-task of a later group is reported as failed without having been dispatched.
     let skipped = Script::healthy()
         .without("give-2")
         .without("ask-give-up")
@@ -89,13 +89,13 @@ fn a_round_that_is_not_closed_with_everything() {
             false_claim R4b #26: reported as matched, and R4a did not say so: 00000000-0000-7000-8000-000001000002
         "#]],
     );
-    // A fault closes the round, whatever is missing of it.
+    // A fault closes the round, whatever is missing from it.
     let fault = r#"runtime goal_gradient_solver TaskFault - {"role":"executor","kind":"fault","reason":"r","retryable":true,"elapsed_ms":1}"#;
     silent(&Script::healthy().without("replan").behind("outcome-2", "fault", fault));
 }
 
 #[test]
-fn a_task_without_exactly_one_end() {
+fn a_task_without_exactly_one_end_is_found() {
     check(
         &Script::healthy().repeated("end", "end"),
         &expect![[r#"
@@ -120,7 +120,7 @@ fn a_task_without_exactly_one_end() {
 }
 
 #[test]
-fn more_attempts_than_are_allowed() {
+fn more_attempts_than_allowed_are_found() {
     let corrected = |n: u32| {
         let mut script = Script::healthy();
         for k in 0..n {
@@ -199,7 +199,7 @@ fn more_attempts_than_are_allowed() {
 }
 
 #[test]
-fn a_budget_that_is_overrun() {
+fn an_overrun_budget_is_found() {
     let with = |budgets: &str| {
         Script::healthy().with("opened", r#""budgets":{}"#, &format!(r#""budgets":{budgets}"#))
     };
@@ -210,7 +210,7 @@ fn a_budget_that_is_overrun() {
         budget_overrun Runtime #42: model call 10 of a task that may make 9
     "#]],
     );
-    // An attempt that is recorded and was stopped before it was made is no call.
+    // An attempt that was recorded and interrupted before it was made is not a call.
     let again = r#"runtime - Reasked ask-work {"call":"r3.1/1","attempt":2,"reason":"r"}"#;
     let asked_again = with(r#"{"calls":10}"#).behind("ask-work", "x", again);
     check(
@@ -220,7 +220,8 @@ fn a_budget_that_is_overrun() {
     "#]],
     );
     silent(&asked_again);
-    // What is reserved before a question is an estimate: the last answer may overrun it, and nobody may ask then.
+    // The reservation before a question is an estimate: the last answer may overrun it, and no later question may
+    // follow.
     silent(&with(r#"{"tokens":900}"#));
     check(
         &with(r#"{"tokens":899}"#),
@@ -228,7 +229,7 @@ fn a_budget_that_is_overrun() {
         budget_overrun Runtime #42: a question to a model after 900 tokens, of a task that may use 899
     "#]],
     );
-    // One does not hide the other.
+    // Both findings are reported.
     check(
         &with(r#"{"tokens":400,"calls":6}"#),
         &expect![[r#"

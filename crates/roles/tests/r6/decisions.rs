@@ -1,11 +1,12 @@
-//! Whether what was claimed and decided follows from what was measured.
+//! Whether claims and decisions follow from the measurements.
 
 use expect_test::expect;
 
 use crate::support::Script;
 use crate::{check, silent};
 
-/// A directive more: `n` rounds that R4b rejects with these distances, each a plan of one sub-task.
+/// Returns a script with one more directive: `n` rounds that R4b rejects with these distances, each with a plan of
+/// one sub-task.
 fn rounds(ds: &[f64], directive: &str) -> Script {
     let mut script = Script::healthy().cut_behind("recalled");
     let mut last = "recalled".to_owned();
@@ -66,7 +67,7 @@ fn rounds(ds: &[f64], directive: &str) -> Script {
 }
 
 #[test]
-fn replans_that_lead_nowhere() {
+fn replans_without_progress_are_found() {
     silent(&rounds(&[0.9, 0.9], "change_path"));
     silent(&rounds(&[0.9, 0.9, 0.85, 0.85], "change_path"));
     check(
@@ -85,7 +86,7 @@ fn replans_that_lead_nowhere() {
 }
 
 #[test]
-fn a_decision_that_its_own_numbers_do_not_give() {
+fn a_decision_against_its_own_numbers_is_found() {
     check(
         &Script::healthy().with("directive", r#""L":0.5"#, r#""L":0.6"#),
         &expect![[r#"
@@ -116,7 +117,7 @@ fn a_decision_that_its_own_numbers_do_not_give() {
         decision_mismatch R7 #45: L is 0.090000, and D 0.000, P 0.000 and Ω 0.200 give 0.080000
     "#]],
     );
-    // δ of 0.5 would have ended it.
+    // A δ of 0.5 would have ended it.
     check(
         &Script::healthy().with("opened", r#""controller":{}"#, r#""controller":{"delta":0.5}"#),
         &expect![[r#"
@@ -138,14 +139,14 @@ fn a_decision_that_its_own_numbers_do_not_give() {
 }
 
 #[test]
-fn law_that_this_build_does_not_have_is_not_judged() {
+fn a_task_under_an_unknown_law_is_not_judged() {
     let other = Script::healthy().with("opened", r#""controller":{}"#, r#""controller":{"law":"other"}"#);
     silent(&other);
     silent(&other.with("directive", "change_path", "refine"));
 }
 
 #[test]
-fn claims_that_the_evidence_does_not_bear_out() {
+fn claims_without_evidence_are_found() {
     let fail =
         |label: &'static str| Script::healthy().with(label, r#""verdict":"pass""#, r#""verdict":"fail""#);
     check(
@@ -188,7 +189,7 @@ fn claims_that_the_evidence_does_not_bear_out() {
             false_claim R4a #27: matched, and criterion s1.c2 has no verdict
         "#]],
     );
-    // It cites a call that is not there, one that failed, and one that is shown as a success and failed.
+    // It cites a call that does not exist, one that failed, and one that is shown as a success but failed.
     check(
         &Script::healthy().with("outcome-1", r#""cites":["r3.1/2"]"#, r#""cites":["r3.1/9"]"#),
         &expect![[r#"
@@ -207,7 +208,7 @@ fn claims_that_the_evidence_does_not_bear_out() {
         false_claim R3 #27: r3.1/2 is shown as a success, and it failed
     "#]],
     );
-    // What failed may be cited by a check that expects it to.
+    // A check that expects a failure may cite a failed call.
     silent(&Script::healthy().with("outcome-1", r#""ok":true"#, r#""ok":false"#).with(
         "outcome-1",
         r#""judged_by":"model""#,
@@ -241,7 +242,7 @@ fn claims_that_the_evidence_does_not_bear_out() {
 }
 
 #[test]
-fn a_pass_on_what_the_work_made_itself_is_noted() {
+fn a_pass_on_self_made_evidence_is_noted() {
     check(
         &Script::healthy().with("end", r#""judged_by":"check""#, r#""judged_by":"check","self_made":true"#),
         &expect![[r#"
@@ -251,7 +252,7 @@ fn a_pass_on_what_the_work_made_itself_is_noted() {
 }
 
 #[test]
-fn criteria_that_change_on_the_way() {
+fn changed_criteria_are_found() {
     let second = |old: &str, new: &str| Script::healthy().with("manifest-2", old, new);
     check(
         &second("counted", "counted well"),
@@ -284,7 +285,7 @@ fn criteria_that_change_on_the_way() {
         false_claim R4b #44: the round is accepted, and the task's criterion t.c2 has no verdict
     "#]],
     );
-    // A check that could not be evaluated may be replaced in the open.
+    // A check that could not be evaluated may be replaced openly.
     check(
         &second(
             r#"{"contains":"3"}}}]"#,
@@ -294,7 +295,7 @@ fn criteria_that_change_on_the_way() {
         criterion_withdrawn R2 #36: criterion t.c1 of the task has another check, in the open
     "#]],
     );
-    // What was the planner's own may be withdrawn in the open; the person's may not.
+    // The planner's own criterion may be withdrawn openly; the person's may not.
     let withdrawn = |origin: &str| {
         let without = r#""task_criteria":[],"withdrawn":[{"criterion_id":"t.c1","criterion":"c","why":"w","seen":[]}],"was":["#;
         let mut script = second(r#""task_criteria":["#, without);

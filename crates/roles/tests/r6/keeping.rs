@@ -1,4 +1,4 @@
-//! What the Auditor keeps: reports as snapshots, a state that can be written down, and bounds on all of it.
+//! The Auditor's state: reports as snapshots, state that can be stored, and limits on all of it.
 
 use expect_test::expect;
 use setpoint_protocol::message::FindingKind;
@@ -7,7 +7,7 @@ use setpoint_roles::r6_auditor::{Auditor, Entry, OPEN_TASKS_MAX};
 use crate::support::{Script, seconds, task, text};
 
 #[test]
-fn a_report_is_a_snapshot_and_asking_twice_gives_the_same() {
+fn a_report_changes_nothing_and_repeats() {
     let mut auditor = Auditor::default();
     Script::healthy().with("tool", "reversible", "irreversible").feed(&mut auditor, 1, 0);
     let first = auditor.report("q-1", seconds(99));
@@ -15,7 +15,7 @@ fn a_report_is_a_snapshot_and_asking_twice_gives_the_same() {
     assert_eq!((first.tasks_observed, first.total_corrections, first.anomalies.len()), (1, 1, 1));
     assert_eq!(first.gap_trends.len(), 1);
     assert_eq!(first.gap_trends[0].rounds.len(), 2);
-    // The window ends; whoever asks right after still sees it, and the next one begins empty.
+    // The window ends; a query right after it still includes the window, and the next one begins empty.
     let closed = auditor.close_window(seconds(300)).unwrap();
     assert_eq!((closed.trigger.as_str(), closed.tasks_observed), ("interval", 1));
     assert_eq!(auditor.report("q-2", seconds(301)).anomalies, first.anomalies);
@@ -27,9 +27,9 @@ fn a_report_is_a_snapshot_and_asking_twice_gives_the_same() {
     assert_eq!(second.lifetime.findings[0].kind, FindingKind::UnapprovedAction);
 }
 
-/// What was written down and read again goes on as if nothing had happened, wherever that was.
+/// A state that is stored and restored after any record continues unchanged.
 #[test]
-fn its_state_can_be_written_down_at_any_record() {
+fn state_can_be_stored_after_any_record() {
     let script = Script::healthy().with("tool", "reversible", "irreversible").with("end", "pass", "fail");
     let whole = {
         let mut auditor = Auditor::default();
@@ -52,7 +52,7 @@ fn its_state_can_be_written_down_at_any_record() {
 }
 
 #[test]
-fn more_open_tasks_than_are_followed() {
+fn open_tasks_beyond_the_limit_are_dropped() {
     let mut auditor = Auditor::default();
     let open = Script::healthy().cut_behind("input");
     for n in 0..OPEN_TASKS_MAX as u64 {
@@ -64,16 +64,16 @@ fn more_open_tasks_than_are_followed() {
     "#]]
     .assert_eq(&text(&findings));
     assert_eq!(auditor.open_tasks(None).count(), OPEN_TASKS_MAX);
-    // What it says later is no finding.
+    // Later records of a dropped task are not reported.
     assert_eq!(text(&Script::healthy().feed_from(&mut auditor, 0, 0, 2)), "");
 }
 
-/// Records that are lost: what was in them is not known, so nothing is said against anybody for what they may have held.
+/// The content of lost records is unknown, so nothing they may have contained is reported as missing.
 #[test]
-fn a_task_of_which_records_are_lost_is_followed_no_further() {
+fn a_task_with_lost_records_is_no_longer_followed() {
     let name = |number| vec![task(number).to_string()];
     let healthy = Script::healthy();
-    // Behind each record in turn the next one is lost.
+    // After each record in turn the next one is lost.
     for lost in 1..=40 {
         for tasks in [name(1), Vec::new()] {
             let mut auditor = Auditor::default();
@@ -91,7 +91,7 @@ fn a_task_of_which_records_are_lost_is_followed_no_further() {
                 format!("journal_damaged Runtime #{lost}: it cannot be read\n"),
                 "{tasks:?}"
             );
-            // Others are followed as before, and beyond their end.
+            // Other tasks are followed as before, also past their end.
             assert_eq!(text(&healthy.feed(&mut auditor, 2, 900)), "");
             assert_ne!(text(&healthy.clone().feed_from(&mut auditor, 2, 900, 44)), "");
             let odd = healthy.clone().with("tool", "reversible", "irreversible");
@@ -100,9 +100,9 @@ fn a_task_of_which_records_are_lost_is_followed_no_further() {
     }
 }
 
-/// However many names there are, so many are told apart, and the others are counted together.
+/// Beyond the limit, further names are counted together.
 #[test]
-fn models_without_number_do_not_fill_the_memory() {
+fn counters_of_models_stay_bounded() {
     let mut auditor = Auditor::default();
     let named = |n: u64| {
         let model = format!(r#""brain":"b{n}","tool":"t{n}""#);
@@ -124,9 +124,9 @@ fn models_without_number_do_not_fill_the_memory() {
     assert!(size(&auditor) < before * 2, "{} and {before}", size(&auditor));
 }
 
-/// What nobody can read is reported, and the next record is read as usual.
+/// An unreadable record is reported, and the next one is read as usual.
 #[test]
-fn nothing_that_a_record_holds_stops_it() {
+fn no_content_of_a_record_stops_the_auditor() {
     for body in ["", "{", "null", "[]", "{}", r#"{"call":7}"#, "\"\\ud800\"", &"[".repeat(5_000)] {
         for kind in [
             "Opened",

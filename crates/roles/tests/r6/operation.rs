@@ -1,4 +1,4 @@
-//! How the house does over time: faults, stalls, costs, drift and the health of tools.
+//! Operation over time: faults, stalls, costs, drift and the health of tools.
 
 use expect_test::expect;
 use setpoint_protocol::RoleId;
@@ -9,7 +9,7 @@ use crate::support::{Script, seconds, text};
 use crate::{check, silent};
 
 #[test]
-fn machines_that_fail() {
+fn failing_machines_are_found() {
     let poisoned = r#"runtime - Poisoned - {"kind":"SubTask","body":{},"panic":"p"}"#;
     check(
         &Script::healthy().behind("spec", "x", poisoned),
@@ -37,7 +37,7 @@ fn machines_that_fail() {
 }
 
 #[test]
-fn a_task_that_stands_still() {
+fn a_stalled_task_is_found() {
     let stalled = |script: Script, after_s: i64| {
         let mut auditor = Auditor::default();
         script.feed(&mut auditor, 1, 0);
@@ -55,7 +55,7 @@ fn a_task_that_stands_still() {
     expect![[r#"
         task_stalled Runtime #5: no record for 166 min: nothing is under way; `setpoint tasks resume` takes it up where nobody drives it
     "#]].assert_eq(&stalled(Script::healthy().cut_behind("spec"), 10_000));
-    // A tool may rightly take long, and a person as long as they like.
+    // A tool may legitimately take long, and a person without limit.
     assert_eq!(stalled(Script::healthy().cut_behind("ask-tool"), 3_000), "");
     expect![[r#"
         task_stalled R3 #16: no record for 66 min: a question to a model (execute) (r3.2/1) has no answer; `setpoint tasks resume` takes it up where nobody drives it
@@ -69,7 +69,7 @@ fn a_task_that_stands_still() {
 }
 
 #[test]
-fn costs_that_run_away() {
+fn runaway_costs_are_found() {
     let of = |tokens: u64| {
         Script::healthy().with("work", r#""tokens_in":90"#, &format!(r#""tokens_in":{tokens}"#))
     };
@@ -87,7 +87,7 @@ fn costs_that_run_away() {
     assert_eq!(after(10_000, 20, 70_000), "", "not so many times as much");
     assert_eq!(after(10_000, 19, 100_000), "", "what is usual is not known yet");
     assert_eq!(after(100, 40, 40_000), "", "it is not much");
-    // What is answered at once is no task, and says nothing of what a task takes.
+    // A direct answer is not a task, and says nothing about a task's usual cost.
     let answer = r#"perceiver user DirectAnswer intent {"answer":"3"}"#;
     let chat = of(10).cut_behind("intent").behind("intent", "answer", answer);
     let mut auditor = Auditor::default();
@@ -96,7 +96,7 @@ fn costs_that_run_away() {
     }
     assert_eq!(text(&of(100_000).feed(&mut auditor, 61, 9_000)), "");
     assert_eq!(auditor.report("q", seconds(9)).lifetime.tasks, 1);
-    // A number that somebody claims once does not hide what follows.
+    // A single claimed number does not hide the runaways that follow.
     let mut auditor = Auditor::default();
     for n in 1..=30 {
         assert_eq!(text(&of(10_000).feed(&mut auditor, n, 100 * n as i64)), "");
@@ -106,7 +106,7 @@ fn costs_that_run_away() {
 }
 
 #[test]
-fn a_role_or_a_tool_that_fails_more_than_it_used_to() {
+fn a_rising_failure_share_is_found() {
     let failing = || {
         Script::healthy()
             .with("tool", r#""ok":true"#, r#""ok":false,"error_kind":"network""#)
@@ -129,7 +129,7 @@ fn a_role_or_a_tool_that_fails_more_than_it_used_to() {
         tool_unhealthy R3 : the share of failed calls of shell rose from 4 % to about 37 %
     "#]]
     .assert_eq(&text(&findings));
-    // A third of R3's sub-tasks failed all the time: that is its band, and no drift.
+    // A third of R3's sub-tasks failed from the beginning: that is its band, not a drift.
     let report = auditor.report("q", seconds(99_999));
     let failure =
         report.role_health.iter().find(|one| one.role == RoleId::Executor && one.rate == DriftRate::Failure);
@@ -139,7 +139,7 @@ fn a_role_or_a_tool_that_fails_more_than_it_used_to() {
 }
 
 #[test]
-fn answers_that_are_of_no_use_are_counted_as_such() {
+fn unusable_answers_are_counted() {
     let again = r#"planner runtime Asked plan {"call":"r2/9","attempt":1,"ask":{"model":{"purpose":"plan","fragments":[]}}}"#;
     let reasked = r#"runtime - Reasked ask-plan {"call":"r2/2","attempt":2,"reason":"r"}"#;
     let mut auditor = Auditor::default();
@@ -153,13 +153,13 @@ fn answers_that_are_of_no_use_are_counted_as_such() {
     assert_eq!(of(DriftRate::Malformed), (2, 1, "b".to_owned()));
     assert_eq!(of(DriftRate::Retry), (4, 1, "b".to_owned()));
     assert_eq!((report.model_health[0].malformed, report.model_health[0].retries), (1, 1));
-    // A question that is put once more because the process died is nobody's retry.
+    // A question repeated because the process died is not a retry.
     let anew = reasked.replace(r#""reason""#, r#""by_runtime":true,"reason""#);
     let mut crashed = Auditor::default();
     Script::healthy().behind("ask-plan", "y", &anew).feed(&mut crashed, 1, 0);
     let told = crashed.report("q", seconds(99));
     assert_eq!((told.model_health[0].retries, told.lifetime.model_calls), (0, 11));
-    // R3 that goes on after a tool, or wishes for another, does not count as unusable.
+    // An answer of R3 after which it continues with a tool, or requests one, does not count as unusable.
     let executor = report
         .role_health
         .iter()
@@ -167,9 +167,9 @@ fn answers_that_are_of_no_use_are_counted_as_such() {
     assert_eq!(executor.map(|one| one.happened), Some(0));
 }
 
-/// What a fork took over was counted where it happened.
+/// Inherited records were counted in the original task.
 #[test]
-fn what_a_fork_took_over_is_not_counted_twice() {
+fn inherited_records_of_a_fork_are_not_counted_twice() {
     let mut auditor = Auditor::default();
     let first = Script::healthy();
     first.feed(&mut auditor, 1, 0);
@@ -178,14 +178,14 @@ fn what_a_fork_took_over_is_not_counted_twice() {
     let fork = first.clone().with("opened", r#"{"controller""#, &forked);
     assert_eq!(text(&fork.feed(&mut auditor, 2, 100)), "");
     let after = auditor.report("q", seconds(999)).lifetime;
-    // Behind the directive: a plan, a sub-task, a merge.
+    // After the directive: a plan, a sub-task, a merge.
     assert_eq!((after.model_calls, after.tokens), (before.model_calls + 3, before.tokens + 300));
     assert_eq!(
         (after.replans, after.corrections, after.tool_calls),
         (before.replans, before.corrections, before.tool_calls)
     );
     assert_eq!((after.tasks, after.accepted), (2, 2));
-    // Nor is it found twice, and it is no news of today.
+    // Nor is it reported twice, or as new.
     let odd = first.clone().with("tool", "reversible", "irreversible");
     let odd = odd.with("opened", r#"{"controller""#, &forked);
     let mut looked = Auditor::default();
@@ -198,7 +198,7 @@ fn what_a_fork_took_over_is_not_counted_twice() {
         final_result Runtime #45: the task says that its end was taken over from another one
     "#]]
     .assert_eq(&text(&whole.feed(&mut Auditor::default(), 2, 100)));
-    // Nor is an answer that was given before, whatever follows it.
+    // Nor is an inherited answer counted as malformed, whatever follows it.
     let malformed = |auditor: &Auditor| {
         let roles = auditor.report("q", seconds(999)).role_health;
         let rates = roles.iter().filter(|one| one.rate == DriftRate::Malformed);
@@ -212,8 +212,8 @@ fn what_a_fork_took_over_is_not_counted_twice() {
 }
 
 #[test]
-fn a_share_that_does_not_change_is_not_reported_and_one_that_does_is_once() {
-    // A linear congruential generator: the same numbers everywhere.
+fn a_changed_share_is_reported_exactly_once() {
+    // A linear congruential generator gives the same numbers on every machine.
     let mut state = 7_u64;
     let mut chance = |share: f64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,4 +1,4 @@
-//! Tasks as texts, a record a line, with edits; the Auditor's findings as text.
+//! Tasks as texts, one record per line, with edits; the Auditor's findings as text.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use setpoint_roles::r6_auditor::{Auditor, Entry};
 
 pub(crate) const HEALTHY: &str = include_str!("../scripts/r6/healthy.txt");
 
-/// A task's records as lines with labels.
+/// A task's records as labelled lines.
 #[derive(Clone)]
 pub(crate) struct Script {
     lines: Vec<(String, String)>,
@@ -28,14 +28,14 @@ impl Script {
         self.lines.iter().position(|(own, _)| own == label).unwrap_or_else(|| panic!("no line {label}"))
     }
 
-    /// Puts a record behind another.
+    /// Inserts a record after another.
     pub(crate) fn behind(mut self, label: &str, own: &str, line: &str) -> Self {
         let at = self.place(label) + 1;
         self.lines.insert(at, (own.to_owned(), line.to_owned()));
         self
     }
 
-    /// The same record once more, behind another.
+    /// Repeats a record after another.
     pub(crate) fn repeated(self, label: &str, behind: &str) -> Self {
         let line = self.lines[self.place(label)].1.clone();
         self.behind(behind, &format!("{label}-again"), &line)
@@ -47,14 +47,14 @@ impl Script {
         self
     }
 
-    /// Everything behind a record is gone.
+    /// Removes everything after a record.
     pub(crate) fn cut_behind(mut self, label: &str) -> Self {
         let at = self.place(label) + 1;
         self.lines.truncate(at);
         self
     }
 
-    /// Says something else in a record.
+    /// Replaces text in a record.
     pub(crate) fn with(mut self, label: &str, old: &str, new: &str) -> Self {
         let at = self.place(label);
         let line = &mut self.lines[at].1;
@@ -63,12 +63,12 @@ impl Script {
         self
     }
 
-    /// Feeds it as the task with this number, its records a second apart from `from_s` on.
+    /// Feeds it as the task with this number; its records are one second apart, starting at `from_s`.
     pub(crate) fn feed(&self, auditor: &mut Auditor, number: u64, from_s: i64) -> Vec<Finding> {
         self.feed_from(auditor, number, from_s, 0)
     }
 
-    /// The same without its first records.
+    /// Feeds it without its first records.
     pub(crate) fn feed_from(
         &self,
         auditor: &mut Auditor,
@@ -82,7 +82,7 @@ impl Script {
         })
     }
 
-    /// Gives every record to `take`.
+    /// Passes every record to `take`.
     pub(crate) fn feed_each(
         &self,
         number: u64,
@@ -121,13 +121,13 @@ impl Script {
         self.feed(&mut Auditor::default(), 1, 0)
     }
 
-    /// The place of a record.
+    /// Returns the sequence number of a record.
     pub(crate) fn seq(&self, label: &str) -> u64 {
         self.place(label) as u64 + 1
     }
 }
 
-/// Sub-tasks' ids differ between tasks.
+/// Renumbers the sub-tasks' ids, which differ between tasks.
 fn numbered(body: &str, task: u64) -> String {
     let mut body = body.to_owned();
     for n in 1..=9 {
@@ -144,7 +144,7 @@ pub(crate) fn seconds(seconds: i64) -> Timestamp {
     Timestamp::from_micros(1_767_000_000_000_000 + seconds * 1_000_000)
 }
 
-/// Findings as lines, `#n` for a record's place.
+/// Returns the findings as lines, with `#n` for a record's sequence number.
 pub(crate) fn text(findings: &[Finding]) -> String {
     let line = |finding: &Finding| {
         let records: Vec<String> = finding.records.iter().map(|seq| format!("#{seq}")).collect();

@@ -1,4 +1,4 @@
-//! The published sequences as real messages: not only the arithmetic, the role itself gives what they expect.
+//! The published sequences as real messages: the role itself, not only the arithmetic, gives the expected results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,12 +52,12 @@ fn run(sequence: &Value, settings: &Value) {
     }
 }
 
-/// The vectors show the sets before the last tool of a class is given back, so their tasks have no catalogue.
+/// Returns a task without a catalogue: the vectors show the sets before the last tool of a class is given back.
 fn task_of(settings: &Value) -> Driver {
     Driver::new(&json!({ "controller": settings, "tools": [] }))
 }
 
-/// The settings that the vectors were made with; the rest of that object is memory's.
+/// Returns the settings of the vectors; the rest of that object is memory's.
 fn settings(given: &Value) -> Value {
     let names = [
         "alpha",
@@ -97,7 +97,7 @@ fn message(round: &Value, number: u32) -> (Kind, Value) {
     }
 }
 
-/// In the vectors every sub-task is a new one, and a call of a failing sub-task is a failed call.
+/// Returns an outcome. In the vectors every sub-task is new, and a call of a failing sub-task is a failed call.
 fn outcome(given: &Value, n: u32, round: u32) -> Value {
     let failed = given["status"] == "failed";
     let calls = given["tool_calls"].as_array().cloned().unwrap_or_default();
@@ -144,7 +144,7 @@ fn said(effects: Vec<Effect>) -> Vec<Payload> {
     payloads.collect()
 }
 
-/// Everything that is expected and that a message shows.
+/// Compares every expected value that a message shows.
 fn compare(name: &str, expect: &Value, payloads: &[Payload]) {
     let megrams: Vec<&Megram> = payloads
         .iter()
@@ -168,7 +168,7 @@ fn compare(name: &str, expect: &Value, payloads: &[Payload]) {
                 );
                 continue;
             }
-            // What no message shows; the arithmetic's own tests compare it.
+            // No message shows these; the arithmetic's own tests compare them.
             "replan_count" | "beta_eff" | "worsening_count" => continue,
             "trend" if got["message"] == "FinalResult" => continue,
             _ => match got.get(field) {
@@ -204,7 +204,7 @@ fn of_result(result: &FinalResult) -> Value {
         "criteria_met" => json!("accept"),
         by => json!(by),
     };
-    // Said of directives; a result that ends the task shows neither.
+    // Only directives have these; a result that ends the task does not.
     got["blocked_tools"] = json!([]);
     got["blocked_targets"] = json!([]);
     with_loss(got)

@@ -13,7 +13,7 @@ use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{Address, CallId, RoleId, TaskId, Timestamp, ToolId};
 use setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver;
 
-/// One machine with what it runs under.
+/// A machine with its context.
 pub(crate) struct Driver {
     machine: GoalGradientSolver,
     opened: Opened,
@@ -25,7 +25,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// A fresh machine in a task that has its `TaskSpec`; `patch` sets fields of what it opened with.
+    /// Returns a new machine in a task that has its `TaskSpec`; `patch` sets fields of the opening.
     pub(crate) fn new(patch: &Value) -> Self {
         Driver {
             machine: GoalGradientSolver::default(),
@@ -73,7 +73,7 @@ impl Driver {
     }
 }
 
-/// The directive that comes last.
+/// Returns the directive, which must be last.
 pub(crate) fn directive(effects: Vec<Effect>) -> PlanDirective {
     match effects.into_iter().last() {
         Some(Effect::Send { payload: Payload::PlanDirective(directive), .. }) => directive,
@@ -81,7 +81,7 @@ pub(crate) fn directive(effects: Vec<Effect>) -> PlanDirective {
     }
 }
 
-/// The result that comes last.
+/// Returns the result, which must be last.
 pub(crate) fn result(effects: Vec<Effect>) -> FinalResult {
     match effects.into_iter().last() {
         Some(Effect::Send { payload: Payload::FinalResult(result), .. }) => result,
@@ -89,7 +89,7 @@ pub(crate) fn result(effects: Vec<Effect>) -> FinalResult {
     }
 }
 
-/// A task with six tools, of which reading, writing, running and fetching have one each.
+/// Returns the opening of a task with six tools, of which reading, writing, running and fetching have one each.
 pub(crate) fn opened(patch: &Value) -> Opened {
     let tool = |name: &str, class: &str| json!({ "name": name, "description": "", "input_schema": {}, "class": class });
     let mut opened = json!({
@@ -107,8 +107,8 @@ pub(crate) fn opened(patch: &Value) -> Opened {
     serde_json::from_value(opened).unwrap()
 }
 
-/// Reads the calls that messages in short form hold. What only reads: `read_file`, `search`, `glob`, and commands of `ls`,
-/// `grep` and `git` alone.
+/// A reader of the calls in short-form messages. Read-only are `read_file`, `search`, `glob`, and commands of only
+/// `ls`, `grep` and `git`.
 pub(crate) struct Reader;
 
 impl CallReader for Reader {

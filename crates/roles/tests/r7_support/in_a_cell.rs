@@ -1,4 +1,4 @@
-//! R7 in a real cell, among roles that hear everything and say nothing.
+//! R7 in a real cell, among roles that receive everything and send nothing.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// A task that a person has just opened; no other role does anything.
+    /// Opens a task in which no other role does anything.
     pub(crate) fn start() -> Self {
         let mut task = Task { cell: empty(), records: Vec::new(), timer: None };
         task.step(External::Opened(Box::new(opened(&json!({})))));
@@ -32,19 +32,19 @@ impl Task {
         task
     }
 
-    /// A person's message; returns the kinds of the records it leads to.
+    /// Delivers a person's message; returns the kinds of the resulting records.
     pub(crate) fn say(&mut self, kind: Kind, body: &str) -> String {
         let payload = Payload::decode(kind, body.as_bytes()).unwrap();
         self.step(External::Message { from: RoleId::User, payload })
     }
 
-    /// A fault that the runtime reports.
+    /// Delivers a fault that the runtime reports.
     pub(crate) fn fault(&mut self, fault: serde_json::Value) -> String {
         let fault: TaskFault = serde_json::from_value(short::expand("TaskFault", fault)).unwrap();
         self.step(External::Fault(fault))
     }
 
-    /// R7's timer goes off.
+    /// Delivers the answer of R7's timer.
     pub(crate) fn wait(&mut self) -> String {
         let call = self.timer.take().expect("a timer runs");
         self.step(External::Answered(Answered::new(call, 1, Answer::Timer)))
@@ -54,7 +54,7 @@ impl Task {
         self.cell.is_closed()
     }
 
-    /// Feeds the records to a fresh cell, which must derive the same ones.
+    /// Feeds the records to a new cell, which must derive the same ones.
     pub(crate) fn replay(&self) {
         empty().replay(&self.records, Strictness::Exact).unwrap();
     }
@@ -98,7 +98,7 @@ impl Factory for Roles {
     }
 }
 
-/// A role that hears everything and says nothing.
+/// A role that receives everything and sends nothing.
 struct Silent(RoleId);
 
 impl AnyMachine for Silent {

@@ -1,4 +1,4 @@
-//! What the tests of R7 share: messages in short form, a driver of one machine, and how effects are shown.
+//! Shared by the tests of R7: messages in short form, a driver of one machine, and the display of effects.
 
 pub(crate) mod conformance;
 pub(crate) mod driver;

@@ -1,4 +1,5 @@
-//! What holds for any sequence of inputs under any valid settings. A small model of the phases says what may follow.
+//! Properties that hold for any sequence of inputs under any valid settings. A small model of the phases gives what
+//! may follow.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -12,10 +13,10 @@ use setpoint_protocol::topology::{Kind, Payload};
 use super::driver::Driver;
 use super::short;
 
-/// One input.
+/// An input.
 #[derive(Clone, Debug)]
 enum Step {
-    /// A report about the current round, or about one that was decided on.
+    /// A report about the current round, or about one already decided.
     Replan {
         outcomes: Vec<String>,
         whole: Option<String>,
@@ -39,7 +40,7 @@ enum Step {
     Timer,
 }
 
-/// What the machine waits for, as the specification has it.
+/// The phases of the specification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     Running,
@@ -127,7 +128,7 @@ fn next(phase: Phase, step: &Step, said: &Said) -> Phase {
     }
 }
 
-/// Nothing is called done that is not, whatever led to it.
+/// Checks that no incomplete result is called complete.
 fn check_result(result: &FinalResult, directives: u64) {
     assert_eq!(u64::from(result.replans), directives);
     assert_eq!(result.accountable.is_none(), result.directive == EndState::Accept);
@@ -149,7 +150,7 @@ fn check_result(result: &FinalResult, directives: u64) {
     assert!(!praises || result.directive == EndState::Accept || result.unproven, "{text}");
 }
 
-/// What followed from one input.
+/// The effects of one input.
 #[derive(Debug, Default)]
 struct Said {
     directives: u64,
@@ -221,7 +222,7 @@ fn deliver(driver: &mut Driver, step: &Step, round: u32, timer: Option<CallId>) 
         Step::Cancel => (Kind::CancelRequest, json!({})),
         Step::Report => (Kind::PartialReport, json!({})),
         Step::Quiesced => return driver.input(AnyInput::Quiesced),
-        // Before there is a timer, a call that nobody made.
+        // Before there is a timer, an unknown call id is answered.
         Step::Timer => return driver.timer(timer.unwrap_or_else(|| "r7/99".parse().unwrap())),
     };
     driver.message(kind, &short::expand(kind.name(), body))
@@ -255,7 +256,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Half of what is called matched has nothing but passes; the rest contradicts itself.
+/// Generates an outcome. Half of the matched ones have only passes; the rest contradict themselves.
 fn outcome() -> impl Strategy<Value = String> {
     let calls = prop::collection::vec("[!~]{0,1}(shell/a|shell/b|search|fetch):[a-c]", 0..3);
     let head = prop_oneof!["matched # [.v]{1,4}", "(matched|failed) # [.LE?PvV-]{1,5}"];

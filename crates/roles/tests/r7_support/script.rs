@@ -1,6 +1,6 @@
-//! Scripts with messages in short form (see [`super::short`]) and effects shown one field a line.
+//! Scripts with messages in short form (see [`super::short`]) and effects shown with one field per line.
 //!
-//! A script's first line may set what the task opened with: `# opened {"controller": {"delta": 0.1}}`.
+//! A script's first line may set the task's opening: `# opened {"controller": {"delta": 0.1}}`.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use setpoint_roles::r7_goal_gradient_solver::GoalGradientSolver;
 use super::driver::{Reader, opened};
 use super::short;
 
-/// Runs every script of a folder and compares it with itself: its `<` lines are what the machine does now.
+/// Runs every script of a folder and compares its `<` lines with what the machine does now.
 pub(crate) fn check_all(folder: &str) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/scripts").join(folder);
     let mut paths: Vec<PathBuf> =
@@ -46,7 +46,7 @@ fn run(script: &str) -> Result<String, script::ScriptError> {
     Ok(shown)
 }
 
-/// The script without its effects, one entry a line or a message that goes on in indented lines.
+/// Returns the script without its effects, as entries of one line or of a message continued in indented lines.
 fn entries(script: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for line in script.lines().filter(|line| !line.starts_with('<')) {
@@ -67,7 +67,8 @@ fn full_form(entry: &str) -> String {
     }
 }
 
-/// An effect, one field a line. Ids and times are left out, outcomes and verdicts are shown by what they are about.
+/// Shows an effect, one field per line. Ids and times are left out; outcomes and verdicts are shown by what they are
+/// about.
 fn show(effect: &str) -> String {
     let Some((kind, Ok(Value::Object(fields)))) =
         effect.split_once(' ').map(|(kind, body)| (kind, serde_json::from_str(body)))
@@ -75,7 +76,7 @@ fn show(effect: &str) -> String {
         return format!("< {effect}\n");
     };
     let mut shown = format!("< {kind}\n");
-    // Sorted here and within, whatever map the build gives `serde_json`.
+    // Sorted here and within values, because the map type of `serde_json` depends on the build's features.
     for (name, value) in fields.into_iter().collect::<BTreeMap<String, Value>>() {
         let value = match (name.as_str(), &value) {
             ("id" | "created_at" | "usage", _) => continue,

@@ -1,15 +1,16 @@
-//! Messages in short form: what a test does not say is filled in.
+//! Messages in short form: fields that a test omits are filled in.
 //!
-//! An outcome is written `<matched|failed> <n> <verdicts> <call> <call> …`: sub-task n, one letter a criterion (`.` pass,
-//! `L` logical fail, `E` environmental fail, `C` fail that is shown to be impossible here, `N` fail that was only not shown, `?` fail without a class, `P` logical fail of a plausible criterion, `v`
-//! vacuous pass, `s` pass on what the work made or changed itself, `V` vacuous fail, `-` not judged), and calls `tool[+tool]:target`, with `!` in front when it failed,
-//! `~` when consent was refused, `#` when a limit blocked it, `^` when it was cut off; a `*` before the tool says that it may
-//! have changed something. A `·` in a target is a space; a shell call's target is its command. Verdicts on the whole are
-//! written with the same letters.
+//! An outcome is written `<matched|failed> <n> <verdicts> <call> <call> …`: sub-task n, one letter per criterion (`.`
+//! pass, `L` logical fail, `E` environmental fail, `C` fail that is shown to be impossible here, `N` fail that was
+//! only not shown, `?` fail without a class, `P` logical fail of a plausible criterion, `v` vacuous pass, `s` pass on
+//! what the work made or changed itself, `V` vacuous fail, `-` not judged), and calls `tool[+tool]:target`, with `!`
+//! in front if it failed, `~` if consent was refused, `#` if a limit blocked it, `^` if it was cut off; a `*` before
+//! the tool says that it may have changed something. A `·` in a target is a space; a shell call's target is its
+//! command. Verdicts on the whole are written with the same letters.
 
 use serde_json::{Value, json};
 
-/// The full form of a message of this kind.
+/// Returns the full form of a message of this kind.
 pub(crate) fn expand(kind: &str, mut message: Value) -> Value {
     let defaults = match kind {
         "ReplanRequest" => json!({
@@ -47,12 +48,12 @@ pub(crate) fn expand(kind: &str, mut message: Value) -> Value {
     message
 }
 
-/// The id of sub-task `n`.
+/// Returns the id of sub-task `n`.
 pub(crate) fn uuid(n: u32) -> String {
     format!("00000000-0000-7000-8000-{n:012}")
 }
 
-/// A text in short form, or an object whose `of` is one and whose other fields replace its own.
+/// Expands a text in short form, or an object whose `of` is one and whose other fields replace its own.
 fn outcome(given: &Value) -> Value {
     let text = given.as_str().or_else(|| given["of"].as_str()).unwrap();
     let mut words = text.split_whitespace();

@@ -1,5 +1,5 @@
-//! The direction of a replan in words: what to change, what to keep, what is forbidden. The controller's formulas and numbers
-//! stay in the record.
+//! Puts the direction of a replan into words: what to change, what to keep, what is forbidden. The controller's
+//! formulas and numbers stay in the record.
 
 use setpoint_machine::brief::PlanBrief;
 use setpoint_protocol::message::{
@@ -10,14 +10,14 @@ use setpoint_protocol::message::{
 use super::LINE_CHARS_MAX;
 use crate::line::one_line;
 
-/// Longest evidence of a cause in characters.
+/// Maximum length of a cause's evidence in characters.
 const EVIDENCE_CHARS_MAX: usize = 1_000;
 
 pub(super) fn text(directive: &PlanDirective, brief: &PlanBrief) -> String {
     if directive.findings.is_empty() && directive.failed_subtasks.is_empty() {
         return unjudged(directive, brief);
     }
-    // A direction would push towards making up what is missing.
+    // A direction would push the model to invent what is missing.
     if !directive.findings.is_empty() && directive.findings.iter().all(|one| one.shown == Some(Shown::Cannot))
     {
         return format!(
@@ -45,7 +45,8 @@ pub(super) fn text(directive: &PlanDirective, brief: &PlanBrief) -> String {
     text
 }
 
-/// What to do after a round of which nothing was judged. It says nothing about the plan, so nothing has to change.
+/// Returns what to do after a round in which nothing was judged. It says nothing about the plan, so nothing has to
+/// change.
 fn unjudged(directive: &PlanDirective, brief: &PlanBrief) -> String {
     let why = if directive.failed_criterion.is_empty() { "" } else { " Why is in the next block." };
     let last = brief.previous.last().filter(|plan| plan.round.checked_add(1) == Some(brief.round));
@@ -69,7 +70,7 @@ fn unjudged(directive: &PlanDirective, brief: &PlanBrief) -> String {
     )
 }
 
-/// What failed, with the evidence once for all criteria that it speaks against.
+/// Returns the failures, each piece of evidence once for all criteria that it contradicts.
 pub(super) fn findings(directive: &PlanDirective) -> String {
     let mut causes: Vec<(Vec<String>, String)> = Vec::new();
     for finding in &directive.findings {
@@ -110,7 +111,7 @@ fn seen(finding: &DirectiveFinding) -> String {
     format!("seen{calls}: {}", one_line(&finding.evidence, EVIDENCE_CHARS_MAX))
 }
 
-/// What stands besides the sub-tasks that are done: criteria that hold, what was changed, the last output.
+/// Returns what remains besides the finished sub-tasks: criteria that hold, changed files, the last output.
 pub(super) fn standing(standing: &RoundStanding) -> String {
     let list = |heading: &str, lines: &[String]| match lines {
         [] => None,
@@ -125,7 +126,8 @@ pub(super) fn standing(standing: &RoundStanding) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// Tools are named by code, one a line; targets hold whatever a call held and stand in a data block.
+/// Returns the blocked tools and targets. Code names tools, one per line; targets are arbitrary text from calls, so
+/// they are in a data block.
 pub(super) fn limits(limits: &Limits) -> String {
     let mut lines: Vec<String> = limits
         .blocked_tools
@@ -166,7 +168,8 @@ const fn direction(state: ActionState) -> &'static str {
     }
 }
 
-/// Which way the failures lean. One half of each looks like none at all in the controller's number, so the findings tell.
+/// Returns the tendency of the failures. In the controller's number half of each looks like none, so the findings are
+/// more precise.
 const fn class(class: DirectiveClass) -> &'static str {
     match class {
         DirectiveClass::Environmental => {

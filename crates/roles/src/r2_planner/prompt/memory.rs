@@ -1,7 +1,7 @@
-//! What memory says, in words.
+//! Puts memory's reply into words.
 //!
-//! What the operator stated is their word. Lessons are made of what tasks did, and with it of names that models and files
-//! gave, so they stand in a data fragment, whatever their heading.
+//! What the operator stated is trusted. Lessons are derived from tasks, so they contain names that models and files
+//! gave; they are in a data fragment, whatever their heading.
 
 use setpoint_machine::brief::{CalibrationLine, Heading};
 
@@ -11,13 +11,13 @@ PREFER: do it this way unless the goal asks for another. CAUTION: allowed, but l
 MIGHT TRY: nobody has, here. \
 RELATED: other kinds of tasks; use what fits.";
 
-/// What the operator stated; nothing where they stated nothing.
+/// Returns what the operator stated; empty if nothing.
 pub(super) fn facts(lines: &[CalibrationLine]) -> String {
     let facts = listed(lines, Heading::UserFact);
     if facts.is_empty() { facts } else { format!("The person who runs this machine has stated:\n{facts}") }
 }
 
-/// Everything else, by heading.
+/// Returns everything else, by heading.
 pub(super) fn remembered(lines: &[CalibrationLine]) -> String {
     let headings = [
         (Heading::MustNot, "MUST NOT"),

@@ -1,7 +1,7 @@
-//! The text that R2's model sees, made from the brief.
+//! R2's prompts, made from the brief.
 //!
-//! Standing rules are system fragments; what code and the person say is task; what models, tools and files said
-//! (earlier outputs, evidence, targets, intents of earlier plans) stands in data fragments alone.
+//! Standing rules are system fragments; text from code and the person is task; text from models, tools and files
+//! (earlier outputs, evidence, targets, intents of earlier plans) is in data fragments only.
 
 mod directive;
 mod memory;
@@ -23,12 +23,12 @@ use crate::line::one_line;
 
 pub(super) use self::report::report;
 
-/// Bounds of the fragments in characters. Longer text keeps head and tail, with a mark of the cut.
+/// Limits of the fragments in characters. Longer text keeps head and tail, with a mark of the cut.
 const GOAL_CHARS_MAX: usize = 8_000;
 const TOOLS_CHARS_MAX: usize = 8_000;
 const PLACE_CHARS_MAX: usize = 4_000;
 const MEMORY_CHARS_MAX: usize = 12_000;
-/// As many facts as there may be, at their longest.
+/// Room for the maximum number of facts at their maximum length.
 const FACTS_CHARS_MAX: usize = 16_000;
 const DIRECTIVE_CHARS_MAX: usize = 4_000;
 const LIMITS_CHARS_MAX: usize = 8_000;
@@ -37,7 +37,7 @@ const KEPT_CHARS_MAX: usize = 12_000;
 const CRITERIA_CHARS_MAX: usize = 12_000;
 const PREVIOUS_CHARS_MAX: usize = 8_000;
 const STANDING_CHARS_MAX: usize = 8_000;
-/// As many names as a survey holds, with Git and project files.
+/// Room for all names of a survey, with Git and project files.
 const SURVEY_CHARS_MAX: usize = 12_000;
 const REFUSALS_CHARS_MAX: usize = 8_000;
 const REFUSED_CHARS_MAX: usize = 12_000;
@@ -46,7 +46,7 @@ const FROZEN_CHARS_MAX: usize = 1_000;
 const NOTE_CHARS_MAX: usize = 4_000;
 const ERROR_CHARS_MAX: usize = 500;
 const LAST_REPLY_CHARS_MAX: usize = 8_000;
-/// Bounds of single lines within a fragment, in characters.
+/// Limits of single lines within a fragment, in characters.
 const LINE_CHARS_MAX: usize = 400;
 const OUTPUT_CHARS_MAX: usize = 1_500;
 const INTENTS_SHOWN_MAX: usize = 32;
@@ -101,7 +101,8 @@ headings\",\"check\":{\"on\":{\"probe\":{\"tool\":\"grep\",\"input\":{\"pattern\
 \"expect\":{\"pointer\":{\"at\":\"/count\",\"is\":{\"equals\":12}}}}},{\"criterion\":\"`make links` ends with 0\",\"check\":\
 {\"on\":{\"call\":{\"tool\":\"shell\",\"which\":\"make links\"}},\"expect\":{\"exit_code\":0}}}]}]}");
 
-/// JSON Schema of a plan with these further fields, by hand: what its fields are for stands in the instructions.
+/// JSON Schema of a plan with these further fields, written by hand: the purpose of the fields is explained in the
+/// instructions.
 macro_rules! plan_schema {
     ($more:literal) => {
         concat!(
@@ -112,11 +113,12 @@ macro_rules! plan_schema {
     };
 }
 const FIRST_SCHEMA: &str = plan_schema!("");
-/// Of a plan after one that was dispatched: before, nothing can be withdrawn and no verdict shows what cannot be.
+/// Fields of a later plan: before the first dispatch nothing can be withdrawn, and no verdict shows what is
+/// impossible.
 const LATER_SCHEMA: &str = plan_schema!(r#","withdraw":{"type":"array"},"cannot":{"type":"object"}"#);
 
-/// Renders the brief of a plan or a replan. What is the same in every question of a task comes first, so that providers'
-/// caches find it again; what a round or a refusal changes comes last.
+/// Renders the brief of a plan or a replan. Text that is the same in every question of a task comes first, so that
+/// providers' caches match it; text that changes with a round or a refusal comes last.
 pub(super) fn plan(brief: &PlanBrief) -> Prompt {
     let mut prompt = Prompt::default()
         .system("role", &ROLE)
@@ -167,12 +169,12 @@ pub(super) fn plan(brief: &PlanBrief) -> Prompt {
     prompt
 }
 
-/// JSON Schema of the plan.
+/// Returns the JSON Schema of the plan.
 pub(super) const fn plan_schema(brief: &PlanBrief) -> &'static str {
     if brief.task_criteria.is_empty() { FIRST_SCHEMA } else { LATER_SCHEMA }
 }
 
-/// JSON Schema of a report.
+/// Returns the JSON Schema of a report.
 pub(super) fn report_schema() -> &'static str {
     static SCHEMA: OnceLock<String> = OnceLock::new();
     SCHEMA.get_or_init(|| schemars::schema_for!(ReportDraft).as_value().to_string())
@@ -217,7 +219,7 @@ fn criteria(criteria: &[Criterion]) -> String {
     criteria.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The task's criteria with their ids, and whose wish each is.
+/// Returns the task's criteria with their ids and origins.
 fn frozen(criteria: &[Criterion]) -> String {
     let line = |criterion: &Criterion| {
         let whose = match criterion.origin {
@@ -229,10 +231,10 @@ fn frozen(criteria: &[Criterion]) -> String {
     criteria.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The last refused plan with its reasons, and the reasons of those before it.
+/// Adds the last refused plan with its reasons, and the reasons of those before it.
 fn refused(prompt: Prompt, brief: &PlanBrief) -> Prompt {
     let shown = brief.refused.as_deref().unwrap_or_default();
-    // A reason that stands beside its criterion is not said twice.
+    // A reason shown beside its criterion is not repeated.
     let rest = brief.refusals.iter().filter(|reason| !is_beside(shown, reason));
     let rest: Vec<String> = rest.map(|reason| format!("- {reason}")).collect();
     let mut text = String::new();
@@ -248,7 +250,7 @@ fn refused(prompt: Prompt, brief: &PlanBrief) -> Prompt {
     prompt.task("refusals", text, REFUSALS_CHARS_MAX).data("refused_plan", shown, REFUSED_CHARS_MAX)
 }
 
-/// Whether the reason is one of those that stand in the refused plan.
+/// Returns whether the reason is already shown in the refused plan.
 fn is_beside(shown: &str, reason: &str) -> bool {
     shown.lines().filter_map(|line| line.split_once("REFUSED: ")).any(|(_, beside)| reason.ends_with(beside))
 }

@@ -1,4 +1,4 @@
-//! The goal and the machine, as text.
+//! Renders the goal and the machine as text.
 
 use setpoint_protocol::limits::INTENT_CHARS_MAX;
 use setpoint_protocol::message::TaskSpec;
@@ -28,7 +28,7 @@ pub(super) fn goal(spec: &TaskSpec) -> String {
     text.trim_start().to_owned()
 }
 
-/// Whether the intent only says what the person's words say, which stand above it.
+/// Returns whether the intent only repeats the person's words, which are shown above it.
 fn is_typed(spec: &TaskSpec) -> bool {
     let intent = spec.intent.trim_end_matches('…');
     one_line(&spec.raw_input, INTENT_CHARS_MAX).starts_with(intent)

@@ -1,4 +1,4 @@
-//! The text for the report of a task that is given up.
+//! The prompt for the report of an abandoned task.
 
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::ReportBrief;
@@ -8,7 +8,7 @@ use setpoint_protocol::message::{FailureClass, Verdict, VerdictWord};
 use super::{GOAL_CHARS_MAX, LINE_CHARS_MAX, place};
 use crate::line::one_line;
 
-/// Bounds of the fragments in characters. Longer text keeps head and tail, with a mark of the cut.
+/// Limits of the fragments in characters. Longer text keeps head and tail, with a mark of the cut.
 const REASON_CHARS_MAX: usize = 2_000;
 const VERDICTS_CHARS_MAX: usize = 12_000;
 const OUTPUT_CHARS_MAX: usize = 8_000;
@@ -27,7 +27,7 @@ Reply with one JSON object, nothing before it and nothing after it, such as:
 {\"achieved\":\"Two of the five letters are translated.\",\"blocked_by\":\"The other three are scans, and no program \
 for reading scans is installed.\",\"next_moves\":[\"install a program that reads text from images\"]}");
 
-/// Renders the brief.
+/// Renders the brief as a prompt.
 pub(in crate::r2_planner) fn report(brief: &ReportBrief) -> Prompt {
     let reason = format!("It ended by: {}. {}", brief.ended_by.name(), brief.reason);
     Prompt::default()
@@ -41,7 +41,7 @@ pub(in crate::r2_planner) fn report(brief: &ReportBrief) -> Prompt {
         .system("format", &FORMAT)
 }
 
-/// The task's own criteria, the unjudged ones by name.
+/// Returns the task's own criteria, marking the unjudged ones.
 fn criteria(brief: &ReportBrief) -> String {
     let is_judged = |name: &&String| brief.verdicts.iter().any(|verdict| verdict.criterion == **name);
     let unjudged = brief.unmet_criteria.iter().filter(|name| !is_judged(name));

@@ -1,4 +1,4 @@
-//! What was found where the task works, as text. All of it comes from files and stands in a data block.
+//! Renders the survey as text. All of it comes from files, so it is in a data block.
 
 use setpoint_protocol::record::{GitState, NamedPath, Survey};
 

@@ -1,4 +1,4 @@
-//! The tools, one line each: name, input, what it does, what its result holds.
+//! Lists the tools, one line each: name, input, what it does, what its result contains.
 
 use std::sync::Arc;
 
@@ -7,12 +7,11 @@ use setpoint_protocol::tool::{CapabilityClass, ToolSpec};
 
 use crate::line::one_line;
 
-/// Longest sentence about a tool, or about its result, in characters.
+/// Maximum length, in characters, of a sentence about a tool or its result.
 const ABOUT_CHARS_MAX: usize = 80;
-/// Input fields of a tool that are named.
+/// At most so many input fields of a tool are named.
 const FIELDS_MAX: usize = 4;
 
-/// Each class with its heading.
 const CLASSES: [(CapabilityClass, &str); 5] = [
     (CapabilityClass::Read, "reads"),
     (CapabilityClass::Search, "searches"),
@@ -23,7 +22,7 @@ const CLASSES: [(CapabilityClass, &str); 5] = [
 
 const HEADING: &str =
     "Tools{input that is needed} => what a result holds; /x is a fact, /count of what is listed.";
-/// Said where it exists.
+/// Hint that is shown if the tool exists.
 const GREP: &str =
     " grep's pattern is a regular expression in Rust's syntax, its /count is of matching lines.";
 
@@ -45,7 +44,8 @@ pub(super) fn listed(tools: &[Arc<ToolSpec>]) -> String {
     text
 }
 
-/// What a probe needs of it and gives; the executor reads the whole schema. One whose result nothing is known of says what it does.
+/// Returns what a probe must give and what it gets; the executor reads the whole schema. A tool whose result is
+/// unknown is described by what it does.
 fn line(tool: &ToolSpec) -> String {
     let fields = if tool.class == CapabilityClass::Write { Vec::new() } else { required(&tool.input_schema) };
     let fields = if fields.is_empty() { String::new() } else { format!("{{{}}}", fields.join(",")) };
@@ -57,14 +57,14 @@ fn line(tool: &ToolSpec) -> String {
     }
 }
 
-/// What a description says first: up to the end of the sentence, to a list, or to what stands in brackets.
+/// Returns the start of a description: up to the end of the sentence, a list, or a bracket.
 fn first_clause(description: &str) -> &str {
     let ends = [". ", ": ", "; ", " ("].into_iter().filter_map(|end| description.find(end));
     let clause = ends.min().and_then(|end| description.get(..end)).unwrap_or(description);
     clause.trim_end_matches('.')
 }
 
-/// The fields that an input must have; of a tool that demands none, its first ones.
+/// Returns the required input fields; if there are none, the first ones.
 fn required(schema: &Value) -> Vec<String> {
     let names = |list: &Value| {
         list.as_array()

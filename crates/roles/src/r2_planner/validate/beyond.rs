@@ -1,5 +1,5 @@
-//! Whether a criterion says more than the intent: a path, a number, a quantifier, an order or a quoted text that the intent
-//! does not have. Such a one can be found false although its other words are the intent's.
+//! Whether a criterion says more than the intent: a path, a number, a quantifier, an order or a quoted text that the
+//! intent does not contain. Such a criterion can fail although its other words are the intent's.
 
 use crate::fingerprint::Words;
 
@@ -77,7 +77,7 @@ const QUANTIFIERS: &[&str] = &[
 /// Pairs of quotation marks.
 const QUOTES: [(char, char); 5] = [('`', '`'), ('"', '"'), ('“', '”'), ('«', '»'), ('「', '」')];
 
-/// Whether `text` adds one of them to `intent`.
+/// Returns whether `text` adds one of them to `intent`.
 pub(super) fn adds(text: &str, intent: &str) -> bool {
     let (words, known) = (Words::of(text), Words::of(intent));
     let is_new = |word: &str| !known.iter().any(|other| other == word);
@@ -91,7 +91,7 @@ pub(super) fn adds(text: &str, intent: &str) -> bool {
     named.any(|part| !said.contains(&plain(part)))
 }
 
-/// Words that are paths, options or names of code.
+/// Returns the words that are paths, options or names of code.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let bare = text
         .split_whitespace()
@@ -113,7 +113,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// In lower case, with single spaces.
+/// Returns the text in lower case with single spaces.
 fn plain(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_be_false_beyond_the_intent_counts() {
+    fn additions_to_the_intent_that_can_be_false_count() {
         let intent = "Run the tests in tests/test_x.py and report how many passed";
         for text in [
             "`pytest tests/test_x.py` exits and the tests passed",

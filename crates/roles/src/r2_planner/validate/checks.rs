@@ -10,19 +10,19 @@ use super::Rules;
 use crate::blocking::{refusal, target_name};
 use crate::judging::runs_alone;
 
-/// Most bytes of a probe's input; more is malformed.
+/// Maximum bytes of a probe's input; more is malformed.
 const PROBE_BYTES_MAX: usize = 16 * 1024;
 /// The tool that runs command lines.
 pub(super) const SHELL: &str = "shell";
 const NOT_READ_ONLY: &str =
     "is not provably read-only; make that call part of the work and check `call` or `output`";
-/// Longest piece of an error in a reason, in characters.
+/// Maximum length, in characters, of an error quoted in a reason.
 const ERROR_CHARS_MAX: usize = 160;
 
 /// Reads a check.
 ///
 /// # Errors
-/// Why it could never run, as the rest of a sentence about its criterion.
+/// Returns why it could never run, as the rest of a sentence about its criterion.
 pub(super) fn check(value: &Any, rules: &Rules<'_>) -> Result<Check, String> {
     let malformed = |error: &dyn std::fmt::Display| {
         format!("has a malformed check: {}", clip(&error.to_string(), ERROR_CHARS_MAX))
@@ -49,7 +49,7 @@ pub(super) fn check(value: &Any, rules: &Rules<'_>) -> Result<Check, String> {
     Ok(check)
 }
 
-/// The command that a check names, in the normal form of calls' targets.
+/// Returns the command that a check names, in the normal form of calls' targets.
 fn command(which: Option<&str>, expect: &Predicate, rules: &Rules<'_>) -> Result<String, String> {
     let Some(which) = which.map(str::trim).filter(|which| !which.is_empty()) else {
         return Err(
@@ -68,8 +68,8 @@ fn command(which: Option<&str>, expect: &Predicate, rules: &Rules<'_>) -> Result
     Ok(target)
 }
 
-/// Why a check shows less than its criterion says, which quotes a command: the check looks at another one. What is quoted and
-/// expected of the call's output is no command.
+/// Returns why a check shows less than its criterion, which quotes a command: the check looks at another one. Text
+/// quoted in the criterion and expected in the output is not a command.
 pub(super) fn weaker_than(text: &str, check: &Check) -> Option<String> {
     let CheckOn::Call { which: Some(which), .. } = &check.on else { return None };
     let quoted = text.split('`').skip(1).step_by(2).map(str::trim).filter(|quoted| quoted.contains(' '));
@@ -83,7 +83,7 @@ pub(super) fn weaker_than(text: &str, check: &Check) -> Option<String> {
         .map(|quoted| format!("quotes `{}`, but its check names `{}`", clip(quoted, 80), clip(which, 80)))
 }
 
-/// What a check probes, each as `<tool>: <target>`.
+/// Returns what a check probes, each as `<tool>: <target>`.
 pub(super) fn targets(check: &Check, rules: &Rules<'_>) -> Vec<String> {
     match &check.on {
         CheckOn::Probe(call) => {
@@ -94,7 +94,7 @@ pub(super) fn targets(check: &Check, rules: &Rules<'_>) -> Vec<String> {
     }
 }
 
-/// The tool whose calls a check looks at, where a sub-task that may use only `tools` (none named: all) cannot call it.
+/// Returns the tool whose calls a check looks at, if a sub-task limited to `tools` (empty: all) cannot call it.
 pub(super) fn out_of_reach(check: &Check, tools: &[ToolId]) -> Option<ToolId> {
     let CheckOn::Call { tool, .. } = &check.on else { return None };
     let looked_at: ToolId = tool.parse().ok()?;

@@ -1,7 +1,8 @@
-//! Whether a criterion can be found false at all.
+//! Whether a criterion can fail at all.
 //!
-//! One with a check can: code evaluates it, whatever its sentence says. One without a check is refused when it
-//! merely says the intent again and adds nothing that could be false ([`beyond`]), when it is a question, or when it only says that the work went well.
+//! One with a check can: code evaluates it, whatever its sentence says. One without a check is refused if it only
+//! restates the intent and adds nothing that could be false ([`beyond`]), if it is a question, or if it only says
+//! that the work went well.
 
 use std::collections::BTreeSet;
 
@@ -15,19 +16,19 @@ use super::{Rules, ValidCriterion, beyond, checks, origin};
 use crate::fingerprint::Words;
 use crate::line::one_line;
 
-/// Longest assumption in characters; a longer one is cut with a mark.
+/// Maximum length of an assumption in characters; a longer one is cut with a mark.
 const ASSUMES_CHARS_MAX: usize = 300;
-/// Shortest word that counts as found when another one only begins with it (`list` in `listed`).
+/// Minimum length of a word that counts as found if another one begins with it (`list` in `listed`).
 const STEM_CHARS_MIN: usize = 4;
 
-/// Words that carry no content of their own, sorted.
+/// Words without content of their own, sorted.
 const FUNCTION_WORDS: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "be", "been", "being", "by", "for", "from", "has", "have", "in",
     "into", "is", "it", "its", "of", "on", "or", "should", "so", "that", "the", "their", "then", "there",
     "these", "this", "those", "to", "was", "were", "will", "with",
 ];
 
-/// Words with which one can say that something went well without saying what would show it, sorted.
+/// Words of praise that name nothing observable, sorted.
 const EMPTY_PRAISE: &[&str] = &[
     "accomplished",
     "achieved",
@@ -103,7 +104,7 @@ const EMPTY_PRAISE: &[&str] = &[
     "works",
 ];
 
-/// The same as phrases that say it wherever they stand.
+/// Phrases of the same kind, anywhere in a text.
 const EMPTY_PHRASES: &[&[&str]] = &[
     &["completed", "successfully"],
     &["successfully", "completed"],
@@ -120,15 +121,15 @@ const EMPTY_PHRASES: &[&[&str]] = &[
     &["顺", "利", "完", "成"],
 ];
 
-/// Words that open a question when no question mark closes it.
+/// Words that open a question without a question mark.
 const QUESTION_WORDS: &[&str] =
     &["what", "which", "who", "whom", "whose", "why", "how", "什么", "谁", "为什么", "怎么", "多少"];
 
-/// Verbs that a sentence has one of for each clause, sorted.
+/// Verbs of which each clause has one, sorted.
 const FINITE: &[&str] =
     &["are", "can", "did", "do", "does", "had", "has", "have", "is", "must", "stays", "was", "were", "will"];
 
-/// Reads the criteria at `place`, which must not merely restate `intent`. Ones that are there already are left out.
+/// Reads the criteria at `place`, which must not merely restate `intent`. Duplicates of existing ones are left out.
 pub(super) fn criteria(
     drafts: &[CriterionDraft],
     place: &str,
@@ -151,7 +152,7 @@ pub(super) fn criteria(
     valid
 }
 
-/// Whether two criteria of one line say the same: case and the stop at the end do not count.
+/// Returns whether two one-line criteria are equal except for case and the final stop.
 pub(super) fn same_text(a: &str, b: &str) -> bool {
     let plain = |text: &str| text.to_lowercase().trim_end_matches(['.', '!', '。', ' ']).to_owned();
     plain(a) == plain(b)
@@ -189,7 +190,7 @@ fn criterion(draft: &CriterionDraft, intent: &str, rules: &Rules<'_>) -> Result<
     Ok(ValidCriterion { text, mode, check, origin, assumes })
 }
 
-/// Why a criterion without a check could never be found false, or `None` when it could.
+/// Returns why a criterion without a check could never fail; `None` if it could.
 fn emptiness(text: &str, intent: &str) -> Option<&'static str> {
     let words = Words::of(text);
     let words: Vec<&str> = words.iter().collect();
@@ -211,15 +212,15 @@ fn emptiness(text: &str, intent: &str) -> Option<&'static str> {
         .then_some("only says the intent again; name what must be seen in the result, or give a check")
 }
 
-/// Whether a text that opens with a question word goes on to say something of it, by a second verb: `what was there before is
-/// unchanged`.
+/// Returns whether a text that opens with a question word is a statement, which a second verb shows: `what was there
+/// before is unchanged`.
 fn says_something_of_it(words: &[&str]) -> bool {
     words.iter().filter(|word| lists(FINITE, word)).count() > 1
 }
 
-/// Whether at least four in five of the criterion's distinct content words stand in the intent. Content words are
-/// all but [`FUNCTION_WORDS`]; a word stands in the intent when it is there, or when one of the two begins with
-/// the other and that one has at least [`STEM_CHARS_MIN`] characters.
+/// Returns whether at least four in five of the criterion's distinct content words are in the intent. Content words
+/// are all but [`FUNCTION_WORDS`]; a word also counts as in the intent if one of the two begins with the other and
+/// that one has at least [`STEM_CHARS_MIN`] characters.
 fn restates(content: &BTreeSet<&str>, intent: &[&str]) -> bool {
     let stands = |word: &&&str| intent.iter().any(|other| is_same_stem(word, other));
     let shared = content.iter().filter(stands).count();
@@ -231,7 +232,7 @@ fn is_same_stem(a: &str, b: &str) -> bool {
     long.starts_with(short) && (long.len() == short.len() || short.chars().count() >= STEM_CHARS_MIN)
 }
 
-/// Whether the words of the phrase stand in `words`, one after the other.
+/// Returns whether `words` contains the phrase as consecutive words.
 fn says(words: &[&str], phrase: &[&str]) -> bool {
     words.windows(phrase.len()).any(|window| window == phrase)
 }
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_intent_said_again_is_no_criterion() {
+    fn a_restated_intent_is_not_a_criterion() {
         for text in [
             "The Go files under src are counted",
             "Count of the Go files in src",
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn four_words_in_five_are_too_many_and_three_in_four_are_not() {
+    fn four_in_five_words_restate_and_three_in_four_do_not() {
         let says = |text| emptiness(text, "alpha beta gamma delta").is_some();
         assert!(says("alpha beta gamma delta epsilon"));
         assert!(!says("alpha beta gamma epsilon"));
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_are_no_criteria() {
+    fn questions_are_not_criteria() {
         for text in
             ["what day is it today", "Is the file there?", "文件存在吗", "¿Está el archivo", "How many lines"]
         {
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn praise_is_no_criterion() {
+    fn praise_is_not_a_criterion() {
         for text in [
             "The task completed successfully",
             "The download of x.zip was completed successfully.",

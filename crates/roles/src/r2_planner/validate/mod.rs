@@ -3,9 +3,10 @@
 //! It is a pure function of the draft and the [`Rules`]. A plan is refused when it has no sub-task or too many, when
 //! a sub-task or the task has no criterion or too many, when a criterion says nothing that can be found false
 //! ([`criteria`]), when a check cannot run ([`checks`]), when a tool is unknown or blocked or a target is blocked,
-//! when the person asks for a test run and nothing shows that tests ran ([`test_run`]), when it withdraws what it may not ([`premise`]), when an input does not run before the sub-task that needs it ([`order`]), or when it repeats a plan that failed, in
-//! this task ([`repetition`]) or by memory. What only has another form than it should (a sequence of 0, a longer text, an unreadable
-//! deadline, a malformed approach) is put right without a word.
+//! when the person asks for a test run and nothing shows that tests ran ([`test_run`]), when it withdraws what it may
+//! not ([`premise`]), when an input does not run before the sub-task that needs it ([`order`]), or when it repeats a
+//! plan that failed, in this task ([`repetition`]) or by memory. Mere deviations of form (a sequence of 0, a longer
+//! text, an unreadable deadline, a malformed approach) are corrected silently.
 
 mod beyond;
 mod checks;
@@ -37,7 +38,7 @@ use self::refusal::{REASONS_MAX, Reasons, TASK, subtask_place};
 pub(super) use self::premise::{Infeasible, infeasible, refuted};
 pub(super) use self::refusal::{Refusal, annotated};
 
-/// What a plan is held against.
+/// The rules and state that a plan is validated against.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     task: &'a Task,
@@ -46,22 +47,22 @@ pub(super) struct Rules<'a> {
     surroundings: &'a Surroundings,
     reader: &'a dyn CallReader,
     now: Timestamp,
-    /// Whether the plan is the embedded brain's, whose criteria a person wrote, in a playbook.
+    /// Whether the plan is the embedded brain's, whose criteria a person wrote in a playbook.
     is_of_playbook: bool,
 }
 
-/// A plan that may be dispatched. It holds no ids yet.
+/// A plan that may be dispatched. It has no ids yet.
 #[derive(Debug)]
 pub(super) struct ValidPlan {
-    /// The new sub-tasks in the draft's order; none when only the whole is to be judged again.
+    /// New sub-tasks in the draft's order; empty if only the whole is to be judged again.
     pub(super) subtasks: Vec<ValidSubTask>,
-    /// Criteria that come to the task's.
+    /// Criteria added to the task's.
     pub(super) added_criteria: Vec<ValidCriterion>,
-    /// Other checks of criteria of the task whose own says nothing of what it looks at.
+    /// New checks for criteria of the task whose own check does not apply to what it looks at.
     pub(super) replaced: Vec<(CriterionId, Check)>,
     /// Criteria of the task that it withdraws.
     pub(super) withdrawn: Vec<Withdrawal>,
-    /// Over the kept and the new sub-tasks.
+    /// Fingerprint of the kept and the new sub-tasks together.
     pub(super) fingerprint: String,
 }
 
@@ -71,9 +72,9 @@ pub(super) struct ValidSubTask {
     pub(super) intent: String,
     pub(super) criteria: Vec<ValidCriterion>,
     pub(super) context: String,
-    /// Places in [`ValidPlan::subtasks`], from 0, of sub-tasks in lower groups.
+    /// Indexes in [`ValidPlan::subtasks`] of sub-tasks in lower groups.
     pub(super) inputs: Vec<usize>,
-    /// From 1, without gaps over the plan.
+    /// Group number, from 1, without gaps over the plan.
     pub(super) sequence: u32,
     pub(super) tools: Vec<ToolId>,
     pub(super) deadline: Option<Timestamp>,
@@ -91,10 +92,10 @@ pub(super) struct ValidCriterion {
     assumes: Option<String>,
 }
 
-/// Holds a draft against the rules.
+/// Validates a draft.
 ///
 /// # Errors
-/// The reasons of the refusal, at least one, each naming the place by its number in the draft.
+/// Returns the reasons for the refusal, at least one, each with its place by number in the draft.
 pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan, Vec<Refusal>> {
     let mut reasons = Reasons::default();
     let count = draft.subtasks.len();
@@ -106,7 +107,7 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
     for (i, subtask) in draft.subtasks.iter().enumerate() {
         let mut own = Reasons::default();
         let subtask = subtask::subtask(subtask, &subtask_place(i), rules, &mut own);
-        // What is kept is left out, so it does not matter what is wrong with saying it again.
+        // A repeated kept sub-task is left out, so its errors do not matter.
         let is_kept = rules.task.kept.iter().any(|kept| kept.subtask.fingerprint == subtask.fingerprint);
         if !is_kept {
             reasons.0.extend(own.0);
@@ -141,7 +142,7 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
         test_run::require(checks.chain(stands), rules, &mut reasons);
     }
     let fingerprint = repetition::fingerprint(&subtasks, rules.task);
-    // Whether it repeats a failed plan is only worth saying of a plan that could run.
+    // Only a plan that could run is checked for repetition; for any other the reason would not help.
     if reasons.0.is_empty()
         && let Some(reason) = repetition::refusal(&subtasks, &fingerprint, rules.task)
     {
@@ -171,7 +172,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Why a plan may not name this tool, or `None` when it may.
+    /// Returns why a plan may not name this tool; `None` if it may.
     fn tool_refusal(&self, tool: &ToolId) -> Option<String> {
         if !self.tools.iter().any(|spec| spec.name == tool.tool()) {
             return Some(format!("names the tool `{}`, which does not exist", clip(tool.as_str(), 60)));
@@ -194,9 +195,10 @@ impl ValidCriterion {
     }
 }
 
-/// The criteria that come to the task's: those of the draft that are not among them yet. The first plan must give
-/// at least one; with a single sub-task that sub-task's criteria are taken when it gives none. One that is there already in the
-/// same words stays as it is, but for a check that says nothing of what it looks at: that may be replaced by another.
+/// Returns the criteria to add to the task's: those of the draft that are not among them yet. The first plan must
+/// give at least one; if it gives none and has a single sub-task, that sub-task's criteria are taken. A criterion
+/// that already exists in the same words is unchanged, unless its check does not apply to what it looks at: then the
+/// check may be replaced.
 fn task_criteria(
     draft: &PlanDraft,
     subtasks: &[ValidSubTask],

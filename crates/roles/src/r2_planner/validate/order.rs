@@ -1,4 +1,4 @@
-//! Groups and inputs: what runs when, and whose output reaches whom.
+//! Groups and inputs: the order of sub-tasks, and which outputs each receives.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,15 @@ use setpoint_machine::draft::SubTaskDraft;
 use super::ValidSubTask;
 use super::refusal::Reasons;
 
-/// Gives the planned sub-tasks (`None`: left out, its output is there already) their groups and inputs.
+/// Assigns groups and inputs to the planned sub-tasks (`None`: left out, because its output is already known).
 ///
-/// Groups are 1..n in the order of the numbers that the model wrote, whatever these are; none written is 1. An
-/// input must be another sub-task of a lower group: which of two contradicting statements was meant is not for
-/// code to guess.
+/// Groups are 1..n in the order of the model's numbers, whatever these are; a missing number is 1. An input must be
+/// another sub-task of a lower group: code does not guess which of two contradicting statements was meant.
 pub(super) fn arrange(planned: &mut [Option<ValidSubTask>], drafts: &[SubTaskDraft], reasons: &mut Reasons) {
     let written = |draft: &SubTaskDraft| draft.sequence.unwrap_or(1);
     let present = || planned.iter().zip(drafts).filter(|(subtask, _)| subtask.is_some());
     let groups: BTreeSet<i64> = present().map(|(_, draft)| written(draft)).collect();
-    // Where each place of the draft stands once those left out are gone.
+    // Maps each place of the draft to its index without those left out.
     let mut places: Vec<Option<usize>> = Vec::new();
     let mut next = 0;
     for subtask in planned.iter() {

@@ -1,14 +1,15 @@
-//! Whose wish a criterion is: code looks for it in the person's words.
+//! The origin of a criterion: code looks for it in the person's words.
 
 use setpoint_protocol::message::Origin;
 
-/// Shortest quotation in words that shows that a criterion is the person's; a shorter one is found by chance.
+/// Minimum length, in words, of a quotation that shows that a criterion is the person's; a shorter one matches by
+/// chance.
 const QUOTED_WORDS_MIN: usize = 2;
-/// Shortest name in characters (a path, an option, a number with a unit) that shows it.
+/// Minimum length, in characters, of a name (a path, an option, a number with a unit) that shows it.
 const NAME_CHARS_MIN: usize = 3;
 
-/// The person's where the planner quotes words of theirs, or holds the criterion against a command in them, or where the
-/// sentence names what they name: a command, a path, an option, a number. The planner's otherwise.
+/// Returns `Person` if the planner quotes their words or checks with a command in them, or if the sentence names a
+/// command, path, option or number of theirs; `Planner` otherwise.
 pub(super) fn of(text: &str, quoted: [Option<&str>; 2], words: &str) -> Origin {
     let words = plain(words);
     let is_said = |part: &str| {
@@ -22,7 +23,7 @@ pub(super) fn of(text: &str, quoted: [Option<&str>; 2], words: &str) -> Origin {
     if is_quoted || names(text).any(is_said) { Origin::Person } else { Origin::Planner }
 }
 
-/// What a sentence names: what stands in quotes, and words that are no words of a language.
+/// Returns what a sentence names: quoted texts, and words that are not natural language.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     let in_quotes = ['`', '"'].into_iter().flat_map(|quote| text.split(quote).skip(1).step_by(2));
     let is_name = |word: &&str| {
@@ -37,12 +38,12 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .chain(bare.filter(is_name))
 }
 
-/// In lower case, with single spaces.
+/// Returns the text in lower case with single spaces.
 fn plain(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the part at this place is no part of a longer word.
+/// Returns whether the part at this position is not inside a longer word.
 fn is_whole(text: &str, at: usize, length: usize) -> bool {
     let before = text.get(..at).and_then(|before| before.chars().next_back());
     let after = text.get(at + length..).and_then(|after| after.chars().next());
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_person_names_is_theirs() {
+    fn criteria_naming_the_persons_things_are_theirs() {
         let words = "Run pytest tests/ -v and tell me how many of the 86 tests pass; write it to out.txt";
         for (text, asked) in [
             ("`pytest tests/ -v` ended with 0", None),

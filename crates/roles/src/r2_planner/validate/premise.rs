@@ -1,5 +1,5 @@
-//! What a plan may take back, and when the goal cannot be reached here: only over calls that a verdict cites for a criterion
-//! that cannot hold. Where nothing is left to plan, code says so without asking the model.
+//! Which criteria a plan may withdraw, and when the goal is infeasible here: only with calls that a verdict cites for
+//! a criterion that cannot hold. If nothing is left to plan, code says so without asking the model.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use super::super::history::Task;
 use super::refusal::{Reasons, Refusal};
 use crate::line::one_line;
 
-/// Characters of a reason, and of one thing that is needed.
+/// Maximum length, in characters, of a reason and of a needed thing.
 const WHY_CHARS_MAX: usize = 600;
-/// Most things that a person is told to supply.
+/// At most so many things are listed that a person must supply.
 const NEEDS_MAX: usize = 8;
-/// Said where no call shows it.
+/// Reason given if no call shows it.
 const NOT_SHOWN: &str = "names no call in `seen` that a verdict cites for a criterion that cannot hold here";
-/// What to do about it.
+/// Advice for showing it.
 const LOOK_FIRST: &str = "plan one sub-task with the single look-up that shows it (list the folder, ask for the branch), \
     and a criterion that says that what is needed is there";
 
@@ -28,10 +28,10 @@ pub(in crate::r2_planner) struct Infeasible {
     pub(in crate::r2_planner) needs: Vec<String>,
 }
 
-/// Whether R2 may say so.
+/// Checks whether R2 may report the goal as infeasible.
 ///
 /// # Errors
-/// Why not, for the model.
+/// Returns why not, for the model.
 pub(in crate::r2_planner) fn infeasible(draft: &CannotDraft, task: &Task) -> Result<Infeasible, Refusal> {
     if seen(&draft.seen, task).is_empty() {
         return Err(Refusal::new("`cannot`", &format!("{NOT_SHOWN}; {LOOK_FIRST}")));
@@ -43,9 +43,9 @@ pub(in crate::r2_planner) fn infeasible(draft: &CannotDraft, task: &Task) -> Res
     Ok(Infeasible { why, needs })
 }
 
-/// That the last round leaves nothing to plan: all that failed is what the person asked for and was shown to be impossible
-/// here, and the plan had said what it rests on. What the person asked for is never withdrawn, so a further plan could only
-/// come to the same.
+/// Returns the goal as infeasible if the last round leaves nothing to plan: every failure concerns what the person
+/// asked for and was shown to be impossible here, and the plan had stated its assumption. What the person asked for
+/// is never withdrawn, so another plan would reach the same result.
 pub(in crate::r2_planner) fn refuted(task: &Task) -> Option<Infeasible> {
     let findings = &task.directive.as_ref()?.findings;
     let known = |finding: &DirectiveFinding| {
@@ -73,7 +73,7 @@ pub(in crate::r2_planner) fn refuted(task: &Task) -> Option<Infeasible> {
     Some(Infeasible { why: one_line(&why, WHY_CHARS_MAX), needs })
 }
 
-/// The withdrawals of a draft.
+/// Returns the withdrawals of a draft.
 pub(super) fn withdrawn(
     drafts: &[WithdrawDraft],
     are_some_added: bool,
@@ -117,7 +117,7 @@ fn withdrawal(draft: &WithdrawDraft, task: &Task) -> Result<Withdrawal, String> 
     })
 }
 
-/// The calls named that show what cannot be.
+/// Returns the named calls that show an impossibility.
 fn seen(named: &[String], task: &Task) -> BTreeSet<CallId> {
     let words =
         named.iter().flat_map(|text| text.split(|c: char| c.is_whitespace() || ",;()[]:".contains(c)));

@@ -1,4 +1,4 @@
-//! Why a plan is refused, and the refused plan with each reason beside what it concerns.
+//! The reasons for refusing a plan, and the refused plan with each reason beside the part that it concerns.
 
 use std::fmt;
 
@@ -7,22 +7,22 @@ use setpoint_protocol::text::clip;
 
 use crate::line::one_line;
 
-/// Reasons that one refusal lists; more would not be read.
+/// At most so many reasons per refusal; more would not be read.
 pub(super) const REASONS_MAX: usize = 12;
-/// Longest reason in characters; a longer one is cut with a mark.
+/// Maximum length of a reason in characters; a longer one is cut with a mark.
 pub(super) const REASON_CHARS_MAX: usize = 320;
-/// Longest sentence, and longest check, of the refused plan in characters as it is shown again.
+/// Maximum length, in characters, of a sentence or check of the refused plan when it is shown again.
 const QUOTE_CHARS_MAX: usize = 240;
 
-/// One reason.
+/// A reason for a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::r2_planner) struct Refusal {
-    /// What it concerns, by its number in the draft: `sub-task 2, criterion 1`.
+    /// Its part of the draft, by number: `sub-task 2, criterion 1`.
     place: String,
     reason: String,
 }
 
-/// The reasons of one plan, in the order in which they were found.
+/// The reasons for refusing one plan, in the order in which they were found.
 #[derive(Debug, Default)]
 pub(super) struct Reasons(pub(super) Vec<Refusal>);
 
@@ -55,10 +55,10 @@ pub(super) fn criterion_place(owner: &str, at: usize) -> String {
     format!("{owner}, criterion {}", at + 1)
 }
 
-/// Where criteria of the whole task stand.
+/// Place of the whole task's criteria.
 pub(super) const TASK: &str = "the task";
 
-/// The draft with each reason under what it concerns.
+/// Returns the draft with each reason below the part that it concerns.
 pub(in crate::r2_planner) fn annotated(draft: &PlanDraft, refusals: &[Refusal]) -> String {
     let mut text = Annotated { lines: Vec::new(), refusals, shown: vec![false; refusals.len()] };
     for (i, subtask) in draft.subtasks.iter().enumerate() {
@@ -83,7 +83,7 @@ struct Annotated<'a> {
 }
 
 impl Annotated<'_> {
-    /// One line of the draft, and the reasons of the refusals at its place.
+    /// Writes one line of the draft and the reasons at its place.
     fn line(&mut self, line: &str, place: &str) {
         self.lines.push(line.to_owned());
         let indent = " ".repeat(line.len() - line.trim_start().len() + 2);

@@ -9,16 +9,16 @@ use super::ValidSubTask;
 use crate::fingerprint::{Words, of_plan};
 use crate::r2_planner::history::{DispatchedPlan, Task};
 
-/// Words of one gram.
+/// Number of words per gram.
 const GRAM_WORDS: usize = 3;
 
-/// The fingerprint of the whole plan: what is kept and what is new.
+/// Returns the fingerprint of the whole plan, kept sub-tasks included.
 pub(super) fn fingerprint(subtasks: &[ValidSubTask], task: &Task) -> String {
     let kept = task.kept.iter().map(|kept| kept.subtask.fingerprint.as_str());
     of_plan(kept.chain(subtasks.iter().map(|subtask| subtask.fingerprint.as_str())))
 }
 
-/// Why the plan is a repetition, or `None` when it is not. A plan that died of a fault may be tried again.
+/// Returns why the plan is a repetition; `None` if it is not. A plan that ended with a fault may be tried again.
 pub(super) fn refusal(subtasks: &[ValidSubTask], fingerprint: &str, task: &Task) -> Option<String> {
     let failed = || task.plans.iter().filter(|plan| plan.judged_failed);
     if let Some(plan) = failed().find(|plan| plan.fingerprint == fingerprint) {
@@ -37,15 +37,15 @@ pub(super) fn refusal(subtasks: &[ValidSubTask], fingerprint: &str, task: &Task)
     ))
 }
 
-/// More than 0.8 similar: the Jaccard index of the features, what both have over what either has. Two plans of
-/// which nothing is left but the task's own words are the same.
+/// Returns whether the Jaccard index of the features (shared over all) is above 0.8. Two plans that consist only of
+/// the task's own words are equal.
 fn is_similar(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
     let (shared, either) = (a.intersection(b).count(), a.union(b).count());
     either == 0 || shared * 5 > either * 4
 }
 
-/// The features of what failed in a plan: of all its sub-tasks but the kept ones, which every later plan shares.
-/// `None` when all of it is kept.
+/// Returns the features of what failed in a plan: of all its sub-tasks but the kept ones, which every later plan
+/// shares. `None` if all of it is kept.
 fn features_of_rest(plan: &DispatchedPlan, task: &Task) -> Option<BTreeSet<String>> {
     let is_kept = |id: &SubTaskId| task.kept.iter().any(|kept| kept.subtask.id == *id);
     let rest: Vec<_> = plan.subtasks.iter().filter(|subtask| !is_kept(&subtask.id)).collect();
@@ -53,8 +53,8 @@ fn features_of_rest(plan: &DispatchedPlan, task: &Task) -> Option<BTreeSet<Strin
     (!rest.is_empty()).then(|| features(parts, task))
 }
 
-/// Runs of three words of each intent without the task's own words (all of them, where fewer are left), the tools
-/// that are named, and the playbook approaches.
+/// Returns the runs of three words of each intent without the task's own words (all of them, if fewer are left), the
+/// named tools, and the playbook approaches.
 fn features<'a>(
     subtasks: impl Iterator<Item = (&'a str, &'a [ToolId], Option<&'a Approach>)>,
     task: &Task,

@@ -1,4 +1,4 @@
-//! One sub-task of a draft: its texts are cut to their bounds, its criteria and tools are held against the rules.
+//! Validates one sub-task of a draft: cuts its texts to their limits, and checks its criteria and tools.
 
 use setpoint_machine::draft::SubTaskDraft;
 use setpoint_protocol::limits::{CONTEXT_CHARS_MAX, INTENT_CHARS_MAX};
@@ -11,14 +11,14 @@ use super::{Rules, ValidSubTask, checks, criteria};
 use crate::fingerprint::SubTaskShape;
 use crate::line::one_line;
 
-/// Tools that a sub-task may name; naming more is refused.
+/// At most so many tools per sub-task; a sub-task with more is refused.
 const TOOLS_MAX: usize = 64;
-/// Longest name of a playbook or an approach in characters; a longer one is no approach.
+/// Maximum length, in characters, of the name of a playbook or approach; a longer one is ignored.
 const NAME_CHARS_MAX: usize = 128;
-/// Most bytes of an approach's parameters; more is no approach.
+/// Maximum bytes of an approach's parameters; with more the approach is ignored.
 const PARAMS_BYTES_MAX: usize = 16 * 1024;
 
-/// Reads the sub-task at `place`. Its sequence and inputs are the order's business.
+/// Reads the sub-task at `place`. `order` assigns its sequence and inputs.
 pub(super) fn subtask(
     draft: &SubTaskDraft,
     place: &str,
@@ -35,7 +35,7 @@ pub(super) fn subtask(
     let mut tools = tools(&draft.tools, place, rules, reasons);
     let criteria = criteria::criteria(&draft.success_criteria, place, &intent, rules, reasons);
     for check in criteria.iter().filter_map(|criterion| criterion.check.as_ref()) {
-        // What a check looks at has to be callable.
+        // The tool that a check looks at must be callable.
         tools.extend(checks::out_of_reach(check, &tools));
     }
     let targets: Vec<String> = criteria
@@ -83,7 +83,7 @@ fn tools(names: &[String], place: &str, rules: &Rules<'_>, reasons: &mut Reasons
     tools
 }
 
-/// The sub-task's own deadline where it is an absolute time ahead, never later than the task's.
+/// Returns the sub-task's own deadline if it is an absolute time ahead, never later than the task's.
 fn deadline(draft: Option<&str>, rules: &Rules<'_>) -> Option<Timestamp> {
     let own = draft.and_then(|text| text.trim().parse::<Timestamp>().ok()).filter(|time| *time > rules.now);
     match (own, rules.task.spec.constraints.deadline) {

@@ -1,5 +1,5 @@
-//! Where a person asks to run tests, a check shows that tests ran. Without it a plan can be met because nothing ran: "the
-//! command was run, and the answer says that no test ran".
+//! Requires a check that tests ran, if the person asks to run tests. Without it a plan could be met because nothing
+//! ran: "the command was run, and the answer says that no test ran".
 
 use setpoint_protocol::predicate::{Check, CheckOn, Predicate};
 use setpoint_protocol::text::clip;
@@ -9,11 +9,11 @@ use super::checks::SHELL;
 use super::refusal::Reasons;
 use crate::r2_planner::runners::{Asked, asked};
 
-/// Longest command in characters as a reason quotes it.
+/// Maximum length, in characters, of a command quoted in a reason.
 const COMMAND_CHARS_MAX: usize = 60;
 
-/// Adds a reason for each test runner that the person asks to run and that no check names. Nothing is required without a
-/// shell, which alone could run one, and of a playbook, whose author chose the checks.
+/// Adds a reason for each test runner that the person asks to run and that no check names. Requires nothing without a
+/// shell, which alone could run one, and nothing of a playbook, whose author chose the checks.
 pub(super) fn require<'c>(
     checks: impl Iterator<Item = &'c Check> + Clone,
     rules: &Rules<'_>,
@@ -42,8 +42,8 @@ fn missing(asked: &Asked) -> String {
     )
 }
 
-/// Whether the check holds only when the runner ran tests, and passed where it shall. Below `not`, or beside another way in
-/// `any`, it may hold without.
+/// Returns whether the check holds only if the runner ran tests, and if they passed when they must. Below `not`, or
+/// as one alternative in `any`, it may hold without a run.
 fn shows(check: &Check, asked: &Asked) -> bool {
     match &check.on {
         CheckOn::Call { which: Some(which), .. } => asked.runner.is_in(which) && is_run(&check.expect, asked),
@@ -54,7 +54,7 @@ fn shows(check: &Check, asked: &Asked) -> bool {
 fn is_run(expect: &Predicate, asked: &Asked) -> bool {
     match expect {
         Predicate::TestRun(run) => !asked.must_pass || run.ran_min.is_none() || run.failed_max.is_some(),
-        // What another runner prints may be unknown here, and then its exit code is all there is.
+        // The output of another runner may not be parsed, so its exit code is the only evidence.
         Predicate::ExitCode(code) => *code == 0 && !asked.runner.is_read,
         Predicate::All(parts) => parts.iter().any(|part| is_run(part, asked)),
         Predicate::Any(_)

@@ -1,4 +1,4 @@
-//! What a task asked of the world, and whether what came back was asked for, allowed and within bounds.
+//! A task's asks, and whether each answer was asked for, allowed and within limits.
 
 use std::collections::BTreeMap;
 
@@ -14,31 +14,31 @@ use super::super::entry::Seen;
 use super::super::route;
 use super::{Fact, TaskWatch, Told};
 
-/// Questions of R3's model in an attempt: a round of tools each, the answer, and what was empty or unreadable.
+/// Questions of R3's model per attempt: one per round of tools, the answer, and repeats after empty or unreadable
+/// answers.
 const EXECUTE_CALLS_MAX: u32 = TOOL_ROUNDS_MAX + 4;
 
-/// What is open, and what was allowed.
+/// Open asks and grants.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(in super::super) struct Asks {
     #[serde(with = "as_pairs")]
     open: BTreeMap<CallId, Open>,
-    /// Questions to people that have no answer; of one for an approval, what is to be allowed.
+    /// Unanswered questions to people; for an approval, the digest to be allowed.
     #[serde(with = "as_pairs")]
     people: BTreeMap<CallId, Option<String>>,
-    /// How tool calls came back. Only of what is judged: R3's.
+    /// Whether R3's tool calls succeeded; only R3's calls are judged.
     #[serde(with = "as_pairs")]
     came: BTreeMap<CallId, bool>,
-    /// Approvals by digest.
     grants: BTreeMap<String, Grant>,
-    /// Answers of models that may still turn out to be of no use: asking again follows in the same step.
+    /// Model answers that may still prove unusable: a repeated question follows in the same step.
     said: Vec<Said>,
-    /// Questions of R3's model in the attempt under way, by instance.
+    /// Questions of R3's model in the current attempt, by instance.
     executing: BTreeMap<u16, u32>,
     /// Plan calls of the round.
     planning: u32,
-    /// Calls of language models. The embedded brain's steps are none.
+    /// Calls of language models. Steps of the embedded brain do not count.
     attempts: u64,
-    /// Tokens of all answers, those that were taken over among them.
+    /// Tokens of all answers, inherited ones included.
     tokens: u64,
     has_overrun_calls: bool,
     has_overrun_tokens: bool,
@@ -47,9 +47,9 @@ pub(in super::super) struct Asks {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Open {
     seq: u64,
-    /// When the attempt under way began.
+    /// When the current attempt began.
     at: Timestamp,
-    /// The attempts that are recorded.
+    /// Number of recorded attempts.
     attempts: u64,
     what: What,
 }
@@ -66,7 +66,7 @@ enum What {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Grant {
     is_for_task: bool,
-    /// How often it may be used and was not.
+    /// Number of uses left.
     left: u32,
 }
 
@@ -79,7 +79,7 @@ struct Said {
     wished_for_tools: bool,
 }
 
-/// What came back, for the statistics.
+/// An answer, for the statistics.
 #[derive(Debug)]
 pub(in super::super) enum Came {
     /// A model answered, or failed to.
@@ -92,9 +92,9 @@ pub(in super::super) enum Came {
     },
     /// An attempt of a model call began.
     Attempt { role: RoleId, model: String, is_retry: bool },
-    /// A model call began once more for no fault of the model.
+    /// A model call was repeated through no fault of the model.
     AttemptAnew,
-    /// An answer of a model could, or could not, be used as it was.
+    /// A model's answer proved usable, or not.
     Used { role: RoleId, model: String, malformed: bool },
     /// A tool answered.
     Tool { tool: String, ok: bool, error: Option<ErrorKind>, duration_ms: u64 },
@@ -113,7 +113,7 @@ impl Asks {
         self.people.remove(&call);
     }
 
-    /// A word allows what was asked for, and nothing else.
+    /// Grants exactly what was asked for, and nothing else.
     pub(super) fn decided(&mut self, decision: &body::Decision) {
         let asked = self.people.remove(&decision.call_id).flatten();
         if asked.as_ref() != Some(&decision.digest) {
@@ -137,7 +137,7 @@ impl Asks {
         self.open.values().any(|open| matches!(open.what, What::Tool { .. }))
     }
 
-    /// The question that has waited longest, in words. Timers are no questions.
+    /// Returns the oldest open ask, in words. Timers do not count.
     pub(super) fn oldest_under_way(&self) -> Option<(CallId, String)> {
         let under_way = self.open.iter().filter(|(_, open)| open.what != What::Timer);
         let (call, open) = under_way.min_by_key(|(_, open)| open.seq)?;
@@ -150,17 +150,17 @@ impl Asks {
         Some((*call, what))
     }
 
-    /// How a tool call of R3 came back; nothing for one that was answered without running.
+    /// Returns whether R3's tool call succeeded; `None` if it never ran.
     pub(super) fn came_back(&self, call: CallId) -> Option<bool> {
         self.came.get(&call).copied()
     }
 
-    /// The round's plan calls are over.
+    /// Resets the round's plan calls.
     pub(super) fn planned(&mut self) {
         self.planning = 0;
     }
 
-    /// The attempt of this instance is over.
+    /// Ends this instance's attempt.
     pub(super) fn executed(&mut self, instance: Instance) {
         self.executing.remove(&instance.0);
     }
@@ -207,7 +207,7 @@ impl TaskWatch {
         let model = self.models.of(role).name.clone();
         self.count_attempt(role);
         told.count(Fact::Came(Came::Attempt { role, model, is_retry: false }));
-        // A question that an answer to the same question leads to means that the answer was of no use.
+        // A repeated question caused by the answer to the same question means that the answer was unusable.
         let again = self.asks.said.iter().position(|said| {
             seen.entry.cause == Some(said.seq) && said.purpose == purpose && !said.wished_for_tools
         });
@@ -256,7 +256,8 @@ impl TaskWatch {
         }
     }
 
-    /// What is reserved before a question is an estimate, so an answer may overrun the budget. Whoever asks then breaks it.
+    /// Checks the token budget. The reservation before a question is an estimate, so an answer may overrun the
+    /// budget; only a later question breaks it.
     fn check_tokens(&mut self, seen: &Seen<'_>, told: &mut Told) {
         let used = self.asks.tokens;
         if let Some(budget) = self.budgets.tokens.filter(|budget| used > *budget)
@@ -287,7 +288,8 @@ impl TaskWatch {
         }
     }
 
-    /// The step of these answers is over: they were of use. Those that were taken over were another task's.
+    /// Counts the step's remaining answers as usable once the step is over. Skips inherited ones, which were counted
+    /// in another task.
     pub(super) fn settle_answers(&mut self, told: &mut Told) {
         let said = std::mem::take(&mut self.asks.said);
         for said in said.into_iter().filter(|said| said.seq > self.taken_over) {
@@ -304,7 +306,7 @@ impl TaskWatch {
         };
         let duration_ms = seen.entry.at.millis_since(open.at);
         if matches!(open.what, What::Model(_)) && !self.models.of(call.role).is_free {
-            // An attempt is recorded before it is made. One that was stopped in between is no call.
+            // An attempt is recorded before it is made, so one that was interrupted in between made no call.
             let never_made = open.attempts.saturating_sub(answered.attempt);
             self.asks.attempts = self.asks.attempts.saturating_sub(never_made);
         }
@@ -344,7 +346,7 @@ impl TaskWatch {
                 if call.role == RoleId::Executor {
                     self.asks.came.insert(call, answer.ok);
                 }
-                // What only asked for consent did nothing yet, and says nothing about the tool.
+                // A call that only requested approval has done nothing yet, and says nothing about the tool.
                 if answer.error_kind != Some(ErrorKind::ApprovalRequired) {
                     let (ok, error, duration_ms) = (answer.ok, answer.error_kind, answer.duration_ms);
                     told.count(Fact::Came(Came::Tool { tool, ok, error, duration_ms }));
@@ -407,7 +409,7 @@ fn unasked(seen: &Seen<'_>, call: CallId, what: &str) -> setpoint_protocol::mess
     seen.entry.finding(FindingKind::UnrecordedEffect, RoleId::Runtime, text)
 }
 
-/// JSON has only text for a map's keys.
+/// Serialises maps as pairs, because JSON keys can only be text.
 pub(super) mod as_pairs {
     use std::collections::BTreeMap;
 

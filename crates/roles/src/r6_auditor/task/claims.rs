@@ -1,4 +1,4 @@
-//! Law 0: what is claimed, held against the verdicts and the calls it rests on.
+//! Law 0: compares claims with the verdicts and calls that they rest on.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use super::super::body;
 use super::super::entry::Seen;
 use super::Asks;
 
-/// Distances below this are none.
+/// Distances below this count as zero.
 const NO_DISTANCE: f64 = 1e-9;
 
 pub(super) fn has_failed(verdict: &body::Verdict) -> bool {
     verdict.verdict == VerdictWord::Fail
 }
 
-/// What R4a says of a sub-task.
+/// Checks R4a's report on a sub-task.
 pub(super) fn of_outcome(seen: &Seen<'_>, outcome: &body::Outcome, asks: &Asks) -> Vec<Finding> {
     let claim = |role, text: String| seen.entry.finding(FindingKind::FalseClaim, role, text);
     let mut findings = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn of_outcome(seen: &Seen<'_>, outcome: &body::Outcome, asks: &Asks) 
     findings
 }
 
-/// What R4b says of a round that it accepts.
+/// Checks R4b's acceptance of a round.
 pub(super) fn of_summary(
     seen: &Seen<'_>,
     measured: &body::Measured,
@@ -74,7 +74,7 @@ pub(super) fn of_summary(
     Some(seen.entry.finding(FindingKind::FalseClaim, RoleId::MetaValidator, text))
 }
 
-/// What R7 says at the end. `was_accepted` is R4b's last word.
+/// Checks R7's final result. `was_accepted` is R4b's last decision.
 pub(super) fn of_end(seen: &Seen<'_>, end: &body::End, was_accepted: Option<bool>) -> Option<Finding> {
     let failed = end.verdicts.iter().chain(&end.subtask_verdicts).find(|verdict| has_failed(verdict));
     let what = match end.directive {
@@ -109,7 +109,7 @@ pub(super) fn of_end(seen: &Seen<'_>, end: &body::End, was_accepted: Option<bool
     Some(seen.entry.finding(FindingKind::FalseClaim, RoleId::GoalGradientSolver, text))
 }
 
-/// Passes of the end that rest on what the work made or changed itself.
+/// Reports passes in the final result that rest on what the work made or changed itself.
 pub(super) fn self_made(seen: &Seen<'_>, end: &body::End) -> Option<Finding> {
     let own: Vec<&str> = end
         .verdicts
@@ -121,7 +121,7 @@ pub(super) fn self_made(seen: &Seen<'_>, end: &body::End) -> Option<Finding> {
     (!own.is_empty()).then(|| seen.entry.finding(FindingKind::SelfMadeEvidence, RoleId::Executor, text))
 }
 
-/// Whether each criterion passed: a fail stands against a pass.
+/// Returns whether each criterion passed: a fail outweighs a pass.
 fn judged(verdicts: &[body::Verdict]) -> BTreeMap<&CriterionId, bool> {
     let mut judged = BTreeMap::new();
     for verdict in verdicts {

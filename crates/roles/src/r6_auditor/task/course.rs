@@ -1,4 +1,4 @@
-//! The controller's course: whether its decisions follow from its own numbers, and whether they lead anywhere.
+//! The controller's course: whether its decisions follow from its own numbers, and whether the distance falls.
 
 use serde::{Deserialize, Serialize};
 use setpoint_control::{Gains, History, Law, Ruling, compare, law};
@@ -9,28 +9,28 @@ use super::super::body::{Directive, End};
 use super::super::entry::Seen;
 use super::{Fact, TaskWatch, Told};
 
-/// Numbers on the wire may differ by this from what they are made of.
+/// Allowed difference between a recorded number and the recomputed one.
 const TOLERANCE: f64 = 1e-6;
-/// Decisions in a row without the distance falling that count as a failure to converge.
+/// Consecutive decisions without a falling distance that count as a failure to converge.
 const FLAT_DECISIONS: u32 = 2;
-/// Rounds that are kept of a task, the first ones.
+/// At most so many rounds of a task are kept, the first ones.
 const ROUNDS_MAX: usize = 128;
 
-/// The rounds that were decided on.
+/// The decided rounds.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(in super::super) struct Course {
     rounds: Vec<GapRound>,
-    /// The records of the decisions, for those findings that rest on several.
+    /// Records of the decisions, for findings that rest on several.
     seqs: Vec<u64>,
     directives: u32,
-    /// Decisions in a row without the distance falling.
+    /// Consecutive decisions without a falling distance.
     flat: u32,
-    /// R4b's last word on a round.
+    /// R4b's last decision on a round.
     accepted: Option<bool>,
 }
 
 impl Course {
-    /// The rounds that were decided on, in order.
+    /// Returns the decided rounds, in order.
     pub(in super::super) fn rounds(&self) -> &[GapRound] {
         &self.rounds
     }
@@ -50,7 +50,7 @@ impl Course {
         }
     }
 
-    /// What in a directive follows neither from its own numbers nor from the task's law.
+    /// Returns the parts of a directive that follow neither from its own numbers nor from the task's law.
     fn wrong_in_directive(&self, law: &dyn Law, gains: &Gains, directive: &Directive) -> Vec<String> {
         let Directive { loss, directive, grad_l } = directive;
         let of_numbers = wrong_loss(gains, loss).or_else(|| self.wrong_gradient(loss, *grad_l));
@@ -59,7 +59,7 @@ impl Course {
         of_numbers.into_iter().chain(of_law).collect()
     }
 
-    /// What is wrong with the numbers of an end, and with the end where the law decided it.
+    /// Returns what is wrong with the numbers of an end, and with the end itself if the law decided it.
     fn wrong_in_end(&self, law: &dyn Law, gains: &Gains, end: &End) -> Option<String> {
         let by_law =
             matches!(end.ended_by, EndedBy::Omega | EndedBy::Distance | EndedBy::Law2 | EndedBy::Rounds);
@@ -79,9 +79,9 @@ impl Course {
         (!fits).then(|| format!("∇L is {grad_l:.6}, and L changed by {difference:.6}"))
     }
 
-    /// What the law says of a round with this loss, where that is not what was recorded.
+    /// Returns the law's ruling on a round with this loss, if it differs from the recorded one.
     fn law_says(&self, law: &dyn Law, gains: &Gains, loss: &Loss, recorded: &str) -> Option<&'static str> {
-        // The rounds after these were not kept, and a law may look at any of them.
+        // Later rounds were not kept, and a law may look at any of them.
         if self.rounds.len() == ROUNDS_MAX {
             return None;
         }
@@ -94,7 +94,7 @@ impl Course {
             Ruling::Replan(state) => MacroState::from(state).name(),
             Ruling::End(by) => by.name(),
         };
-        // A decision does not say whether a fault closed its round, so both rulings are accepted.
+        // A decision does not record whether a fault closed its round, so both rulings are accepted.
         (says(false) != recorded && says(true) != recorded).then(|| says(false))
     }
 }
@@ -154,14 +154,15 @@ impl TaskWatch {
     }
 
     fn check_directive(&self, seen: &Seen<'_>, directive: &Directive, told: &mut Told) {
-        // Under settings that the controller refuses, and a law that this build does not have, nothing can be recomputed.
+        // Under settings that the controller rejects, or a law that this build does not have, nothing can be
+        // recomputed.
         let Ok(law) = law::governing(&self.settings) else { return };
         for what in self.course.wrong_in_directive(law, &self.settings, directive) {
             mismatch(seen, what, told);
         }
     }
 
-    /// What is wrong with an end.
+    /// Returns what is wrong with an end.
     fn end_mismatch(&self, end: &End) -> Option<String> {
         if end.replans != self.course.directives {
             return Some(format!(
@@ -194,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// Asks for more of the same twice, whatever was measured, and then takes what there is.
+    /// A law that asks for more of the same twice, whatever was measured, and then takes what there is.
     #[derive(Debug)]
     struct Patient;
 
@@ -211,7 +212,7 @@ mod tests {
         }
     }
 
-    /// A round that measured D = P = 0.9, of which the reference says `break_symmetry`.
+    /// Returns a round that measured D = P = 0.9, for which the reference rules `break_symmetry`.
     fn round(number: u32, gains: &Gains) -> Loss {
         Loss::weighed(0.9, 0.9, 0.01 * f64::from(number), gains)
     }
@@ -236,7 +237,7 @@ mod tests {
         }
     }
 
-    /// A course of as many rounds that were each answered by `refine`.
+    /// Returns a course of as many rounds that were each answered by `refine`.
     fn refined(rounds: u32) -> Course {
         let mut course = Course::default();
         for seq in 0..rounds {
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn task_under_another_law_is_judged_by_it() {
+    fn a_task_is_judged_by_its_own_law() {
         let gains = Gains::default();
         for rounds in 0..2 {
             let course = refined(rounds);
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn decision_that_its_own_law_does_not_give_is_found_once() {
+    fn a_decision_against_its_own_law_is_found_once() {
         let gains = Gains::default();
         let course = refined(1);
         let broken = directive(&course, MacroState::BreakSymmetry);

@@ -1,5 +1,5 @@
-//! The task's criteria freeze with the first manifest: a replan may add, and withdraw in the open what is the planner's own; it may
-//! never drop or weaken.
+//! The task's criteria freeze with the first manifest: a replan may add criteria, and may openly withdraw the
+//! planner's own; it may never drop or weaken one.
 
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::FindingKind;
@@ -8,7 +8,7 @@ use super::super::body::{Criterion, Manifest, Withdrawn};
 use super::super::entry::Seen;
 use super::{TaskWatch, Told};
 
-/// What became of a criterion whose check is another one.
+/// Finding for a criterion whose check was replaced.
 const OTHER_CHECK: &str = "has another check";
 
 impl TaskWatch {
@@ -53,7 +53,7 @@ impl TaskWatch {
     }
 }
 
-/// What became of a frozen criterion; nothing where it stands as it was.
+/// Returns how a frozen criterion was changed; `None` if it is unchanged.
 fn change(frozen: &Criterion, now: &[Criterion]) -> Option<&'static str> {
     match now.iter().find(|criterion| criterion.id == frozen.id) {
         None => Some("was dropped"),

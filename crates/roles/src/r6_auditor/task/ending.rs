@@ -1,4 +1,4 @@
-//! The one end of a task.
+//! Checks that a task ends exactly once.
 
 use setpoint_protocol::message::EndedBy;
 

@@ -1,4 +1,5 @@
-//! Fan-out and fan-in: every sub-task given out once, every result of one that was, every round closed with all of them.
+//! Fan-out and fan-in: checks that every sub-task is dispatched once, every result belongs to one, and every round is
+//! closed with all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,32 +19,32 @@ pub(super) struct FanIn {
     round: Round,
 }
 
-/// A sub-task that was given out.
+/// A dispatched sub-task.
 #[derive(Debug, Serialize, Deserialize)]
 struct Given {
     instance: Instance,
     seq: u64,
     corrections: u32,
-    /// The attempt that R3 called completed, until it is judged.
+    /// Attempt that R3 called completed, until it is judged.
     claimed: Option<u32>,
     outcome: Option<OutcomeStatus>,
 }
 
-/// The round under way.
+/// The current round.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Round {
     number: u32,
-    /// Its manifest's record.
+    /// Sequence number of its manifest.
     seq: u64,
-    /// To be worked on.
+    /// Sub-tasks to execute.
     expected: BTreeSet<SubTaskId>,
-    /// Kept from earlier rounds.
+    /// Sub-tasks kept from earlier rounds.
     carried: BTreeSet<SubTaskId>,
     is_open: bool,
 }
 
 impl FanIn {
-    /// A round begins. The one before must have been closed, by R4b's word or by a fault.
+    /// Opens a round. The previous one must have been closed, by R4b or by a fault.
     pub(super) fn on_manifest(&mut self, seen: &Seen<'_>, manifest: &body::Manifest, told: &mut Told) {
         if self.round.is_open {
             told.find([self.incomplete(seen, "the next round began before it was closed")]);
@@ -84,7 +85,7 @@ impl FanIn {
         self.subtasks.insert(id, given);
     }
 
-    /// The sub-task, where it was given to the pair that this record is from.
+    /// Returns the sub-task if it was dispatched to the pair that sent this record.
     fn own(&mut self, seen: &Seen<'_>, id: &SubTaskId, told: &mut Told) -> Option<&mut Given> {
         let instance = seen.from.instance;
         let found = self.subtasks.get_mut(id).filter(|given| given.instance == instance);
@@ -106,7 +107,7 @@ impl FanIn {
         }
     }
 
-    /// Whether a claim of R3 is refuted by it.
+    /// Returns whether the correction refutes a claim of R3.
     pub(super) fn on_correction(
         &mut self,
         seen: &Seen<'_>,
@@ -127,7 +128,7 @@ impl FanIn {
         refuted
     }
 
-    /// Whether a claim of R3 is settled by it.
+    /// Returns whether the outcome settles a claim of R3.
     pub(super) fn on_outcome(&mut self, seen: &Seen<'_>, outcome: &body::Outcome, told: &mut Told) -> bool {
         let id = &outcome.subtask_id;
         let is_this_round = self.round.expected.contains(id);
@@ -144,7 +145,7 @@ impl FanIn {
         was_claimed
     }
 
-    /// R4b closes the round: with every sub-task, and none that it has not heard of.
+    /// Checks that R4b closes the round with every sub-task exactly once, and reports as matched only what R4a did.
     pub(super) fn on_measured(
         &mut self,
         seen: &Seen<'_>,
@@ -163,7 +164,7 @@ impl FanIn {
                 );
                 told.find([seen.entry.finding(FindingKind::ForeignSubtask, RoleId::MetaValidator, text)]);
             }
-            // A sub-task of a later group is reported as failed without having been given out.
+            // A sub-task of a later group is reported as failed without having been dispatched.
             let was = self.subtasks.get(id).and_then(|given| given.outcome);
             if reported.status == OutcomeStatus::Matched && was != Some(OutcomeStatus::Matched) {
                 untrue.push(id.to_string());
@@ -187,19 +188,19 @@ impl FanIn {
         self.round.is_open = false;
     }
 
-    /// A fault closes the round, whatever is missing of it.
+    /// Closes the round after a fault, whatever is missing from it.
     pub(super) fn on_fault(&mut self) {
         self.round.is_open = false;
     }
 
-    /// The task ends on a decision about a round, which must be closed then.
+    /// Checks that the round of a decided end is closed.
     pub(super) fn on_decided_end(&mut self, seen: &Seen<'_>, told: &mut Told) {
         if self.round.is_open {
             told.find([self.incomplete(seen, "the task ended before it was closed")]);
         }
     }
 
-    /// Whether a sub-task of the round has failed.
+    /// Returns whether a sub-task of the round has failed.
     pub(super) fn has_failed(&self) -> bool {
         self.round
             .expected

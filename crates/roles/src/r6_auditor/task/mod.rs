@@ -1,4 +1,4 @@
-//! One task, from its first record to its end: what the rules need to know of it, and which are broken.
+//! One task, from its first record to its end: the state that the rules need, and the rules that it breaks.
 
 mod asks;
 mod claims;
@@ -28,10 +28,10 @@ use self::fan_in::FanIn;
 
 /// Milliseconds without a record after which a task that waits for no person counts as stalled, while no tool runs.
 pub const STALLED_MS: u64 = 10 * 60 * 1_000;
-/// The same while a tool call is under way, which may rightly take long.
+/// The same while a tool call is running, which may legitimately take long.
 const STALLED_IN_A_TOOL_MS: u64 = 60 * 60 * 1_000;
 
-/// What is known of a task that has not ended.
+/// The state of a task that has not ended.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct TaskWatch {
     pub(super) last_seq: u64,
@@ -43,47 +43,47 @@ pub(super) struct TaskWatch {
     fan_in: FanIn,
     criteria: Vec<body::Criterion>,
     pub(super) course: Course,
-    /// Tokens so far.
+    /// Tokens used so far.
     pub(super) tokens: u64,
-    /// Replans.
+    /// Number of replans.
     pub(super) replans: u64,
-    /// Up to this record it was taken over from another task, where it was counted.
+    /// Last inherited record; records up to it were counted in another task.
     taken_over: u64,
-    /// What is said once a task and has been said.
+    /// Findings reported once per task that have been reported.
     said: BTreeSet<FindingKind>,
-    /// The record at which it was found to stand still.
+    /// Record at which the task was found to be stalled.
     stalled_at: Option<u64>,
     /// Whether it is known to be a task.
     is_task: bool,
 }
 
-/// What a record says that is counted over tasks.
+/// The facts of a record that are counted over tasks, and its findings.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) findings: Vec<Finding>,
     pub(super) facts: Vec<Fact>,
-    /// The task has ended.
+    /// Whether the task has ended.
     pub(super) is_ended: bool,
 }
 
-/// One thing that is counted over tasks.
+/// A fact that is counted over tasks.
 #[derive(Debug)]
 pub(super) enum Fact {
-    /// A question to a model or tool came back, or has to be asked again.
+    /// A model or tool answered, or must be asked again.
     Came(Came),
-    /// R1 or R2 did its part, or raised a fault.
+    /// R1 or R2 finished its part, or raised a fault.
     Worked { role: RoleId, failed: bool },
-    /// R3 gave a sub-task's result.
+    /// R3 reported a sub-task's result.
     Executed { failed: bool },
     /// A validator gave a verdict.
     Judged { role: RoleId, failed: bool },
     /// An attempt that R3 called completed was judged.
     Claimed { refuted: bool },
-    /// R4a asked for a correction.
+    /// R4a requested a correction.
     Corrected,
     /// R7 decided on another plan.
     Replanned,
-    /// It turned out to be a task, and no question that is answered at once.
+    /// It proved to be a task, rather than a question answered at once.
     IsTask,
     /// It ended with a result.
     Ended(EndState),
@@ -100,7 +100,7 @@ impl Told {
 }
 
 impl TaskWatch {
-    /// Of the record that opens it.
+    /// Starts following a task from the record that opens it.
     pub(super) fn open(seen: &Seen<'_>, opened: body::Opened) -> Self {
         TaskWatch {
             last_seq: seen.entry.seq,
@@ -121,7 +121,7 @@ impl TaskWatch {
         }
     }
 
-    /// Takes the next record.
+    /// Reads the next record.
     pub(super) fn take(&mut self, seen: &Seen<'_>) -> Told {
         let mut told = Told::default();
         self.last_seq = seen.entry.seq;
@@ -141,17 +141,18 @@ impl TaskWatch {
         told
     }
 
-    /// Whether its first records were another task's.
+    /// Returns whether its first records are inherited from another task.
     pub(super) fn is_fork(&self) -> bool {
         self.taken_over > 0
     }
 
-    /// Whether the record was taken over from another task.
+    /// Returns whether the record is inherited from another task.
     pub(super) fn has_taken_over(&self, seq: u64) -> bool {
         seq <= self.taken_over
     }
 
-    /// What a fork took over was counted, and found, where it happened. An end cannot be taken over.
+    /// Discards the facts and findings of an inherited record, which were counted where it happened. An end cannot be
+    /// inherited.
     fn forget(&mut self, seen: &Seen<'_>, told: &mut Told) {
         told.facts.retain(|fact| matches!(fact, Fact::Ended(_) | Fact::IsTask));
         told.findings.clear();
@@ -163,7 +164,7 @@ impl TaskWatch {
         }
     }
 
-    /// `None` for a body that cannot be read.
+    /// Reads a record by its kind; `None` if the body cannot be parsed.
     fn take_kind(&mut self, seen: &Seen<'_>, told: &mut Told) -> Option<()> {
         match seen.kind {
             RecordKind::Opened => {
@@ -285,8 +286,8 @@ impl TaskWatch {
         if matches!(fault.role, RoleId::Perceiver | RoleId::Planner) && fault.kind == FaultKind::Fault {
             told.count(Fact::Worked { role: fault.role, failed: true });
         }
-        // What the runtime reports in its own name, and of no class, is a defect: a machine that failed, or that does not
-        // replay. What is of a class came from outside.
+        // A fault that the runtime reports in its own name and without a class is a defect: a machine that failed, or
+        // does not replay. One with a class has an outside cause.
         let is_own = seen.from.role == RoleId::Runtime && fault.role == RoleId::Runtime;
         if is_own && fault.kind == FaultKind::Fault && fault.failure_class.is_none() {
             told.find([seen.entry.finding(
@@ -297,17 +298,17 @@ impl TaskWatch {
         }
     }
 
-    /// Whether something is said of this task for the first time.
+    /// Returns whether this kind of finding is the first for this task.
     fn is_news(&mut self, kind: FindingKind) -> bool {
         self.said.insert(kind)
     }
 
-    /// Whether it runs away for the first time.
+    /// Returns whether it runs away for the first time.
     pub(super) fn is_first_run_away(&mut self) -> bool {
         self.is_news(FindingKind::CostRunaway)
     }
 
-    /// Whether it stands still at `now`, waiting for nobody; said once for each record that it stands at.
+    /// Reports that it is stalled at `now` although it waits for no person; once per record at which it stalls.
     pub(super) fn stalled(&mut self, task: &TaskId, now: Timestamp) -> Option<Finding> {
         let still_ms = now.millis_since(self.last_at);
         let under_way = self.asks.oldest_under_way();
@@ -333,7 +334,7 @@ impl TaskWatch {
         })
     }
 
-    /// Its rounds so far.
+    /// Returns its rounds so far.
     pub(super) fn trend(&self, task: &TaskId, is_ended: bool) -> GapTrend {
         GapTrend { task_id: task.clone(), rounds: self.course.rounds().to_vec(), is_ended }
     }
