@@ -1,53 +1,52 @@
-//! The run-time fence: a message from outside is taken only when a route allows it.
+//! The run-time fence: accepts a message from outside only if a route allows it.
 //!
-//! Inside a process the types refuse a wrong send. A message from another process is bytes with a claim of who
-//! sent it, so it is decoded, held against the table and refused with a typed violation that the Auditor can
-//! report.
+//! Inside a process the types refuse a wrong send. A message from another process is bytes with a claimed sender, so
+//! it is decoded, checked against the table, and refused with a typed violation that the Auditor can report.
 
 use setpoint_protocol::RoleId;
 use setpoint_protocol::topology::{DecodeError, Kind, KindError, Payload, allows};
 
-/// Longest body of a message from another process, in bytes; a longer one is refused unread.
+/// Maximum body of a message from another process, in bytes; a longer one is refused unread.
 pub const COMMAND_BYTES_MAX: usize = 1024 * 1024;
 
-/// A message from outside that was let in.
+/// A message from outside that was admitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Admitted {
-    /// Who sent it, as established by the door it came through.
+    /// Sender, as established by the door that it came through.
     pub from: RoleId,
-    /// The message.
+    /// Decoded message.
     pub payload: Payload,
 }
 
-/// A message from outside that was refused.
+/// The reason for refusing a message from outside.
 #[derive(Debug, thiserror::Error)]
 pub enum Violation {
-    /// Nobody knows this kind.
+    /// The kind is unknown.
     #[error("admit a message")]
     UnknownKind(#[source] KindError),
     /// No route lets this party send it to any role of a task.
     #[error("admit {kind} from {from}: no route allows it (see docs/routes.md)")]
     NoRoute {
-        /// Who.
+        /// Claimed sender.
         from: RoleId,
-        /// What.
+        /// Kind of the message.
         kind: Kind,
     },
     /// The party lives inside a task; its messages never come from outside.
     #[error("admit a message that claims to be from {0}: that role speaks only from inside a task")]
     Forged(RoleId),
-    /// Too long.
+    /// The body is longer than the limit; holds its length in bytes.
     #[error("admit a message of {0} bytes (at most {COMMAND_BYTES_MAX})")]
     TooLong(usize),
-    /// The body is not that message.
+    /// The body does not decode as that kind.
     #[error("admit a message")]
     Malformed(#[source] DecodeError),
 }
 
-/// Lets a message in, or says why not.
+/// Admits a message, or returns why not.
 ///
-/// `from` is established by the door (the command table is the person's, R5's answers come through its own), never
-/// by the message.
+/// `from` is established by the door (the command table is the person's, R5's answers come through its own), never by
+/// the message.
 ///
 /// # Errors
 /// See [`Violation`].
@@ -72,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_routes_from_outside_come_in() {
+    fn only_messages_with_an_outside_route_are_admitted() {
         let mut admitted = Vec::new();
         for from in RoleId::ALL {
             for kind in Kind::ALL {

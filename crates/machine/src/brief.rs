@@ -1,4 +1,4 @@
-//! What a model is asked, as data: one variant a purpose.
+//! A question to a model as data, one variant per purpose.
 //!
 //! A role's `prompt.rs` renders the text from the same brief, so text and data cannot disagree.
 
@@ -14,14 +14,14 @@ use setpoint_protocol::{Any, CriterionId};
 
 use crate::conversation::Turn;
 
-/// One question to a model.
+/// A question to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Brief {
-    /// R1: what is wanted?
+    /// R1: what does the person want?
     Perceive(Box<PerceiveBrief>),
-    /// R2: how is it reached?
+    /// R2: which plan reaches it?
     Plan(Box<PlanBrief>),
-    /// R2: what was achieved before it was given up?
+    /// R2: what was achieved before the task was abandoned?
     Report(Box<ReportBrief>),
     /// R3: what is the next step?
     Execute(Box<ExecuteBrief>),
@@ -36,7 +36,7 @@ pub enum Brief {
 }
 
 impl Brief {
-    /// What it is for.
+    /// Returns the purpose of the question.
     #[must_use]
     pub const fn purpose(&self) -> Purpose {
         match self {
@@ -52,236 +52,236 @@ impl Brief {
     }
 }
 
-/// The answer before was not usable; here is why. Asked once.
+/// The unusable previous answer and its error. A repair is asked for once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repair {
-    /// What was wrong with it, without the model's own text.
+    /// What was wrong with the answer, without the model's own text.
     pub error: String,
-    /// The answer that could not be used.
+    /// The unusable answer.
     pub previous: String,
 }
 
-/// For R1. It holds no date: time words stay as they are.
+/// The brief of R1. It contains no date: words of time are not resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PerceiveBrief {
     /// The person's input.
     pub raw_input: String,
-    /// The session's last exchanges, to resolve references only.
+    /// Last exchanges of the session, used only to resolve references.
     pub history: Vec<Exchange>,
-    /// What was asked and answered so far.
+    /// Questions answered so far.
     pub clarifications: Vec<Clarification>,
-    /// Whether only a title is wanted, with scope and deadline: the text stands on its own and is long.
+    /// Whether only a title is wanted, with scope and deadline, because the text is long and self-contained.
     pub title_only: bool,
     /// Whether a question may be asked.
     pub may_ask: bool,
     /// Whether small talk may be answered at once.
     pub may_answer: bool,
-    /// Machine and place.
+    /// Machine and working directory.
     pub surroundings: Arc<Surroundings>,
     /// Set on the repair call.
     pub repair: Option<Repair>,
 }
 
-/// For R2's plan and replan.
+/// The brief of R2's plan and replan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanBrief {
-    /// What is wanted.
+    /// Specification of the task.
     pub spec: TaskSpec,
-    /// The round, from 1.
+    /// Round number, from 1.
     pub round: u32,
-    /// The direction; none in the first round.
+    /// Direction of the replan; `None` in the first round.
     pub directive: Option<PlanDirective>,
-    /// How many alternatives to weigh before choosing, from the urgency.
+    /// Number of alternatives to weigh before choosing, from the urgency.
     pub alternatives: u32,
-    /// What memory says, as lines under fixed headings.
+    /// Memory's reply, as lines under fixed headings.
     pub calibration: Vec<CalibrationLine>,
-    /// Playbooks' approaches that memory prefers, the strongest first.
+    /// Playbook approaches that memory prefers, strongest first.
     pub preferred: Vec<ApproachName>,
-    /// Everything the plan must not do: memory's and the directive's.
+    /// What the plan must not do, from memory and the directive together.
     pub limits: Limits,
-    /// Tools that exist and are not blocked.
+    /// Existing tools that are not blocked.
     pub tools: Vec<Arc<ToolSpec>>,
-    /// Plans of this task so far.
+    /// Earlier plans of this task.
     pub previous: Vec<PreviousPlan>,
-    /// Outcomes that matched and are kept; the plan covers only what is missing.
+    /// Matched outcomes that are kept; the plan covers only what is missing.
     pub kept: Vec<SubTaskOutcome>,
     /// Task criteria frozen by the first manifest; more may be added.
     pub task_criteria: Vec<Criterion>,
-    /// Why the plans before this one in this round were refused.
+    /// Why earlier plans of this round were refused.
     pub refusals: Vec<String>,
-    /// The last refused plan, with each reason beside what it concerns.
+    /// Last refused plan, with each reason beside the part that it concerns.
     pub refused: Option<String>,
-    /// What is left of the budgets and rounds, in words.
+    /// Remaining budgets and rounds, in words.
     pub left: String,
-    /// What there is where the task works.
+    /// Survey of the place where the task works.
     pub survey: Option<Survey>,
-    /// What the person said to a plan that was shown.
+    /// The person's note on a plan that was shown.
     pub note: Option<String>,
-    /// Machine and place.
+    /// Machine and working directory.
     pub surroundings: Arc<Surroundings>,
     /// Set on the repair call.
     pub repair: Option<Repair>,
 }
 
-/// One line of memory, under its heading.
+/// A line of memory under its heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CalibrationLine {
-    /// The heading.
+    /// Heading that it is listed under.
     pub heading: Heading,
-    /// The line, with its reason.
+    /// Line of text, with its reason.
     pub text: String,
 }
 
 /// The fixed headings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Heading {
-    /// Must not.
+    /// The plan must not do this.
     MustNot,
-    /// Should prefer.
+    /// The plan should prefer this.
     ShouldPrefer,
-    /// Caution.
+    /// The plan may do this with caution.
     Caution,
-    /// What worked elsewhere and might work here; when symmetry is to be broken.
+    /// An approach that worked elsewhere and might work here; used to break symmetry.
     MightTry,
-    /// What other kinds of tasks taught: to look at, never to be held to.
+    /// Lessons of other kinds of tasks: shown, never enforced.
     Related,
-    /// What the operator stated.
+    /// A fact that the operator stated.
     UserFact,
 }
 
-/// A plan of this task that was dispatched before.
+/// An earlier dispatched plan of this task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreviousPlan {
-    /// The round.
+    /// Round in which it was dispatched.
     pub round: u32,
-    /// Its fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
-    /// The intents of its sub-tasks.
+    /// Intents of its sub-tasks.
     pub intents: Vec<String>,
-    /// Where a playbook's plan came from.
+    /// Playbook approaches it came from, if any.
     pub approaches: Vec<Approach>,
-    /// Whether R4b judged it and it failed (a plan that died of a fault may be tried again).
+    /// Whether R4b judged it as failed (a plan that ended with a fault may be tried again).
     pub judged_failed: bool,
     /// Tool calls that its executors made.
     pub tool_calls: u64,
 }
 
-/// For R2's partial report.
+/// The brief of R2's partial report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReportBrief {
-    /// What was wanted.
+    /// Specification of the task.
     pub spec: TaskSpec,
-    /// Which rule ended it.
+    /// Rule that ended the task.
     pub ended_by: EndedBy,
-    /// Why, with the numbers.
+    /// Reason, with the numbers.
     pub reason: String,
-    /// The last verdicts on the task's own criteria.
+    /// Last verdicts on the task's own criteria.
     pub verdicts: Vec<Verdict>,
-    /// The last verdicts on the sub-tasks' criteria.
+    /// Last verdicts on the sub-tasks' criteria.
     pub subtask_verdicts: Vec<Verdict>,
-    /// What was not met, by name.
+    /// Names of the criteria that were not met.
     pub unmet_criteria: Vec<String>,
-    /// What was achieved.
+    /// Output achieved so far.
     pub partial_output: Any,
 }
 
-/// For R3.
+/// The brief of R3.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecuteBrief {
-    /// What the person asked, verbatim.
+    /// The person's request, verbatim.
     pub words: String,
-    /// The work.
+    /// Sub-task to execute.
     pub subtask: Arc<SubTask>,
-    /// The attempt, from 1.
+    /// Attempt number, from 1.
     pub attempt: u32,
-    /// What was said and found so far, over all attempts.
+    /// Conversation so far, over all attempts.
     pub turns: Vec<Turn>,
-    /// Tools it may use, as they are offered.
+    /// Tools it may use, as offered.
     pub tools: Vec<Arc<ToolSpec>>,
-    /// The names of tools that it may use once it has loaded them; the same in every turn.
+    /// Names of tools that it may use after loading them; the same in every turn.
     pub loadable: Vec<String>,
-    /// All calls so far, of all attempts, with results.
+    /// Calls of all attempts so far, with results.
     pub calls: Vec<Arc<ToolRecord>>,
     /// Why calls of the last step were not run (refused, repeated).
     pub notices: Vec<String>,
     /// Model–tool rounds left in this attempt.
     pub rounds_left: u32,
-    /// Machine and place.
+    /// Machine and working directory.
     pub surroundings: Arc<Surroundings>,
 }
 
-/// For R4a: only criteria that code cannot judge.
+/// The brief of R4a: only criteria that code cannot judge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeBrief {
-    /// What the person asked, verbatim.
+    /// The person's request, verbatim.
     pub words: String,
-    /// What the sub-task was for.
+    /// Intent of the sub-task.
     pub intent: String,
-    /// The criteria to judge, each on its own.
+    /// Criteria to judge, each on its own.
     pub criteria: Vec<Criterion>,
-    /// What the executor says cannot hold here, of the criteria to judge.
+    /// The executor's claims that criteria to judge cannot hold here.
     pub claims: Vec<Unmet>,
     /// Criteria that failed without a class: only the class is asked for.
     pub classify: Vec<CriterionId>,
-    /// The claim.
+    /// Claimed output.
     pub output: Any,
-    /// What R3 doubts.
+    /// The executor's doubt about its output, if any.
     pub uncertainty: Option<String>,
-    /// The evidence.
+    /// Tool calls that serve as evidence.
     pub calls: Vec<Arc<ToolRecord>>,
-    /// Machine and place.
+    /// Machine and working directory.
     pub surroundings: Arc<Surroundings>,
     /// Set on the repair call.
     pub repair: Option<Repair>,
 }
 
-/// For R4b: only criteria that code cannot judge, and the merge where more than one output needs it.
+/// The brief of R4b: only criteria that code cannot judge, and the merge if there are several outputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MergeBrief {
-    /// What the person asked, verbatim.
+    /// The person's request, verbatim.
     pub words: String,
-    /// The criteria to judge.
+    /// Criteria to judge.
     pub criteria: Vec<Criterion>,
-    /// The outcomes in sequence order; intents stand beside them.
+    /// Outcomes in sequence order.
     pub outcomes: Vec<SubTaskOutcome>,
-    /// The sub-tasks' intents, in the same order.
+    /// Intents of the sub-tasks, in the same order.
     pub intents: Vec<String>,
-    /// Where the sub-tasks come from, when a playbook planned them.
+    /// Playbook approaches of the sub-tasks, if a playbook planned them.
     pub approaches: Vec<Option<Approach>>,
-    /// Machine and place.
+    /// Machine and working directory.
     pub surroundings: Arc<Surroundings>,
     /// Set on the repair call.
     pub repair: Option<Repair>,
 }
 
-/// For R5's Dreamer: the words of a rule.
+/// The brief of R5's Dreamer for the words of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DistilBrief {
-    /// Which way it points.
+    /// Kind of the rule: best practice or constraint.
     pub kind: SopKind,
-    /// The space of the pair that it is made for.
+    /// Space of the pair that the rule is for.
     pub space: String,
-    /// The entity.
+    /// Entity of the pair.
     pub entity: String,
-    /// What the newest records of the pair say, newest first.
+    /// Lessons of the pair's newest records, newest first.
     pub lessons: Vec<String>,
 }
 
-/// For R5's Dreamer: what a task taught. Typed facts, and nothing that a tool read or printed.
+/// The brief of R5's Dreamer for what a task taught: typed facts, and nothing that a tool read or printed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReflectBrief {
-    /// What was wanted.
+    /// Intent of the task.
     pub intent: String,
-    /// Which rule ended it.
+    /// Rule that ended it.
     pub ended_by: EndedBy,
-    /// Replans that there were.
+    /// Number of replans.
     pub replans: u32,
-    /// The criteria, in words.
+    /// Sentences of the criteria.
     pub criteria: Vec<String>,
-    /// Those that were not met.
+    /// Criteria that were not met.
     pub unmet: Vec<String>,
-    /// What was learnt about single calls on the way.
+    /// Lessons about single calls during the task.
     pub on_the_way: Vec<String>,
-    /// What is known by template.
+    /// Insight worded by the template.
     pub known: Insight,
 }

@@ -1,11 +1,11 @@
 //! One task: its machines, one queue, one counter. Pure, and nothing inside is concurrent.
 //!
-//! A *step* is one external input and everything it causes, run to completion ([`Cell::step`]). It yields the
-//! records to append and the effects to start once they are durable. The caller owns clock, journal and world;
-//! the tokio driver and the simulation are two such callers.
+//! A *step* is one external input and everything it causes, run to completion ([`Cell::step`]). It yields the records
+//! to append and the effects to start once they are durable. The caller owns clock, journal and world; the tokio
+//! driver and the simulation are two such callers.
 //!
-//! The cell knows no role by name except where the organisation itself demands it: effectors are dropped when
-//! their sub-task is judged, a fault or a cancel stops what runs, and the two closing messages end the task.
+//! The cell knows no role by name except where the organisation itself demands it: effectors are dropped when their
+//! sub-task is judged, a fault or a cancel stops what runs, and the two closing messages end the task.
 
 mod asks;
 mod beginning;
@@ -40,28 +40,28 @@ pub use setpoint_protocol::record::Record;
 use self::asks::Asks;
 use self::beginning::LastPrompt;
 
-/// Makes the machines of a task, and knows the two pure functions that the cell needs from elsewhere.
+/// Makes the machines of a task, and supplies the two pure functions that the cell needs from elsewhere.
 pub trait Factory: Send + Sync {
-    /// The machine of a role instance, freshly made. `None` for a role that does not live in a cell.
+    /// Returns a new machine for a role instance; `None` for a role that does not live in a cell.
     fn machine(&self, address: Address) -> Option<Box<dyn AnyMachine>>;
 
-    /// The slug of an intent (SPEC section 3).
+    /// Returns the slug of an intent (SPEC section 3).
     fn slug(&self, intent: &str) -> String;
 
-    /// Reads calls before they run.
+    /// Returns the reader that classifies calls before they run.
     fn reader(&self) -> &dyn CallReader;
 }
 
-/// One thing that comes in from outside.
+/// An input from outside the task.
 #[derive(Clone, Debug)]
 pub enum External {
-    /// How the task opens. First, and only once.
+    /// The task opens. Must be first, and only once.
     Opened(Box<Opened>),
     /// A person's message, or memory's reply.
     Message {
-        /// Who says it.
+        /// Sender of the message.
         from: RoleId,
-        /// What.
+        /// Message that is sent.
         payload: Payload,
     },
     /// The world answered an ask.
@@ -74,57 +74,58 @@ pub enum External {
     Poisoned(Poisoned),
 }
 
-/// Everything that follows from one external input.
+/// The results of one external input.
 #[derive(Debug, Default)]
 #[must_use = "the records must be appended before any effect starts"]
 pub struct Step {
-    /// To append, in order, as one transaction.
+    /// Records to append, in order, as one transaction.
     pub records: Vec<Record>,
-    /// To start once the records are durable.
+    /// Effects to start once the records are durable.
     pub effects: Vec<Outside>,
     /// Whether the task is closed: the last record is its end.
     pub closed: bool,
 }
 
-/// An input that the cell does not take. Nothing was recorded and nothing changed.
+/// Why the cell rejects an input. Except after [`StepError::Panicked`] and [`StepError::Runaway`], nothing was
+/// recorded and nothing changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
     /// The task is closed.
     #[error("take the input: the task is closed")]
     Closed,
-    /// The task has not been opened, or was opened already.
+    /// The task has not been opened, or is already open.
     #[error("take the input: the task {0}")]
     NotNow(&'static str),
     /// No route lets this party send this message into the task.
     #[error("take {kind} from {from}: no route allows it")]
     NoRoute {
-        /// Who said it.
+        /// Sender of the message.
         from: RoleId,
-        /// What.
+        /// Kind of the message.
         kind: Kind,
     },
-    /// An answer to something that is not asked, or not any more.
+    /// An answer to a call that is not open, or no longer.
     #[error("take an answer to {0}: it is not open")]
     NotOpen(CallId),
     /// A machine panicked. The cell must be rebuilt from its journal.
     #[error("handle the input: {role} panicked: {message}")]
     Panicked {
-        /// Which role.
+        /// Role that panicked.
         role: RoleId,
-        /// What it said.
+        /// Panic message.
         message: String,
     },
-    /// A machine talks to itself for ever, or said something that cannot be written down.
+    /// A machine sends messages to itself without end, or sent one that cannot be serialised.
     #[error("finish the step: {0}")]
     Runaway(String),
 }
 
-/// One task in one thread.
+/// A task that runs in one thread.
 pub struct Cell {
     task: TaskId,
     factory: Arc<dyn Factory>,
     opened: Option<Opened>,
-    /// What the person asked, verbatim.
+    /// The person's request, verbatim.
     words: String,
     slug: String,
     time_budget_ms: u64,
@@ -135,16 +136,16 @@ pub struct Cell {
     clock_ms: u64,
     asks: Asks,
     ledger: Ledger,
-    /// Questions that wait until calls under way free what is reserved for them, the oldest first.
+    /// Questions that wait until running calls free their reservations, oldest first.
     waiting: VecDeque<Waiting>,
     grants: BTreeSet<String>,
     phase: Phase,
-    /// Whether a stop is under way whose end R7 must hear of.
+    /// Whether a stop is in progress whose completion R7 must receive.
     draining: bool,
     stopped: u32,
-    /// Whether the delivery at hand stopped everything: what else its machine wanted does not start.
+    /// Whether the current delivery stopped everything, so that its machine's other effects do not start.
     halted: bool,
-    /// The record of the input at which the last step failed.
+    /// Record of the input at which the last step failed.
     failed_at: Option<Record>,
 }
 
@@ -160,7 +161,7 @@ struct Delivery {
     input: AnyInput,
 }
 
-/// A question that the budgets have no room for while others are under way.
+/// A question that the budgets have no room for while other calls are running.
 struct Waiting {
     from: Address,
     call: CallId,
@@ -176,7 +177,7 @@ enum Phase {
 }
 
 impl Cell {
-    /// An empty cell for `task`.
+    /// Creates an empty cell for `task`.
     #[must_use]
     pub fn new(task: TaskId, factory: Arc<dyn Factory>) -> Self {
         Cell {
@@ -203,83 +204,83 @@ impl Cell {
         }
     }
 
-    /// The task.
+    /// Returns the task's id.
     #[must_use]
     pub fn task(&self) -> &TaskId {
         &self.task
     }
 
-    /// How the task opened; `None` before it did.
+    /// Returns how the task opened; `None` before it did.
     #[must_use]
     pub fn opened(&self) -> Option<&Opened> {
         self.opened.as_ref()
     }
 
-    /// The surroundings it opened in.
+    /// Returns the surroundings that it opened in.
     #[must_use]
     pub fn surroundings(&self) -> Option<&Arc<Surroundings>> {
         self.opened.as_ref().map(|opened| &opened.surroundings)
     }
 
-    /// Sums over the records so far.
+    /// Returns the sums over the records so far.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// The last record's place in the stream; 0 before the first.
+    /// Returns the last record's sequence number; 0 before the first.
     #[must_use]
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// The task's clock at its last input, in milliseconds.
+    /// Returns the task's clock at its last input, in milliseconds.
     #[must_use]
     pub fn clock_ms(&self) -> u64 {
         self.clock_ms
     }
 
-    /// The effective time budget in milliseconds; 0 before the task opened.
+    /// Returns the effective time budget in milliseconds; 0 before the task opened.
     #[must_use]
     pub fn time_budget_ms(&self) -> u64 {
         self.time_budget_ms
     }
 
-    /// The task's clock at its `TaskSpec`.
+    /// Returns the task's clock at its `TaskSpec`.
     #[must_use]
     pub fn spec_clock_ms(&self) -> Option<u64> {
         self.ledger.spec_clock_ms
     }
 
-    /// The person's deadline, when the `TaskSpec` has one: hard, on the wall clock.
+    /// Returns the person's deadline, if the `TaskSpec` has one: hard, on the wall clock.
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
         self.deadline
     }
 
-    /// Whether the task has ended.
+    /// Returns whether the task has ended.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.phase == Phase::Closed
     }
 
-    /// Whether only people are being waited for: then the task's clock stands still.
+    /// Returns whether only people are awaited, which pauses the task's clock.
     #[must_use]
     pub fn waits_only_for_people(&self) -> bool {
         self.asks.only_people()
     }
 
-    /// Whether an ask is open and was not told to stop.
+    /// Returns whether an ask is open and was not stopped.
     #[must_use]
     pub fn is_open(&self, call: CallId) -> bool {
         self.asks.get(call).is_some()
     }
 
-    /// Takes one external input at time `at`, with the task's clock at `clock_ms`, and runs everything it causes.
+    /// Processes one external input at time `at`, with the task's clock at `clock_ms`, and everything that it causes.
     ///
     /// # Errors
-    /// An input that is not taken leaves the cell as it was, except [`StepError::Panicked`] and
-    /// [`StepError::Runaway`]: after those the cell must be rebuilt from its journal.
+    /// A rejected input leaves the cell unchanged, except [`StepError::Panicked`] and [`StepError::Runaway`]: after
+    /// those the cell must be rebuilt from its journal.
     pub fn step(&mut self, external: External, at: Timestamp, clock_ms: u64) -> Result<Step, StepError> {
         if self.phase == Phase::Closed {
             return Err(StepError::Closed);
@@ -300,12 +301,12 @@ impl Cell {
         }
     }
 
-    /// The input at which the last step failed, for the journal of the cell that is rebuilt without it.
+    /// Returns the input at which the last step failed, for the journal of the cell that is rebuilt without it.
     pub fn poisoned(&mut self, error: &StepError) -> Poisoned {
         let panic = error.to_string();
         match self.failed_at.take() {
             Some(input) => Poisoned { kind: input.kind.to_string(), body: poisoned_body(&input.body), panic },
-            // The input itself could not be written; the error says which one it was.
+            // The input itself could not be written; the error names it.
             None => Poisoned { kind: "unwritten".to_owned(), body: Any(Value::Null), panic },
         }
     }
@@ -339,13 +340,14 @@ impl Cell {
         Ok(())
     }
 
-    /// Asks that are open now, for a driver that resumes a task.
+    /// Returns the open asks, for a driver that resumes a task.
     #[must_use]
     pub fn pending(&self) -> Vec<Pending> {
         self.asks.pending()
     }
 
-    /// Whether the budgets leave room for another attempt of a model call, when the one before it cost so much.
+    /// Returns whether the budgets leave room for another attempt of a model call, after the previous one used
+    /// `lost`.
     #[must_use]
     pub fn may_ask_again(&self, call: CallId, purpose: Purpose, lost: Usage) -> bool {
         self.opened.as_ref().is_none_or(|opened| {
@@ -353,16 +355,17 @@ impl Cell {
         })
     }
 
-    /// The last attempt of an open ask.
+    /// Returns the last attempt of an open ask.
     #[must_use]
     pub fn attempt_of(&self, call: CallId) -> Option<u32> {
         self.asks.known(call).map(|ask| ask.attempt)
     }
 
-    /// Stops everything that runs and drops the effectors. R7 hears `Quiesced` when the last ask has come back.
+    /// Stops everything that runs and drops the effectors. R7 receives `Quiesced` after the last ask has been
+    /// answered.
     fn stop_all(&mut self, step: &mut Step, at: Timestamp, cause: u64) -> Result<(), StepError> {
         self.machines.retain(|address, _| !address.role.is_effector());
-        // The round is over: what was still on its way to the others, or waited to be asked, belongs to it.
+        // The round is over, and undelivered messages to the other roles and waiting questions belong to it.
         self.waiting.clear();
         self.queue.retain(|delivery| delivery.to.role == RoleId::GoalGradientSolver);
         self.halted = true;
@@ -435,7 +438,7 @@ fn encode<T: serde::Serialize>(body: &T) -> Result<Vec<u8>, StepError> {
         .map_err(|error| StepError::Runaway(format!("a body cannot be written: {error}")))
 }
 
-/// A body that stands in a `Poisoned` record: JSON where it is JSON, text otherwise.
+/// Returns a body for a `Poisoned` record: as JSON if it parses, otherwise as text.
 fn poisoned_body(bytes: &[u8]) -> Any {
     serde_json::from_slice(bytes)
         .unwrap_or_else(|_| Any(Value::String(String::from_utf8_lossy(bytes).into_owned())))

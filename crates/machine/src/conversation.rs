@@ -1,7 +1,7 @@
-//! What follows a question: the model's own turns, the results of its calls, and what the runtime adds.
+//! The conversation after a question: the model's own turns, the results of its calls, and messages of the runtime.
 //!
-//! A conversation only grows at its end: a turn is made once and never changed, so that a provider's cache of prefixes
-//! hits, and so that the journal keeps each turn once however often it is sent.
+//! A conversation only grows at its end: a turn is made once and never changed, so that a provider's prefix cache
+//! hits, and so that the journal stores each turn once however often it is sent.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,14 +13,15 @@ use setpoint_protocol::record::{FragmentHash, Opaque, Part};
 
 use crate::prompt::{FragmentKind, Prompt, fenced};
 
-/// What a request gets in place of a result where the attempt ended before it ran. Providers want a result for each.
+/// Stand-in for the result of a request that did not run before the attempt ended. Providers require a result for
+/// each.
 const NOT_RUN: &str = "not run: the attempt ended before it";
-/// Bytes of a request's id; a longer one is replaced.
+/// Maximum bytes of a request's id; a longer one is replaced.
 const ID_BYTES_MAX: usize = 64;
-/// The name of the data block around a result, where it is sent as text.
+/// Name of the data block around a result that is sent as text.
 const RESULT: &str = "result";
 
-/// One entry of a conversation. Cloning it copies no text.
+/// An entry of a conversation. Cloning it copies no text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn(Arc<Entry>);
 
@@ -34,39 +35,39 @@ struct Entry {
 
 #[derive(Debug, PartialEq)]
 enum What {
-    /// What the model said.
+    /// The model's reply.
     Said(Vec<Part>),
-    /// What one of its calls gave. Results follow the turn that asked for them, in the order of its requests.
+    /// The result of one of its calls. Results follow the turn that requested them, in the order of its requests.
     Result {
         /// Whether the call succeeded.
         ok: bool,
-        /// The line that stays when the window is short.
+        /// Line that is kept when the result is cut.
         head: String,
     },
-    /// What the runtime says.
+    /// A message of the runtime.
     Told,
 }
 
-// Numbers in a model's parameters are JSON numbers, of which none is NaN.
+// Numbers in a model's parameters are JSON numbers, which are never NaN.
 impl Eq for What {}
 
 impl Turn {
-    /// What the model said, part by part.
+    /// Makes a turn from the parts of a model's reply.
     #[must_use]
     pub fn said(parts: Vec<Part>) -> Self {
-        // What was read from JSON can be written as JSON.
+        // Parts read from JSON can always be written as JSON.
         let text = serde_json::to_string(&parts).unwrap_or_default();
         Turn::new(What::Said(parts), text)
     }
 
-    /// What a call gave: one line that says which call and how it ended, and its output.
+    /// Makes a turn from a call's result: one line that says which call and how it ended, and its output.
     #[must_use]
     pub fn result(ok: bool, head: String, output: &str) -> Self {
         let text = if output.is_empty() { head.clone() } else { format!("{head}\n{output}") };
         Turn::new(What::Result { ok, head }, text)
     }
 
-    /// What the runtime says to the model.
+    /// Makes a turn from a message of the runtime.
     #[must_use]
     pub fn told(text: String) -> Self {
         Turn::new(What::Told, text)
@@ -77,24 +78,24 @@ impl Turn {
         Turn(Arc::new(Entry { what, text, chars, hash }))
     }
 
-    /// Its text, as the journal keeps it: of what the model said, the parts as JSON.
+    /// Returns its text, as the journal stores it; for a model's reply, the parts as JSON.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0.text
     }
 
-    /// Characters of its text.
+    /// Returns the number of characters of its text.
     pub(crate) fn chars(&self) -> usize {
         self.0.chars
     }
 
-    /// The content hash of its text.
+    /// Returns the content hash of its text.
     #[must_use]
     pub fn hash(&self) -> FragmentHash {
         self.0.hash
     }
 
-    /// What kind of fragment it is in a prompt.
+    /// Returns the kind of its fragment in a prompt.
     #[must_use]
     pub fn kind(&self) -> FragmentKind {
         match self.0.what {
@@ -104,7 +105,8 @@ impl Turn {
         }
     }
 
-    /// The line that stands for a result that is left out, if this is one and it says more than that.
+    /// Returns the line that replaces a result that is left out; `None` if this is not a result, or is not longer
+    /// than that line.
     pub(crate) fn stub(&self) -> Option<String> {
         match &self.0.what {
             What::Result { head, .. } if head.len() < self.0.text.len() => {
@@ -126,46 +128,46 @@ impl Turn {
     }
 }
 
-/// One message of a question as providers take it.
+/// A message of a question, in the form that providers take.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message<'p> {
-    /// The question, or what the runtime adds to it.
+    /// The question, or an addition of the runtime.
     User(Cow<'p, str>),
-    /// What the model said.
+    /// The model's reply.
     Assistant(Vec<Block<'p>>),
-    /// What its calls gave, in the order of its requests.
+    /// The results of its calls, in the order of its requests.
     Results(Vec<ToolResult<'p>>),
 }
 
-/// One block of what a model said.
+/// A block of a model's reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block<'p> {
-    /// Text.
+    /// Text of the reply.
     Text(Cow<'p, str>),
     /// A request to call a tool.
     Call {
-        /// Its id, which its result names.
+        /// Id that its result refers to.
         id: RequestId<'p>,
-        /// The tool.
+        /// Name of the tool.
         tool: &'p str,
-        /// The parameters.
+        /// Parameters of the call.
         input: &'p Any,
     },
-    /// An item of the provider's own, which belongs to what follows it.
+    /// A provider-specific item, which belongs to the block after it.
     Opaque(&'p Opaque),
 }
 
 /// The id of a request to call a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestId<'p> {
-    /// The provider gave it.
+    /// An id given by the provider.
     Given(&'p str),
-    /// It gave none, or one that is of no use.
+    /// An id made here, because the provider gave none or an unusable one.
     Made(String),
 }
 
 impl RequestId<'_> {
-    /// Its text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -174,7 +176,7 @@ impl RequestId<'_> {
         }
     }
 
-    /// Its text, where the provider gave it.
+    /// Returns the provider's id; `None` if it was made here.
     #[must_use]
     pub fn given(&self) -> Option<&str> {
         match self {
@@ -184,30 +186,30 @@ impl RequestId<'_> {
     }
 }
 
-/// What a call gave.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult<'p> {
-    /// The id of the request.
+    /// Id of the request.
     pub id: RequestId<'p>,
-    /// The tool.
+    /// Name of the tool.
     pub tool: &'p str,
-    /// The result.
+    /// Output of the call.
     pub text: &'p str,
     /// Whether the call succeeded.
     pub ok: bool,
 }
 
-/// How a conversation is put into messages.
+/// How a conversation is converted to messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Manner<'m> {
-    /// Whether the provider takes calls and results as such; without, they are text.
+    /// Whether the provider has an interface for calls and results; without it they are sent as text.
     pub has_tools: bool,
-    /// The wire and model that are asked; opaque items of others are left out.
+    /// Target wire and model; opaque items of others are left out.
     pub to: &'m str,
 }
 
 impl Prompt {
-    /// The question and what follows it, without the standing instructions; at least one message.
+    /// Returns the question and the conversation, without the standing instructions; at least one message.
     #[must_use]
     pub fn messages(&self, manner: Manner<'_>) -> Vec<Message<'_>> {
         let mut writer = Writer { manner, messages: Vec::new(), open: Vec::new(), ids: BTreeSet::new() };
@@ -236,7 +238,7 @@ struct Writer<'p, 'm> {
     messages: Vec<Message<'p>>,
     /// Requests without a result so far, the next one last.
     open: Vec<(RequestId<'p>, &'p str)>,
-    /// Ids that requests have.
+    /// Ids in use.
     ids: BTreeSet<String>,
 }
 
@@ -314,14 +316,14 @@ impl<'p> Writer<'p, '_> {
         }
     }
 
-    /// Gives the requests that are still open a result.
+    /// Adds a result for every request that is still open.
     fn close(&mut self) {
         while let Some((id, tool)) = self.open.pop() {
             self.push_result(ToolResult { id, tool, text: NOT_RUN, ok: false });
         }
     }
 
-    /// The provider's id of a request where no other request has it, else one of our own.
+    /// Returns the provider's id of a request if no other request has it, otherwise one made here.
     fn id_of(&mut self, given: Option<&'p str>) -> RequestId<'p> {
         let is_usable = |id: &&str| {
             !id.is_empty() && id.len() <= ID_BYTES_MAX && id.bytes().all(|byte| byte.is_ascii_graphic())
@@ -333,7 +335,7 @@ impl<'p> Writer<'p, '_> {
         }
         let mut number = self.ids.len() + 1;
         loop {
-            // Nine letters and digits: some servers take no other form.
+            // Nine letters and digits: some servers accept no other form.
             let id = format!("call{number:05}");
             if self.ids.insert(id.clone()) {
                 return RequestId::Made(id);
@@ -367,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_stays_the_same_for_some_turns() {
+    fn omissions_stay_the_same_for_several_turns() {
         let shown = |count: usize| shown(&Prompt::default().conversation(&rounds(count, 1_000), 20_000));
         assert_eq!(shown(19), "38 fragments, 19 results whole, 0 left out");
         for count in [20, 23, 26] {
@@ -375,7 +377,7 @@ mod tests {
             assert_eq!(shown(count), format!("{} fragments, {whole} results whole, 8 left out", 2 * count));
         }
         assert_eq!(shown(28), "56 fragments, 12 results whole, 16 left out");
-        // In the model's window it is the same.
+        // The same holds for the model's window.
         let mut prompt = Prompt::default().conversation(&rounds(20, 1_000), usize::MAX);
         let all = prompt.tokens(true);
         assert!(prompt.shrink(all - 10, true) < all - 10);
@@ -392,7 +394,7 @@ mod tests {
         );
         let chars: usize = prompt.fragments.iter().map(|fragment| fragment.text().chars().count()).sum();
         assert!((9_000..11_000).contains(&chars), "{chars}");
-        // What is left begins with a turn of the model's, so that each result has its request.
+        // The remainder begins with a turn of the model, so that each result has its request.
         assert_eq!(prompt.fragments[1].kind, FragmentKind::Said);
         let [Message::User(_), Message::Assistant(_), Message::Results(_), ..] =
             prompt.messages(Manner { has_tools: true, to: "" })[..]

@@ -1,4 +1,4 @@
-//! What a machine may know besides its input.
+//! The context of an input.
 
 use std::collections::BTreeSet;
 
@@ -8,33 +8,33 @@ use setpoint_protocol::{TaskId, Timestamp};
 use crate::ledger::Ledger;
 use crate::reading::CallReader;
 
-/// The context of one input. Machines read no other clock and know no other world.
+/// The context of one input. Machines read no other clock and no other state of the world.
 #[derive(Clone, Copy)]
 pub struct Ctx<'a> {
-    /// The task.
+    /// Id of the task.
     pub task: &'a TaskId,
-    /// The time of the input's record.
+    /// Time of the input's record.
     pub now: Timestamp,
-    /// The task's own clock in milliseconds: it stands still while only people are asked or no process runs.
+    /// The task's own clock in milliseconds: it pauses while only people are asked or no process runs.
     pub clock_ms: u64,
-    /// How the task opened: settings, surroundings, tool catalogue.
+    /// Opening of the task: settings, surroundings, tool catalogue.
     pub opened: &'a Opened,
-    /// What the person asked, verbatim; empty before there is a `TaskSpec`.
+    /// The person's request, verbatim; empty before there is a `TaskSpec`.
     pub words: &'a str,
-    /// The intent's slug; empty before there is a `TaskSpec`.
+    /// Slug of the intent; empty before there is a `TaskSpec`.
     pub slug: &'a str,
-    /// The effective time budget in milliseconds: the setting, or the user's deadline when that is nearer.
+    /// Effective time budget in milliseconds: the setting, or the user's deadline if that is nearer.
     pub time_budget_ms: u64,
     /// Sums over the records so far.
     pub ledger: &'a Ledger,
     /// Digests that the person allowed for the whole task.
     pub grants: &'a BTreeSet<String>,
-    /// Reads calls before they run.
+    /// Reader that classifies calls before they run.
     pub reader: &'a dyn CallReader,
 }
 
 impl Ctx<'_> {
-    /// Milliseconds of the task's clock since the `TaskSpec`; 0 before there is one.
+    /// Returns the milliseconds of the task's clock since the `TaskSpec`; 0 before there is one.
     #[must_use]
     pub fn elapsed_ms(&self) -> u64 {
         self.ledger.spec_clock_ms.map_or(0, |start| self.clock_ms.saturating_sub(start))

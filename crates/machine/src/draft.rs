@@ -1,4 +1,4 @@
-//! What a model may answer, by purpose. A draft is hostile input: roles validate it before it becomes a message.
+//! The answers of a model, by purpose. A draft is hostile input: roles validate it before it becomes a message.
 //!
 //! No draft has a field for an id that the runtime makes; one in the text is ignored like any unknown field.
 
@@ -137,7 +137,7 @@ pub enum CriterionDraft {
     },
 }
 
-/// By hand, because an error inside a derived untagged enum does not say where it is.
+/// Written by hand, because an error inside a derived untagged enum does not say where it is.
 impl<'de> Deserialize<'de> for CriterionDraft {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(CriterionVisitor)
@@ -187,7 +187,7 @@ impl<'de> Visitor<'de> for CriterionVisitor {
 }
 
 impl CriterionDraft {
-    /// A criterion that code judges.
+    /// Returns a criterion that code judges.
     #[must_use]
     pub fn checked(criterion: String, check: &Check) -> Self {
         let check = serde_json::to_value(check).ok().map(Any);
@@ -385,7 +385,7 @@ impl Draft for ExecuteDraft {
     const SPEECH: Speech = Speech::Turn;
 }
 
-/// Verdicts may stand apart: they are told by their ids, and one that is missing or repeated is noticed.
+/// Verdicts may be separated by text: each is identified by its id, and a missing or repeated one is noticed.
 const VERDICTS: List = List { field: "verdicts", key: "criterion_id", apart: true };
 
 impl Draft for JudgeDraft {

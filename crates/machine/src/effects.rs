@@ -1,4 +1,4 @@
-//! What a machine wants to happen, as values. Nothing happens here.
+//! The effects that a machine requests, as values. Nothing happens here.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -13,62 +13,62 @@ use setpoint_protocol::{Address, CallId, Instance, TaskId, Timestamp};
 
 use crate::model_call::ModelCall;
 
-/// One wish of a machine.
+/// An effect that a machine requests.
 #[derive(Debug)]
 pub enum Effect {
     /// Send a message. To an effector role it goes to `instance`.
     Send {
-        /// The message.
+        /// Message to send.
         payload: Payload,
-        /// Which effector; the sender's own instance otherwise.
+        /// Effector that receives it; by default the sender's own instance.
         instance: Instance,
     },
     /// Ask a model.
     Model {
-        /// The ask.
+        /// Id of the ask.
         call: CallId,
-        /// The question.
+        /// Question to the model.
         ask: Arc<ModelCall>,
     },
     /// Run a tool.
     Tool {
-        /// The ask.
+        /// Id of the ask.
         call: CallId,
-        /// The call.
+        /// Tool call to run.
         ask: ToolAsk,
     },
     /// Start a timer on the task's clock.
     Timer {
-        /// The ask.
+        /// Id of the ask.
         call: CallId,
         /// Milliseconds from now.
         ms: u64,
     },
-    /// Look around where the task works.
+    /// Survey the place where the task works.
     Survey {
-        /// The ask.
+        /// Id of the ask.
         call: CallId,
-        /// What is looked at.
+        /// Paths to look up.
         ask: SurveyAsk,
     },
 }
 
-/// A tool call with what it runs under.
+/// A tool call with the conditions that it runs under.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolAsk {
-    /// The call.
+    /// Call to run.
     pub call: ToolCall,
-    /// When in the sub-task's life.
+    /// Whether it is work or a probe, and before or after the work.
     pub phase: Phase,
-    /// Whether it may only run when it provably changes nothing.
+    /// Whether it may only run if it provably changes nothing.
     pub probe: bool,
-    /// The approval it runs under: the digest that was approved.
+    /// Digest of the approval that it runs under.
     pub grant: Option<String>,
-    /// The person must approve it even when it only touches what the task created.
+    /// Whether the person must approve it even if it only touches what the task created.
     pub caution: bool,
 }
 
-/// Collects the effects of one input. A cell makes one a delivery.
+/// Collects the effects of one input. A cell makes one per delivery.
 #[derive(Debug)]
 pub struct EffectBuffer {
     pub(crate) address: Address,
@@ -81,13 +81,14 @@ pub struct EffectBuffer {
 }
 
 impl EffectBuffer {
-    /// For the machine at `address`, which has made `calls` asks so far, handling record `seq` of `task` at `at`.
+    /// Creates a buffer for the machine at `address`, which has made `calls` asks so far and handles record `seq` of
+    /// `task` at `at`.
     #[must_use]
     pub fn new(address: Address, calls: u32, task: TaskId, seq: u64, at: Timestamp) -> Self {
         EffectBuffer { address, calls, task, seq, at, ids: 0, out: Vec::new() }
     }
 
-    /// What was collected, and how many asks the machine has made now.
+    /// Returns the collected effects, and the machine's number of asks.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Effect>, u32) {
         (self.out, self.calls)
@@ -99,7 +100,7 @@ impl EffectBuffer {
     }
 }
 
-/// The only way out of a machine. Every method asks the topology at compile time.
+/// The only way out of a machine. Every method checks the topology at compile time.
 #[derive(Debug)]
 pub struct Effects<'a, R: Receives> {
     buffer: &'a mut EffectBuffer,
@@ -111,7 +112,7 @@ impl<'a, R: Receives> Effects<'a, R> {
         Effects { buffer, role: PhantomData }
     }
 
-    /// The machine's own instance.
+    /// Returns the machine's own instance.
     #[must_use]
     pub fn instance(&self) -> Instance {
         self.buffer.address.instance
@@ -128,7 +129,7 @@ impl<'a, R: Receives> Effects<'a, R> {
         self.buffer.out.push(Effect::Send { payload: message.into(), instance });
     }
 
-    /// Sends a question to a party outside the task (a person, memory). The answer names the id.
+    /// Sends a question to a party outside the task (a person, memory). The answer names the returned id.
     pub fn request<M: SentBy<R> + Message>(&mut self, message: impl FnOnce(CallId) -> M) -> CallId {
         let call = self.buffer.next_call();
         let instance = self.buffer.address.instance;
@@ -146,7 +147,7 @@ impl<'a, R: Receives> Effects<'a, R> {
         call
     }
 
-    /// Runs a tool, under the approval `grant` where it needs one.
+    /// Runs a tool, under the approval `grant` if it needs one.
     pub fn run_tool(&mut self, tool: ToolCall, grant: Option<String>, caution: bool) -> CallId
     where
         R: Has<RunTool>,
@@ -154,7 +155,7 @@ impl<'a, R: Receives> Effects<'a, R> {
         self.tool(ToolAsk { call: tool, phase: Phase::Work, probe: false, grant, caution })
     }
 
-    /// Runs a read-only call, to measure. It is refused when it is not provably read-only.
+    /// Runs a read-only call as a measurement. It is refused if it is not provably read-only.
     pub fn probe(&mut self, tool: ToolCall, phase: Phase) -> CallId
     where
         R: Has<RunProbe>,
@@ -162,8 +163,8 @@ impl<'a, R: Receives> Effects<'a, R> {
         self.tool(ToolAsk { call: tool, phase, probe: true, grant: None, caution: false })
     }
 
-    /// The id of a call that is refused here and asked of nobody, so that its record can be cited like any other.
-    /// It takes its place in the count of asks.
+    /// Reserves the id of a call that is refused here and never made, so that its record can be cited like any other.
+    /// It counts as an ask.
     pub fn refused_call(&mut self) -> CallId
     where
         R: Has<RunTool>,
@@ -178,7 +179,7 @@ impl<'a, R: Receives> Effects<'a, R> {
         call
     }
 
-    /// Has the runtime look around where the task works.
+    /// Starts a survey of the place where the task works.
     pub fn survey(&mut self, ask: SurveyAsk) -> CallId
     where
         R: Has<Survey>,
@@ -188,7 +189,7 @@ impl<'a, R: Receives> Effects<'a, R> {
         call
     }
 
-    /// A fresh id, derived from the record that is being handled.
+    /// Returns a new id, derived from the record that is being handled.
     pub fn new_id(&mut self) -> DerivedUuid {
         self.buffer.ids += 1;
         derive(&self.buffer.task, self.buffer.seq, self.buffer.ids, self.buffer.at)

@@ -1,4 +1,4 @@
-//! Making a question fit: into the model's window, and into what is left of the budgets.
+//! Makes a question fit: into the model's window, and into what is left of the budgets.
 //!
 //! What is left out is decided here and nowhere else, by rule and in a fixed order, before the question is recorded:
 //! so the journal holds what was sent, and a replay sends the same.
@@ -10,43 +10,43 @@ use setpoint_protocol::record::Usage;
 use crate::model_call::ModelCall;
 use crate::tokens;
 
-/// The shortest answer that is worth asking for, in tokens.
+/// Minimum answer that is worth asking for, in tokens.
 pub const TOKENS_OUT_MIN: u32 = 256;
-/// Of a window, the share that is filled: our count of tokens is an estimate.
+/// Share of a window that is filled, because our count of tokens is an estimate.
 const FILLED: (u64, u64) = (9, 10);
-/// Of a window, the share that an answer may take, when its bound would take more.
+/// Share of a window that an answer may take, if its limit would take more.
 const ANSWER_SHARE: u64 = 4;
 
-/// What a question may take at most, by the budgets. `None` is no limit.
+/// Limits on a question from the budgets. `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Room {
     /// Tokens in and out.
     pub tokens: Option<u64>,
-    /// Money.
+    /// Cost of the question and its answer.
     pub money: Option<Money>,
 }
 
-/// What a question takes at most, and is reserved for it until its answer is there.
+/// The maximum that a question takes; it is reserved until the answer arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Need {
     /// Tokens in and out.
     pub tokens: u64,
-    /// Money.
+    /// Cost of the question and its answer.
     pub money: Money,
-    /// Whether the budgets bound its answer more than the role and the model do.
+    /// Whether the budgets limit its answer more than the role and the model do.
     pub is_tight: bool,
 }
 
 /// Why a question cannot be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misfit {
-    /// It is longer than the window, though everything that may be left out is.
+    /// It is longer than the window, even without everything that may be left out.
     Window {
         /// Tokens that the question takes.
         tokens_in: u64,
-        /// Tokens that there are for it.
+        /// Tokens available for it.
         room: u64,
-        /// The model's window.
+        /// The model's window in tokens.
         window: u32,
     },
     /// The budget of tokens is too small for it.
@@ -58,19 +58,19 @@ pub enum Misfit {
     },
     /// The budget of money is too small for it.
     Money {
-        /// What it costs at least.
+        /// Minimum cost.
         least: Money,
-        /// What is left.
+        /// Money that is left.
         left: Money,
     },
-    /// There is a budget of money, and nobody knows what the model costs.
+    /// There is a budget of money, and the model's price is unknown.
     NoPrice,
 }
 
-/// Cuts the question to the model's window and its answer to what the budgets leave, and says what it takes.
+/// Cuts the question to the model's window and its answer to what the budgets leave, and returns what it takes.
 ///
 /// # Errors
-/// When it fits nowhere: then it must not be asked.
+/// Returns why it fits nowhere: then it must not be asked.
 pub fn fit(ask: &mut ModelCall, card: &ModelCard, room: Room) -> Result<Need, Misfit> {
     let wanted = card.tokens_out_max.unwrap_or(u32::MAX).min(ask.limits.tokens_out_max);
     let wanted = match card.window_tokens {
@@ -86,7 +86,7 @@ pub fn fit(ask: &mut ModelCall, card: &ModelCard, room: Room) -> Result<Need, Mi
             _ => Ok(Need::default()),
         };
     }
-    // Nothing has to be counted where nothing is limited.
+    // Without a window or a limit nothing needs to be counted.
     if card.window_tokens.is_none() && room == Room::default() {
         return Ok(Need::default());
     }
@@ -119,21 +119,21 @@ pub fn fit(ask: &mut ModelCall, card: &ModelCard, room: Room) -> Result<Need, Mi
     })
 }
 
-/// About so many tokens go in with this question.
+/// Estimates the tokens that go in with this question.
 #[must_use]
 pub fn tokens_in(ask: &ModelCall, card: &ModelCard) -> u64 {
     ask.prompt.tokens(card.takes_tools).saturating_add(overhead(ask, card))
 }
 
-/// Tokens of thinking that are asked for: as many as the card says, but no more of a window than the answer may have,
-/// and with the answer no more than the model gives out at once.
+/// Returns the tokens of thinking to ask for: what the card says, but at most the answer's share of the window, and
+/// with the answer at most what the model puts out at once.
 fn thinking(card: &ModelCard, wanted: u32) -> u32 {
     let by_window = card.window_tokens.map_or(u32::MAX, share_of);
     let by_model = card.tokens_out_max.map_or(u32::MAX, |most| most.saturating_sub(wanted));
     card.tokens_thinking_max.min(by_window).min(by_model)
 }
 
-/// Tokens of an answer that the budget of tokens leaves.
+/// Returns the tokens of an answer that the budget of tokens leaves.
 fn by_tokens(left: u64, tokens_in: u64, thinking: u64) -> Result<u32, Misfit> {
     let fixed = tokens_in.saturating_add(thinking);
     let least = fixed.saturating_add(u64::from(TOKENS_OUT_MIN));
@@ -143,7 +143,7 @@ fn by_tokens(left: u64, tokens_in: u64, thinking: u64) -> Result<u32, Misfit> {
     Ok(u32::try_from(left - fixed).unwrap_or(u32::MAX))
 }
 
-/// Tokens of an answer that the budget of money leaves.
+/// Returns the tokens of an answer that the budget of money leaves.
 fn by_money(left: Money, card: &ModelCard, tokens_in: u64, thinking: u64) -> Result<u32, Misfit> {
     let price = card.price.ok_or(Misfit::NoPrice)?;
     let fixed = price.token_in.times(tokens_in).plus(price.token_out.times(thinking));
@@ -154,7 +154,7 @@ fn by_money(left: Money, card: &ModelCard, tokens_in: u64, thinking: u64) -> Res
     Ok(u32::try_from(left.minus(fixed).holds(price.token_out)).unwrap_or(u32::MAX))
 }
 
-/// Tokens that are sent beside the prompt: the schema, and the tools where they have an interface of their own.
+/// Returns the tokens sent beside the prompt: the schema, and the tools if the provider has an interface for them.
 fn overhead(ask: &ModelCall, card: &ModelCard) -> u64 {
     let schema = ask.schema.map_or(0, tokens::estimate);
     let tool = |tool: &std::sync::Arc<setpoint_protocol::tool::ToolSpec>| {
@@ -217,14 +217,14 @@ mod tests {
     }
 
     #[test]
-    fn much_thinking_leaves_room_for_the_question_in_a_small_window() {
+    fn thinking_leaves_room_for_the_question_in_a_small_window() {
         let card = ModelCard { tokens_thinking_max: 24_576, ..window(16_384) };
         let need = fit(&mut ask(30_000, 2_000), &card, Room::default()).unwrap();
         assert!(need.tokens <= 16_384 * 9 / 10, "{need:?}");
     }
 
     #[test]
-    fn thinking_and_answer_are_no_more_than_a_model_gives_out_at_once() {
+    fn thinking_and_answer_stay_within_the_models_output() {
         for (most, expected) in
             [(None, (8_192, 24_576)), (Some(32_000), (8_192, 23_808)), (Some(4_096), (4_096, 0))]
         {
@@ -237,13 +237,13 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_left_out_and_does_not_fit_is_told() {
+    fn a_question_that_cannot_be_cut_to_fit_is_an_error() {
         let misfit = fit(&mut ask(1_000, 40_000), &window(8_192), Room::default()).unwrap_err();
         assert_eq!(misfit, Misfit::Window { tokens_in: 10_169, room: 5_324, window: 8_192 });
     }
 
     #[test]
-    fn an_answer_is_bounded_by_the_model_by_the_role_and_by_what_is_left() {
+    fn an_answer_is_bounded_by_model_role_and_budget() {
         let of = |card: ModelCard, room: Room| {
             let mut ask = ask(0, 400);
             fit(&mut ask, &card, room).map(|need| (ask.limits.tokens_out_max, need.tokens))

@@ -1,37 +1,37 @@
-//! Everything that can wake a machine.
+//! The inputs that can wake a machine.
 
 use setpoint_protocol::CallId;
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::topology::{Payload, Receives};
 
-/// One input of the role `R`.
+/// An input of the role `R`.
 #[derive(Debug)]
 pub enum Input<R: Receives> {
     /// A message out of its closed inbox.
     Message(R::Inbox),
     /// The world answered one of its asks.
     Answer {
-        /// Which ask.
+        /// Id of the ask.
         call: CallId,
-        /// What came back.
+        /// Content of the answer.
         answer: Answer,
     },
-    /// Everything that was stopped has come back. Only R7 hears this.
+    /// Every stopped ask has been answered. Only R7 receives this.
     Quiesced,
 }
 
-/// One input of any role, as a cell queues it.
+/// An input of any role, as a cell queues it.
 #[derive(Clone, Debug)]
 pub enum AnyInput {
-    /// A message.
+    /// A message to the role.
     Message(Payload),
     /// The world answered.
     Answer {
-        /// Which ask.
+        /// Id of the ask.
         call: CallId,
-        /// What came back.
+        /// Content of the answer.
         answer: Answer,
     },
-    /// Everything that was stopped has come back.
+    /// Every stopped ask has been answered.
     Quiesced,
 }

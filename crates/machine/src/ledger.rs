@@ -1,4 +1,4 @@
-//! Sums over a task's records: what was used, what is reserved, when the clock started.
+//! Sums over a task's records: usage, reservations, and the start of the clock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,48 +12,48 @@ use setpoint_protocol::{CallId, RoleId};
 
 use crate::fit::{Misfit, Need, Room};
 
-/// Failures of models that are remembered; more of a round are much the same.
+/// At most so many model failures are kept; further ones of a round are similar.
 const FAILURES_MAX: usize = 6;
 
-/// Created files that are remembered; of a task that creates more, the first ones.
+/// At most so many created files are kept; of a task that creates more, the first ones.
 const MADE_MAX: usize = 4_096;
-/// Answers of one model whose latency is kept; later ones change the median little.
+/// At most so many latencies are kept per model; later ones change the median little.
 const LATENCIES_MAX: usize = 1_024;
 
-/// Why a model gave a role no answer.
+/// A model's failure to answer a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unanswered {
-    /// Who asked.
+    /// Role that asked.
     pub role: RoleId,
-    /// What happened.
+    /// Failure of the model.
     pub failure: ModelFailure,
 }
 
 /// The sums. Reserved at `Asked`, settled at `Answered`, both from records, so exact across a restart.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    /// Usage so far; calls count from the moment they are asked. What the embedded brain is asked is a step of this program
-    /// and no model call.
+    /// Usage so far; calls count from the moment they are asked. A question to the embedded brain is a step of this
+    /// program, not a model call.
     pub usage: UsageReport,
     /// The task's clock at the `TaskSpec`.
     pub spec_clock_ms: Option<u64>,
-    /// What answers of a recording cost when they were recorded. It counts against the budget, so that a task is
-    /// bounded in a replay as it was then; nobody pays it.
+    /// Recorded cost of answers from a recording. It counts against the budget, so that a replay is limited as the
+    /// original was; it is not actually paid.
     recorded: Money,
-    /// Why models did not answer who does and judges the work, in the last round that was worked on. Each once.
+    /// Distinct failures of R3's and R4a's models in the last executed round.
     unanswered: Vec<Unanswered>,
-    /// Whether a plan was asked for since: what is done next is another round.
+    /// Whether a plan has been asked for since, so that the next execution belongs to another round.
     is_planned_anew: bool,
-    /// Files that the task's calls say they created.
+    /// Files that the task's calls report as created.
     made: Arc<BTreeSet<String>>,
     touched: Arc<BTreeSet<String>>,
-    /// What the calls under way may take at most.
+    /// Maximum that each running call may take.
     reserved: BTreeMap<CallId, Need>,
-    /// How long each model took to answer.
+    /// Latencies per model.
     latencies: BTreeMap<String, Latencies>,
 }
 
-/// Milliseconds that a model's answers took, sorted.
+/// The milliseconds that a model's answers took, sorted.
 #[derive(Clone, Debug, Default)]
 struct Latencies(Vec<u64>);
 
@@ -71,13 +71,13 @@ impl Latencies {
 }
 
 impl Ledger {
-    /// One whose clock stood so at the `TaskSpec`.
+    /// Creates a ledger whose clock stood at `clock_ms` at the `TaskSpec`.
     #[must_use]
     pub fn started_at(clock_ms: u64) -> Self {
         Ledger { spec_clock_ms: Some(clock_ms), ..Ledger::default() }
     }
 
-    /// Counts a model call that is about to be made, and reserves what it may take.
+    /// Counts a model call that is about to be made, and reserves its maximum.
     pub(crate) fn model_asked(
         &mut self,
         call: CallId,
@@ -104,20 +104,20 @@ impl Ledger {
         self.usage.by_role.entry(role).or_default().calls += 1;
     }
 
-    /// Counts a further attempt of a model call, and what the one before it cost. What is reserved for the call stays.
+    /// Counts a further attempt of a model call, and the cost of the previous one. The call's reservation is kept.
     pub(crate) fn model_reasked(&mut self, call: CallId, lost: Usage, card: Option<&ModelCard>) {
         self.lose(call, lost, card);
         self.attempt(call.role, card);
     }
 
-    /// Takes back what was counted for attempts of a model call that were recorded and then never made.
+    /// Reverts the count for attempts of a model call that were recorded and never made.
     pub(crate) fn model_never_made(&mut self, role: RoleId, attempts: u32, card: Option<&ModelCard>) {
         if !card.is_some_and(|card| card.is_free) {
             self.never_made(role, false, attempts);
         }
     }
 
-    /// The same of a tool call.
+    /// Reverts the count for attempts of a tool call that were recorded and never made.
     pub(crate) fn tool_never_made(&mut self, role: RoleId, attempts: u32) {
         self.never_made(role, true, attempts);
     }
@@ -140,7 +140,7 @@ impl Ledger {
         self.usage.by_role.entry(role).or_default().tool_calls += 1;
     }
 
-    /// Settles a call that has come back without an answer.
+    /// Settles a call that ended without an answer.
     pub(crate) fn model_failed(
         &mut self,
         call: CallId,
@@ -159,25 +159,25 @@ impl Ledger {
         }
     }
 
-    /// Why models did not answer who does and judges the work, in the last round that was worked on.
+    /// Returns the distinct failures of R3's and R4a's models in the last executed round.
     #[must_use]
     pub fn unanswered(&self) -> &[Unanswered] {
         &self.unanswered
     }
 
-    /// Files that the task's calls say they created, at most `MADE_MAX`.
+    /// Returns the files that the task's calls report as created, at most `MADE_MAX`.
     #[must_use]
     pub fn made(&self) -> &Arc<BTreeSet<String>> {
         &self.made
     }
 
-    /// Files that the task's calls say they changed or removed, at most `MADE_MAX`.
+    /// Returns the files that the task's calls report as changed or removed, at most `MADE_MAX`.
     #[must_use]
     pub fn touched(&self) -> &Arc<BTreeSet<String>> {
         &self.touched
     }
 
-    /// Notes what a call changed or removed.
+    /// Records the files that a call changed or removed.
     pub(crate) fn tool_touched(&mut self, paths: Vec<String>) {
         let room = MADE_MAX.saturating_sub(self.touched.len());
         if room > 0 && !paths.is_empty() {
@@ -185,7 +185,7 @@ impl Ledger {
         }
     }
 
-    /// Notes what a call created.
+    /// Records the files that a call created.
     pub(crate) fn tool_made(&mut self, created: &[String]) {
         let room = MADE_MAX.saturating_sub(self.made.len());
         if room > 0 && !created.is_empty() {
@@ -208,7 +208,7 @@ impl Ledger {
         }
     }
 
-    /// Counts how long an answer of a model took.
+    /// Records the latency of a model's answer.
     pub(crate) fn took(&mut self, model: &str, ms: u64) {
         match self.latencies.get_mut(model) {
             Some(latencies) => latencies.add(ms),
@@ -216,7 +216,7 @@ impl Ledger {
         }
     }
 
-    /// The median latency of a model's answers so far, in milliseconds; `None` before the first.
+    /// Returns the median latency of a model's answers so far, in milliseconds; `None` before the first.
     #[must_use]
     pub fn median_latency_ms(&self, model: &str) -> Option<u64> {
         self.latencies.get(model)?.median()
@@ -255,11 +255,11 @@ impl Ledger {
         share.cost = added(share.cost, cost);
     }
 
-    /// What another model call may take at most. One call is kept back for the report. A model whose answers cost nothing is
-    /// asked however many were made: it is this program.
+    /// Returns what another model call may take. One call is reserved for the report. A model whose answers cost
+    /// nothing is always allowed, because it is this program.
     ///
     /// # Errors
-    /// Which budget is used up, with its numbers.
+    /// Returns which budget is used up, with its numbers.
     pub fn room(&self, budgets: &Budgets, purpose: Purpose, card: &ModelCard) -> Result<Room, String> {
         let kept_back = u64::from(purpose != Purpose::Report);
         if let Some(max) = budgets.calls.filter(|_| !card.is_free)
@@ -279,7 +279,7 @@ impl Ledger {
         })
     }
 
-    /// What is reserved for the calls under way.
+    /// Returns what is reserved for running calls.
     fn reserved(&self) -> Need {
         self.reserved.values().fold(Need::default(), |sum, need| Need {
             tokens: sum.tokens.saturating_add(need.tokens),
@@ -288,13 +288,13 @@ impl Ledger {
         })
     }
 
-    /// Whether a call that has too little room would have more when those under way have come back.
+    /// Returns whether a call with too little room may get more after running calls are answered.
     pub(crate) fn has_reserved(&self) -> bool {
         !self.reserved.is_empty()
     }
 
-    /// Whether the budgets leave room for another attempt of a call for which they had room, when the attempt before it
-    /// cost so much.
+    /// Returns whether the budgets leave room for another attempt of an admitted call, after the previous attempt
+    /// used `lost`.
     pub(crate) fn has_room_again(
         &self,
         budgets: &Budgets,
@@ -312,8 +312,7 @@ impl Ledger {
             && budgets.money.is_none_or(|max| money <= max)
     }
 
-    /// Which budget a call breaks that does not fit into the room that it has, with its numbers; `None` when it is
-    /// no budget.
+    /// Returns which budget a misfitting call breaks, with its numbers; `None` if the cause is not a budget.
     pub(crate) fn broken_by(&self, budgets: &Budgets, misfit: &Misfit) -> Option<String> {
         match misfit {
             Misfit::Window { .. } => None,

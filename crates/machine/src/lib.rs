@@ -1,11 +1,12 @@
-//! What a role is: a machine that gets one input and answers with effects as values.
+//! A role is a machine that receives one input and answers with effects as values.
 //!
 //! Nothing here knows a particular role, and nothing here touches the world: no clock, no randomness, no file, no
-//! thread, no async. A [`cell::Cell`] holds the machines of one task and runs a step to its end in one thread;
-//! the tokio driver and the simulation are two drivers of the same cell.
+//! thread, no async. A [`cell::Cell`] holds the machines of one task and runs a step to its end in one thread; the
+//! tokio driver and the simulation are two drivers of the same cell.
 //!
 //! Reading order: [`machine`] (the trait), [`input`], [`effects`], [`ctx`], [`brief`] (what a model is asked),
-//! [`conversation`] (what follows the question), [`draft`] (what it may answer), [`cell`], [`admission`] (what another process may say to a task).
+//! [`conversation`] (what follows the question), [`draft`] (what it may answer), [`cell`], [`admission`] (what
+//! another process may say to a task).
 
 pub mod admission;
 pub mod brief;

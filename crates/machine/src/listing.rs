@@ -1,45 +1,45 @@
-//! A list in a prompt whose entries have a head that stays and a body that may be left out, the oldest first.
+//! A list in a prompt. Each entry has a head that is kept and a body that may be left out, oldest first.
 
-/// Stands for a body that had no room.
+/// Stand-in for a body without room.
 const LEFT_OUT: &str = "  [output left out: the list is full]\n";
 
 /// Characters to which an older body is shortened before it is left out.
 const SHORTENED_CHARS: usize = 1_500;
-/// Characters that the mark of a cut may take.
+/// Maximum characters of a cut's mark.
 const MARK_CHARS: usize = 120;
 
-/// The entries, oldest first.
+/// A list of entries, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     entries: Vec<Entry>,
 }
 
-/// One entry of a [`Listing`].
+/// An entry of a [`Listing`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Entry {
-    /// What stays: lines with their ends.
+    /// Lines that are kept, with their line ends.
     head: String,
-    /// What may be left out: lines with their ends.
+    /// Lines that may be left out, with their line ends.
     body: Option<String>,
 }
 
-/// What an entry is made from, if it has room.
+/// The parts of an entry, which is made only if it has room.
 #[derive(Clone, Debug)]
 pub struct Candidate<F> {
-    /// What stays: lines with their ends.
+    /// Lines that are kept, with their line ends.
     pub head: String,
     /// Characters of the whole body; 0 if there is none.
     pub body_chars: usize,
-    /// Makes the body in at most so many characters, and the mark of a cut.
+    /// Makes the body in at most so many characters, plus the mark of a cut.
     pub body: F,
 }
 
 impl Listing {
-    /// The entries in at most `chars_max` characters and one line.
+    /// Makes a listing in at most `chars_max` characters plus one line.
     ///
-    /// When they take more, the newest bodies stay whole and older ones are shortened, as many as have room; then the oldest
-    /// bodies go and the head stays for each. When the heads alone take more than half, the oldest heads go too and their
-    /// number is told. No more entries are made than have room.
+    /// If the entries take more, the newest bodies stay whole and older ones are shortened, as many as have room;
+    /// then the oldest bodies are left out and each head is kept. If the heads alone take more than half, the oldest
+    /// heads are left out too and counted. Entries without room are never made.
     pub fn bounded<F: Fn(usize) -> String>(
         newest_first: impl ExactSizeIterator<Item = Candidate<F>>,
         chars_max: usize,
@@ -65,7 +65,7 @@ impl Listing {
         for candidate in shown {
             of_the_older -= shortened(&candidate);
             let Candidate { head, body_chars, body } = candidate;
-            // At least half of the room is for whole bodies; what older ones need to be shown at all is kept for them.
+            // At least half of the room is for whole bodies; the rest is kept so that older ones can be shown at all.
             let free = left.saturating_sub(of_the_older.min(room / 2)).max(SHORTENED_CHARS);
             let granted = body_chars.min(free);
             full = full && granted <= left;
@@ -87,17 +87,17 @@ impl Listing {
         Listing { entries }
     }
 
-    /// Adds lines that stay.
+    /// Adds lines that are kept.
     pub fn push(&mut self, head: String) {
         self.entries.push(Entry { head, body: None });
     }
 
-    /// Adds the entries of another one.
+    /// Appends the entries of another listing.
     pub fn append(&mut self, other: Listing) {
         self.entries.extend(other.entries);
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     #[must_use]
     pub fn to_text(&self) -> String {
         let length =
@@ -110,10 +110,10 @@ impl Listing {
         out
     }
 
-    /// Leaves out the oldest body that is there, and gives it back with what stands for it; `None` when there is none.
+    /// Leaves out the oldest remaining body, and returns it with its stand-in; `None` if there is none.
     pub(crate) fn leave_out_oldest(&mut self) -> Option<(String, &'static str)> {
         let entry = self.entries.iter_mut().find(|entry| {
-            // A body that is no longer than the line that would stand for it frees nothing.
+            // Leaving out a body no longer than its stand-in frees nothing.
             entry.body.as_ref().is_some_and(|body| body.len() > LEFT_OUT.len())
         })?;
         entry.leave_out().map(|body| (body, LEFT_OUT))
@@ -130,7 +130,7 @@ impl Entry {
 mod tests {
     use super::*;
 
-    /// The bodies that a list of so long ones shows, the newest first.
+    /// Returns the shown lengths of bodies with these lengths, newest first.
     fn shown(bodies: &[usize], chars_max: usize) -> Vec<usize> {
         let candidates = bodies.iter().enumerate().map(|(n, chars)| Candidate {
             head: format!("{n}\n"),
@@ -150,10 +150,10 @@ mod tests {
         let ten = shown(&[24_000; 10], 40_000);
         assert_eq!(ten[0], 24_000);
         assert!(ten[1] > short && ten[2..].iter().all(|chars| *chars == short), "{ten:?}");
-        // One that is longer than the list is shortened to the list.
+        // A body longer than the list is shortened to the list.
         let alone = shown(&[50_000], 16_000);
         assert!((15_000..16_000).contains(&alone[0]), "{alone:?}");
-        // Of many, half of the room goes to whole ones and half to shortened ones.
+        // With many bodies, half of the room goes to whole ones and half to shortened ones.
         let many = shown(&[4_000; 60], 42_000);
         assert_eq!(many[..4], [4_000; 4], "{many:?}");
         assert!(many[5..15].iter().all(|chars| *chars == short), "{many:?}");

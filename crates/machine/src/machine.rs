@@ -7,24 +7,24 @@ use crate::ctx::Ctx;
 use crate::effects::{EffectBuffer, Effects};
 use crate::input::{AnyInput, Input};
 
-/// A role as a machine without I/O. The same inputs under the same contexts give the same effects, always.
+/// A role as a machine without I/O. The same inputs under the same contexts always give the same effects.
 pub trait Machine: Send {
-    /// The role; it decides what may come in and what may go out.
+    /// Role, which decides what may come in and what may go out.
     type Role: Receives;
 
-    /// Takes one input and says what follows.
+    /// Handles one input and emits its effects.
     fn handle(&mut self, input: Input<Self::Role>, ctx: &Ctx<'_>, fx: &mut Effects<'_, Self::Role>);
 }
 
 /// A machine of any role, as a cell holds it.
 pub trait AnyMachine: Send {
-    /// Its role.
+    /// Returns the machine's role.
     fn role(&self) -> RoleId;
 
-    /// Takes one input and collects what follows.
+    /// Handles one input and collects its effects.
     ///
     /// # Errors
-    /// When the input is a message that the role does not receive.
+    /// Fails if the input is a message that the role does not receive.
     fn handle_any(
         &mut self,
         input: AnyInput,

@@ -1,4 +1,4 @@
-//! One call of a model, as a value.
+//! One model call, as a value.
 
 use std::sync::Arc;
 
@@ -8,28 +8,28 @@ use setpoint_protocol::tool::ToolSpec;
 use crate::brief::Brief;
 use crate::prompt::Prompt;
 
-/// What a model is asked. The embedded brain reads only `brief`; wire adapters read only `prompt`, `schema` and
+/// A question to a model. The embedded brain reads only `brief`; wire adapters read only `prompt`, `schema` and
 /// [`ModelCall::tools`].
 #[derive(Clone, Debug)]
 pub struct ModelCall {
-    /// The question as data.
+    /// Question as data.
     pub brief: Brief,
-    /// The question as text.
+    /// Question as text.
     pub prompt: Prompt,
-    /// JSON Schema of the answer, where it is one JSON value.
+    /// JSON Schema of the answer, if it is one JSON value.
     pub schema: Option<&'static str>,
-    /// Bounds on the answer.
+    /// Limits on the answer.
     pub limits: ModelLimits,
 }
 
-/// Bounds on one answer.
+/// The limits on one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelLimits {
-    /// Tokens out at most, thinking not counted.
+    /// At most so many tokens out, thinking not counted.
     pub tokens_out_max: u32,
-    /// Tokens of thinking at most, where the model thinks by a number.
+    /// At most so many tokens of thinking, if the model takes a number.
     pub tokens_thinking_max: u32,
-    /// Milliseconds at most, retries included.
+    /// At most so many milliseconds, retries included.
     pub ms_max: u64,
 }
 
@@ -40,13 +40,13 @@ impl Default for ModelLimits {
 }
 
 impl ModelCall {
-    /// What it is for.
+    /// Returns the purpose of the call.
     #[must_use]
     pub fn purpose(&self) -> Purpose {
         self.brief.purpose()
     }
 
-    /// The tools that may be called in the answer.
+    /// Returns the tools that may be called in the answer.
     #[must_use]
     pub fn tools(&self) -> &[Arc<ToolSpec>] {
         match &self.brief {

@@ -1,4 +1,4 @@
-//! Text that a model sees: typed fragments, each with an upper bound, never a string glued in passing.
+//! Prompts as typed fragments, each with an upper bound, never strings concatenated ad hoc.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -11,71 +11,71 @@ use crate::conversation::Turn;
 use crate::listing::Listing;
 use crate::tokens;
 
-/// Characters to which data may be cut when the question is longer than the window.
+/// Characters to which data may be cut if the question is longer than the window.
 const DATA_CHARS_MIN: usize = 400;
-/// Characters to which long texts of the task may be cut then, once there is nothing left to cut in the data.
+/// Characters to which long texts of the task may then be cut, once there is nothing left to cut in the data.
 const TASK_CHARS_MIN: usize = 1_000;
-/// Bytes of the frame around a fragment, in most cases.
+/// Typical bytes of the frame around a fragment.
 const FRAME_BYTES: usize = 48;
-/// Fragments of a prompt, about.
+/// Typical number of fragments in a prompt.
 const FRAGMENTS_USUAL: usize = 8;
 /// Tokens of the frame around a fragment.
 const FRAME_TOKENS: u64 = 16;
-/// How a tool is called where there is no interface for that; stands above the list of tools.
+/// How to call a tool without an interface for that; precedes the list of tools.
 const HOW_TO_CALL: &str = "Call a tool by one JSON object with `tool` (a name of the next block) and `input` (fitting its \
 schema), and nothing after it.\n\n";
-/// Results of a conversation that are left out together.
+/// Number of a conversation's results that are left out together.
 const RESULTS_AT_A_TIME: usize = 8;
 
-/// Who speaks in a fragment, and whether it may be believed.
+/// The author of a fragment, which decides whether it is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FragmentKind {
     /// The role's own standing instructions.
     System,
-    /// The task at hand, from trusted roles and the person.
+    /// The current task, from trusted roles and the person.
     Task,
-    /// Untrusted data: tool output, file content, memory, other models' text. Fenced where it is rendered.
+    /// Untrusted data: tool output, file content, memory, other models' text. Fenced when rendered.
     Data,
-    /// The tools as text, fenced like data. Left out where a provider has an interface of its own for them.
+    /// The tools as text, fenced like data. Left out if a provider has an interface of its own for them.
     Tools,
-    /// What the model said earlier in the conversation: parts of a reply, as JSON.
+    /// An earlier reply of the model: its parts, as JSON.
     Said,
-    /// What a call of the model gave.
+    /// The result of one of the model's calls.
     Result,
 }
 
 impl FragmentKind {
-    /// Whether it is a turn of the model's, or the result of one.
+    /// Returns whether it is a turn of the model, or the result of one.
     #[must_use]
     pub const fn is_conversation(self) -> bool {
         matches!(self, FragmentKind::Said | FragmentKind::Result)
     }
 }
 
-/// How a fragment is cut when the question is longer than the window.
+/// How a fragment is cut if the question is longer than the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cutting {
-    /// It stays whole.
+    /// Never cut.
     Never,
-    /// Head and tail are kept.
+    /// Keeps head and tail.
     Middle,
-    /// The first lines are kept.
+    /// Keeps the first lines.
     End,
 }
 
-/// Standing text for a model, the same in every prompt: a `static` of a role. It is hashed once in a process.
+/// A standing text for a model, the same in every prompt: a `static` of a role. It is hashed once per process.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Instruction {
     text: &'static str,
     hash: OnceLock<FragmentHash>,
 }
 
-/// One piece of a prompt.
+/// A piece of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// What it is, for the journal and for whoever looks at a prompt.
+    /// Name of its content, for the journal and for people who read a prompt.
     pub name: &'static str,
-    /// Who speaks.
+    /// Author of the text.
     pub kind: FragmentKind,
     cutting: Cutting,
     text: Text,
@@ -90,7 +90,7 @@ enum Text {
         text: String,
     },
     Turn(Turn),
-    /// A result of which the line stays that says which it was.
+    /// A result of which only its identifying line is kept.
     LeftOut {
         turn: Turn,
         text: String,
@@ -100,7 +100,7 @@ enum Text {
 /// A whole prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prompt {
-    /// Its pieces, in order.
+    /// Fragments in order.
     pub fragments: Vec<Fragment>,
 }
 
@@ -114,7 +114,7 @@ impl Prompt {
         self
     }
 
-    /// Adds what the operator has laid down for every task, behind the role's own standing instructions.
+    /// Adds the operator's instructions for every task, after the role's own standing instructions.
     pub fn lay_down(&mut self, laws: &[String], chars_max: usize) {
         if laws.is_empty() {
             return;
@@ -126,8 +126,8 @@ impl Prompt {
         self.fragments.insert(own, laws);
     }
 
-    /// Adds the person's words as they are, under a heading of their own: at most [`WORDS_CHARS_MAX`] characters of them, cut
-    /// at a line's end.
+    /// Adds the person's words unchanged, under a heading of their own: at most [`WORDS_CHARS_MAX`] characters of
+    /// them, cut at a line's end.
     #[must_use]
     pub fn words(mut self, words: &str) -> Self {
         let words = words.trim();
@@ -146,8 +146,8 @@ impl Prompt {
         self.bounded(name, FragmentKind::Task, Cutting::Never, text.into(), chars_max)
     }
 
-    /// Adds a piece of the task that may be cut further where the window is small: one that is long, and of which a
-    /// part is better than none.
+    /// Adds a piece of the task that may be cut further if the window is small: a long one, of which a part is better
+    /// than none.
     #[must_use]
     pub fn long_task<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
         self.bounded(name, FragmentKind::Task, Cutting::Middle, text.into(), chars_max)
@@ -159,7 +159,7 @@ impl Prompt {
         self.bounded(name, FragmentKind::Data, Cutting::Middle, text.into(), chars_max)
     }
 
-    /// Adds untrusted data as a list whose oldest bodies are left out first where the window is small.
+    /// Adds untrusted data as a list whose oldest bodies are left out first if the window is small.
     #[must_use]
     pub fn listed(mut self, name: &'static str, listing: Listing) -> Self {
         let text = trimmed_end(listing.to_text());
@@ -170,10 +170,10 @@ impl Prompt {
         self
     }
 
-    /// Adds turns of a conversation, oldest first, at most about `chars_max` characters of them. What is added afterwards
-    /// is said after them.
+    /// Adds turns of a conversation, oldest first, at most about `chars_max` characters of them. What is added
+    /// afterwards follows them.
     ///
-    /// When they take more, the oldest results are cut to one line each. When that is not enough, the oldest turns are
+    /// If they take more, the oldest results are cut to one line each. If that is not enough, the oldest turns are
     /// dropped, and a line says how many. Both happen in groups: see [`Prompt::shrink`].
     #[must_use]
     pub fn conversation(mut self, turns: &[Turn], chars_max: usize) -> Self {
@@ -181,7 +181,7 @@ impl Prompt {
         let mut fragments: Vec<Fragment> = turns.iter().map(Fragment::of_turn).collect();
         chars =
             leave_out_results(&mut fragments, chars, chars_max, |fragment| fragment.text().chars().count());
-        // A turn of the model's goes with its results.
+        // A turn of the model is dropped together with its results.
         let begins = |fragment: &Fragment| fragment.kind == FragmentKind::Said;
         let starts: Vec<usize> =
             (0..fragments.len()).filter(|at| fragments.get(*at).is_some_and(begins)).collect();
@@ -209,20 +209,20 @@ impl Prompt {
         self.bounded("tools", FragmentKind::Tools, Cutting::Middle, text.into(), chars_max)
     }
 
-    /// The whole text as one would read it, data fenced and marked.
+    /// Returns the whole text as a person would read it, data fenced and marked.
     #[must_use]
     pub fn to_text(&self) -> String {
         text_of(&self.fragments, |_| true)
     }
 
-    /// The standing instructions, for providers that take them apart from the question.
+    /// Returns the standing instructions, for providers that separate them from the question.
     #[must_use]
     pub fn system_text(&self) -> String {
         text_of(&self.fragments, |kind| kind == FragmentKind::System)
     }
 
-    /// The text of the fragments from one place up to another, without standing instructions; without the list of tools
-    /// where they are offered another way.
+    /// Returns the text of the fragments from one index up to another, without standing instructions; without the
+    /// list of tools if they are offered another way.
     pub(crate) fn text_between(&self, from: usize, to: usize, has_tools: bool) -> String {
         let wanted = |kind| match kind {
             FragmentKind::System | FragmentKind::Said | FragmentKind::Result => false,
@@ -233,22 +233,23 @@ impl Prompt {
         trimmed_end(text_of(fragments, wanted))
     }
 
-    /// About so many tokens of it. With `has_tools` the tools are offered another way and are not counted.
+    /// Estimates its tokens. With `has_tools` the tools are offered another way and are not counted.
     #[must_use]
     pub fn tokens(&self, has_tools: bool) -> u64 {
         self.fragments.iter().map(|fragment| fragment.tokens(has_tools)).sum()
     }
 
-    /// The least that a provider can count for it.
+    /// Returns the least that a provider can count for it.
     #[must_use]
     pub fn tokens_at_least(&self, has_tools: bool) -> u64 {
         let is_sent = |fragment: &&Fragment| !(has_tools && fragment.kind == FragmentKind::Tools);
         self.fragments.iter().filter(is_sent).map(|fragment| tokens::at_least(fragment.text())).sum()
     }
 
-    /// Cuts it to about `tokens_max` tokens, as far as that goes, and says how many there are then. The oldest results
-    /// of a conversation and the oldest bodies of lists go first, then the longest data are halved until they are short,
-    /// then what else may be cut. Standing instructions, the goal, the criteria and what the model said stay whole.
+    /// Cuts it to about `tokens_max` tokens, as far as possible, and returns its tokens. The oldest results of a
+    /// conversation and the oldest bodies of lists go first, then the longest data are halved until they are short,
+    /// then other fragments that may be cut. Standing instructions, the goal, the criteria and the model's replies
+    /// stay whole.
     pub fn shrink(&mut self, tokens_max: u64, has_tools: bool) -> u64 {
         let total = usize::try_from(self.tokens(has_tools)).unwrap_or(usize::MAX);
         let most = usize::try_from(tokens_max).unwrap_or(usize::MAX);
@@ -268,7 +269,7 @@ impl Prompt {
         self.halve(total, tokens_max, TASK_CHARS_MIN, others)
     }
 
-    /// Halves the longest of the fragments that may be cut, again and again.
+    /// Halves the longest fragment that may be cut, repeatedly.
     fn halve(
         &mut self,
         mut total: u64,
@@ -282,7 +283,7 @@ impl Prompt {
                 .iter_mut()
                 .filter(|fragment| fragment.cutting != Cutting::Never && is_meant(fragment))
                 .map(|fragment| (fragment.text().chars().count(), fragment))
-                // The mark of a cut has characters of its own.
+                // The mark of a cut adds characters of its own, so a fragment just above the limit would not shrink.
                 .filter(|(chars, _)| *chars > 2 * chars_min)
                 .max_by_key(|(chars, _)| *chars);
             let Some((chars, fragment)) = longest else { break };
@@ -302,7 +303,7 @@ impl Prompt {
         chars_max: usize,
     ) -> Self {
         if !text.is_empty() {
-            // What is short in bytes has no more characters, and what is made for the prompt is not copied.
+            // A text short in bytes is short in characters, and a text made for the prompt need not be copied.
             let text =
                 if text.len() <= chars_max { text.into_owned() } else { head_and_tail(&text, chars_max) };
             let text = Text::Given(text);
@@ -313,7 +314,7 @@ impl Prompt {
 }
 
 impl Instruction {
-    /// Of this text.
+    /// Makes an instruction of this text.
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
         Instruction { text, hash: OnceLock::new() }
@@ -326,7 +327,7 @@ impl Fragment {
         Fragment { name: "conversation", kind: turn.kind(), cutting: Cutting::Never, text }
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
         match &self.text {
@@ -336,7 +337,7 @@ impl Fragment {
         }
     }
 
-    /// The turn of a conversation that it is.
+    /// Returns its turn, if it is part of a conversation.
     pub(crate) fn turn(&self) -> Option<&Turn> {
         match &self.text {
             Text::Turn(turn) | Text::LeftOut { turn, .. } => Some(turn),
@@ -344,7 +345,7 @@ impl Fragment {
         }
     }
 
-    /// Of a result, keeps the line that says which it was.
+    /// Reduces a result to its identifying line.
     fn keep_the_head(&mut self) {
         if let Text::Turn(turn) = &self.text
             && let Some(text) = turn.stub()
@@ -353,7 +354,7 @@ impl Fragment {
         }
     }
 
-    /// About so many tokens of it with its frame.
+    /// Estimates its tokens with its frame.
     fn tokens(&self, has_tools: bool) -> u64 {
         if has_tools && self.kind == FragmentKind::Tools {
             return 0;
@@ -362,7 +363,7 @@ impl Fragment {
         tokens::estimate(self.text()) + head + FRAME_TOKENS
     }
 
-    /// At most `chars_max` characters of the text, and a mark.
+    /// Returns at most `chars_max` characters of the text, and a mark.
     fn cut_to(&self, chars_max: usize) -> String {
         match self.cutting {
             Cutting::Never | Cutting::Middle => head_and_tail(self.text(), chars_max),
@@ -370,7 +371,7 @@ impl Fragment {
         }
     }
 
-    /// Leaves out the oldest bodies of a list until `excess` tokens are freed, and says how many were.
+    /// Leaves out the oldest bodies of a list until `excess` tokens are freed, and returns the number freed.
     fn leave_out(&mut self, excess: u64) -> u64 {
         let Text::Listed { listing, text } = &mut self.text else { return 0 };
         let before = tokens::estimate(text);
@@ -384,7 +385,7 @@ impl Fragment {
         before.saturating_sub(tokens::estimate(text))
     }
 
-    /// The content hash under which the journal keeps it once.
+    /// Returns the content hash under which the journal stores it once.
     #[must_use]
     pub fn hash(&self) -> FragmentHash {
         match &self.text {
@@ -399,11 +400,11 @@ impl Fragment {
     }
 }
 
-/// Leaves out the oldest results of a conversation until `total` is at most `max` or only the newest result is left, and
-/// returns the new total. `size` measures a fragment as `total` does.
+/// Leaves out the oldest results of a conversation until `total` is at most `max` or only the newest result is left,
+/// and returns the new total. `size` measures a fragment as `total` does.
 ///
-/// Results go in groups of [`RESULTS_AT_A_TIME`], so that what is left out stays the same for several turns and a
-/// provider's prefix cache still hits.
+/// Results are left out in groups of [`RESULTS_AT_A_TIME`], so that the omission stays the same for several turns and
+/// a provider's prefix cache still hits.
 fn leave_out_results(
     fragments: &mut [Fragment],
     mut total: usize,
@@ -427,7 +428,7 @@ fn leave_out_results(
     total
 }
 
-/// The fragments of these kinds as one would read them.
+/// Returns the fragments of these kinds as a person would read them.
 fn text_of(fragments: &[Fragment], is_wanted: impl Fn(FragmentKind) -> bool) -> String {
     let length = fragments.iter().map(|fragment| fragment.text().len() + FRAME_BYTES);
     let mut out = String::with_capacity(length.sum());
@@ -447,7 +448,7 @@ fn text_of(fragments: &[Fragment], is_wanted: impl Fn(FragmentKind) -> bool) -> 
     out
 }
 
-/// The text as a data block of this name.
+/// Returns the text as a data block of this name.
 #[must_use]
 pub fn fenced(name: &str, text: &str) -> String {
     let mut out = String::with_capacity(text.len() + FRAME_BYTES);
@@ -462,14 +463,14 @@ fn push_fenced(out: &mut String, name: &str, text: &str) {
     }
 }
 
-/// `text` without the white space at its end.
+/// Returns `text` without the white space at its end.
 #[must_use]
 pub fn trimmed_end(mut text: String) -> String {
     text.truncate(text.trim_end().len());
     text
 }
 
-/// A fence that the text does not contain, so that data cannot end it early.
+/// Returns a fence that the text does not contain, so that data cannot end it early.
 fn fence_for(text: &str) -> Cow<'static, str> {
     if !text.contains("```") {
         return Cow::Borrowed("```");
@@ -494,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_and_tools_can_be_told_apart_from_the_question() {
+    fn instructions_and_tools_are_separable_from_the_question() {
         static STANDING: Instruction = Instruction::new("Do it.");
         let prompt = Prompt::default()
             .system("contract", &STANDING)
@@ -509,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_outside_data_and_are_cut_at_a_lines_end() {
+    fn words_are_outside_data_and_cut_at_a_line_end() {
         let prompt = Prompt::default().words(" Count them.\n```\nquickly\n```\n").words("\n");
         assert_eq!(prompt.to_text(), "What the person asked:\nCount them.\n```\nquickly\n```\n\n");
         assert_eq!(prompt.fragments.len(), 1);
@@ -530,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_left_out_in_a_fixed_order() {
+    fn fragments_are_left_out_in_a_fixed_order() {
         use crate::listing::{Candidate, Listing};
         static STANDING: Instruction = Instruction::new("Do it.");
         let body = format!("  {}\n", "body ".repeat(80));
@@ -573,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_fits_is_left_as_it_is() {
+    fn a_prompt_that_fits_is_unchanged() {
         let prompt = Prompt::default().data("page", "p ".repeat(2_000), 10_000);
         let mut same = prompt.clone();
         assert_eq!(same.shrink(prompt.tokens(true), true), prompt.tokens(true));

@@ -10,19 +10,19 @@
 //! = slug count_go_files            the intent's slug
 //! = words count the Go files       the person's input
 //! = made /w/a.txt                  a file that the task created
-//! = took 45000                     an answer of the planner's model took so many milliseconds
+//! = took 45000                     milliseconds that an answer of the planner's model took
 //! = spec                           the task's clock started here
-//! > TaskSpec {"intent": "…"}       a message; JSON may go on in lines that begin with white space
+//! > TaskSpec {"intent": "…"}       a message; JSON may continue in lines that begin with white space
 //! > reply r2/1 {"subtasks": …}     a model's text, verbatim
 //! > failed r2/1 {"kind": …}        a model that did not answer
 //! > tool r3.1/1 {"ok": true, …}    a tool's answer
 //! > timer r2/3                     a timer
-//! > interrupted r3.1/2             an ask that was cut short
-//! > quiesced                       everything stopped has come back
-//! < MemoryQuery {…}                an effect; [`run`] writes these lines anew
+//! > interrupted r3.1/2             an ask that was interrupted
+//! > quiesced                       every stopped ask has been answered
+//! < MemoryQuery {…}                an effect; [`run`] rewrites these lines
 //! ```
 //!
-//! An effect's text stays on one line: a line break in it is written as `\n`. A line of any other form is an error.
+//! An effect's text is on one line: a line break in it is written as `\n`. A line of any other form is an error.
 //!
 //! [`run`] returns the script with its `<` lines as they are now, so a test is one comparison with the file.
 
@@ -42,15 +42,15 @@ use crate::machine::AnyMachine;
 use crate::model_call::ModelCall;
 use crate::reading::CallReader;
 
-/// What a script runs under.
+/// The setup of a script.
 pub struct Setup<'a> {
-    /// How the task opened.
+    /// Opening of the task.
     pub opened: Opened,
     /// The machine's instance; 0 for singletons.
     pub instance: Instance,
-    /// Reads calls.
+    /// Reader that classifies calls.
     pub reader: &'a dyn CallReader,
-    /// What to show of a model call besides its purpose.
+    /// Text to show for a model call besides its purpose.
     pub describe: fn(&ModelCall) -> String,
 }
 
@@ -64,9 +64,9 @@ impl std::fmt::Debug for Setup<'_> {
 #[derive(Debug, thiserror::Error)]
 #[error("run script line {line}: {reason}")]
 pub struct ScriptError {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// Why.
+    /// Reason that it cannot be run.
     pub reason: String,
 }
 
@@ -83,10 +83,10 @@ struct State<'a> {
     calls: u32,
 }
 
-/// Runs a script against a machine and returns it with its effects as they are now.
+/// Runs a script with a machine and returns it with the machine's current effects.
 ///
 /// # Errors
-/// The first line that cannot be read or delivered.
+/// Returns the first line that cannot be read or delivered.
 pub fn run(machine: &mut dyn AnyMachine, script: &str, setup: Setup<'_>) -> Result<String, ScriptError> {
     let mut state = State {
         setup,
@@ -239,7 +239,7 @@ fn read_input(text: &str) -> Result<AnyInput, String> {
         "quiesced" => AnyInput::Quiesced,
         "reply" => {
             let (call, body) = answer(rest)?;
-            // A reply that is a whole `Reply` may hold tool calls; anything else is text.
+            // A reply that is a whole `Reply` may contain tool calls; anything else is text.
             let reply = match serde_json::from_str::<Reply>(&body) {
                 Ok(reply) if body.contains("\"parts\"") => reply,
                 _ => {

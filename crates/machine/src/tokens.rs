@@ -1,12 +1,11 @@
-//! How many tokens a text is, roughly: for the window and the budgets before a call, and where a server does not
-//! count.
+//! Estimates the tokens of a text: for the window and the budgets before a call, and if a server does not count.
 
 use setpoint_protocol::record::Part;
 
-/// Parts that one token has.
+/// Parts per token.
 const PARTS: u64 = 20;
 
-/// About so many tokens: rather too many than too few.
+/// Estimates the tokens of a text; rather too many than too few.
 ///
 /// In most vocabularies four letters or blanks of ASCII make one, two or three digits or marks make one, and other
 /// characters about one each.
@@ -20,10 +19,10 @@ pub fn estimate(text: &str) -> u64 {
     text.chars().map(parts).sum::<u64>().div_ceil(PARTS)
 }
 
-/// Certainly no fewer tokens than this, in any vocabulary: a server that counted fewer has not read all of it.
+/// Returns a lower bound on the tokens, in any vocabulary: a server that counted fewer has not read all of it.
 ///
 /// Runs of one character may be a single token, however long; of other text no token holds more than eight characters
-/// in the mean.
+/// on average.
 #[must_use]
 pub fn at_least(text: &str) -> u64 {
     const CHANGES_A_TOKEN: u64 = 8;
@@ -31,7 +30,7 @@ pub fn at_least(text: &str) -> u64 {
     u64::try_from(changes).unwrap_or(u64::MAX) / CHANGES_A_TOKEN
 }
 
-/// About so many tokens of an answer.
+/// Estimates the tokens of an answer.
 #[must_use]
 pub fn of_reply(parts: &[Part]) -> u64 {
     let part = |part: &Part| match part {
@@ -47,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_estimate_is_rather_too_high() {
+    fn estimates_count_letters_digits_and_marks() {
         for (text, expected) in
             [("", 0), ("four", 1), ("fives", 2), ("日本語", 3), ("ä b", 2), ("{\"a\":1}", 3)]
         {
@@ -56,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_is_far_below_the_estimate() {
+    fn the_lower_bound_is_far_below_the_estimate() {
         let prose = "The quick brown fox jumps over the lazy dog. ".repeat(40);
         assert!(at_least(&prose) * 3 < estimate(&prose) * 2);
         assert_eq!((at_least("short"), at_least(&" ".repeat(10_000))), (0, 0));

@@ -1,4 +1,4 @@
-//! What becomes of the answers that models give.
+//! Tests of how models' answers are extracted.
 
 // Marked as tests so that the lints know the helpers in them for test code.
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a task is waiting for.
+//! The asks that a task waits for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,59 +11,59 @@ use setpoint_protocol::{CallId, RoleId};
 use crate::effects::ToolAsk;
 use crate::model_call::ModelCall;
 
-/// Something to start in the world once the step is durable.
+/// An effect to start in the world once the step is durable.
 #[derive(Debug)]
 pub enum Outside {
     /// Ask a model.
     Model {
-        /// The ask.
+        /// Id of the ask.
         call: CallId,
-        /// The question.
+        /// Question to the model.
         ask: Arc<ModelCall>,
-        /// The hashes of its prompt's fragments, in their order.
+        /// Hashes of its prompt's fragments, in order.
         fragments: Vec<FragmentHash>,
     },
     /// Run a tool.
     Tool {
-        /// The ask.
+        /// Id of the ask.
         call: CallId,
-        /// The call.
+        /// Tool call to run.
         ask: ToolAsk,
-        /// What its reading says it may do.
+        /// Effect that the call may have, according to its reading.
         effect: ToolEffect,
     },
     /// Start a timer on the task's clock.
     Timer {
-        /// The ask.
+        /// Id of the ask.
         call: CallId,
-        /// The task's clock when it goes off.
+        /// The task's clock at which it fires.
         due_clock_ms: u64,
     },
-    /// Look around where the task works.
+    /// Survey the place where the task works.
     Survey {
-        /// The ask.
+        /// Id of the ask.
         call: CallId,
-        /// What is looked at.
+        /// Paths to look up.
         ask: SurveyAsk,
     },
-    /// Ask a person, or memory. The same message is in the step's records.
+    /// Ask a person or memory. The same message is in the step's records.
     Party {
-        /// The ask.
+        /// Id of the ask.
         call: CallId,
-        /// Who is asked: `User` or `Memory`.
+        /// Party that is asked: `User` or `Memory`.
         party: RoleId,
-        /// The question.
+        /// Question to the party.
         payload: Box<Payload>,
     },
-    /// Stop an ask. Its answer is still wanted for the record, unless the task is closed.
+    /// Stop an ask. Its answer is still recorded, unless the task is closed.
     Stop {
-        /// The ask.
+        /// Id of the ask.
         call: CallId,
     },
 }
 
 impl Outside {
-    /// The ask it belongs to.
+    /// Returns the ask that it belongs to.
     #[must_use]
     pub fn call(&self) -> CallId {
         match self {
@@ -77,42 +77,42 @@ impl Outside {
     }
 }
 
-/// An open ask, as a resuming driver needs to know it.
+/// An open ask, for a driver that resumes a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {
-    /// The ask.
+    /// Id of the ask.
     pub call: CallId,
-    /// Its record.
+    /// Sequence number of its record.
     pub seq: u64,
-    /// Its last attempt.
+    /// Number of its last attempt.
     pub attempt: u32,
-    /// What kind of ask.
+    /// Class of the ask.
     pub class: AskClass,
-    /// Whether it was told to stop.
+    /// Whether it was stopped.
     pub stopped: bool,
 }
 
-/// Kinds of asks, by what a crash means for them.
+/// The classes of asks, by how they resume after a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskClass {
     /// A model: asked again, and counted again.
     Model,
     /// A tool that provably changes nothing: run again.
     Pure,
-    /// Never repeated silently.
+    /// A tool that may change something: never repeated silently.
     Unsafe,
-    /// Armed again with what remains.
+    /// A timer: restarted with the remaining time.
     Timer,
-    /// A look around: made again.
+    /// A survey: repeated.
     Survey,
-    /// Shown again under the same id; may stay open for days.
+    /// A person: shown again under the same id; may stay open for days.
     Person,
-    /// Memory.
+    /// Memory: asked again.
     Memory,
 }
 
 impl AskClass {
-    /// Whether an ask of this class can have this answer. People and memory answer with messages.
+    /// Returns whether an ask of this class can have this answer. People and memory answer with messages.
     pub(super) const fn can_have(self, answer: &Answer) -> bool {
         match answer {
             Answer::Model(_) | Answer::ModelFailed(_) => matches!(self, AskClass::Model),
@@ -123,7 +123,7 @@ impl AskClass {
         }
     }
 
-    /// Whether `party` answers an ask of this class with a message.
+    /// Returns whether `party` answers an ask of this class with a message.
     pub(super) const fn is_answered_by(self, party: RoleId) -> bool {
         match self {
             AskClass::Person => matches!(party, RoleId::User),
@@ -141,7 +141,7 @@ pub(super) struct OpenAsk {
     pub(super) since_ms: u64,
     pub(super) class: AskClass,
     pub(super) stopped: bool,
-    /// What a person is asked to allow; an approval of anything else grants nothing.
+    /// Digest that a person is asked to approve; an approval of any other grants nothing.
     pub(super) digest: Option<String>,
 }
 
@@ -160,12 +160,12 @@ impl Asks {
         self.open.insert(call, OpenAsk { seq, attempt: 1, since_ms: 0, class, stopped: false, digest });
     }
 
-    /// An ask that is open and was not told to stop.
+    /// Returns an ask that is open and was not stopped.
     pub(super) fn get(&self, call: CallId) -> Option<&OpenAsk> {
         self.open.get(&call).filter(|ask| !ask.stopped)
     }
 
-    /// An ask that is open, whether or not it was told to stop: its answer is wanted, if only for the record.
+    /// Returns an open ask, stopped or not: its answer is recorded in any case.
     pub(super) fn known(&self, call: CallId) -> Option<&OpenAsk> {
         self.open.get(&call)
     }
@@ -179,17 +179,17 @@ impl Asks {
         self.open.remove(&call)
     }
 
-    /// Takes the ask out whether or not it was told to stop.
+    /// Removes the ask, stopped or not.
     pub(super) fn finish(&mut self, call: CallId) -> Option<OpenAsk> {
         self.open.remove(&call)
     }
 
-    /// Tells everything to stop. Timers and questions end at once; models, tools and surveys stay until they come back.
+    /// Stops everything. Timers and questions end at once; models, tools and surveys stay until they have answered.
     pub(super) fn stop_all(&mut self) -> Vec<CallId> {
         self.stop_where(|_| true)
     }
 
-    /// The same for one effector.
+    /// Stops the asks of one effector.
     pub(super) fn stop_instance(&mut self, calls: impl Fn(CallId) -> bool) -> Vec<CallId> {
         self.stop_where(calls)
     }

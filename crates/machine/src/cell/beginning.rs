@@ -1,9 +1,9 @@
-//! How the prompts of a conversation are recorded: what a prompt has in common with the one before it is recorded once.
+//! Records the prompts of a conversation: the beginning shared with the previous prompt is recorded once.
 
 use setpoint_protocol::CallId;
 use setpoint_protocol::record::{FragmentHash, PromptStart};
 
-/// Fragments from which on a common beginning is worth a reference; shorter prompts are recorded whole.
+/// Minimum number of shared fragments for a reference; shorter prompts are recorded whole.
 const COUNT_MIN: usize = 16;
 
 /// The last prompt of a machine.
@@ -14,7 +14,7 @@ pub(super) struct LastPrompt {
 }
 
 impl LastPrompt {
-    /// What to record of the next prompt: where its beginning is recorded, and the fragments that follow.
+    /// Returns what to record of the next prompt: where its beginning is recorded, and the fragments that follow.
     pub(super) fn next(
         &mut self,
         call: CallId,
@@ -43,12 +43,12 @@ mod tests {
         assert_eq!(last.next(call(1), &hashes(0..20)), (None, hashes(0..20)));
         let start = PromptStart { call: call(1), count: 20 };
         assert_eq!(last.next(call(2), &hashes(0..23)), (Some(start), hashes(20..23)));
-        // A fragment in the middle was left out: everything after it is recorded again.
+        // A fragment in the middle was left out, so everything after it is recorded again.
         let mut cut = hashes(0..26);
         cut.remove(18);
         let start = PromptStart { call: call(2), count: 18 };
         assert_eq!(last.next(call(3), &cut), (Some(start), hashes(19..26)));
-        // Little in common is recorded whole.
+        // A prompt with a short shared beginning is recorded whole.
         let other: Vec<FragmentHash> = hashes(0..3).into_iter().chain(hashes(90..120)).collect();
         assert_eq!(last.next(call(4), &other), (None, other.clone()));
     }

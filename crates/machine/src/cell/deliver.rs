@@ -1,4 +1,4 @@
-//! Handing one record to one machine, and writing down what it wants.
+//! Delivers one record to one machine, and records its effects.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,21 +20,22 @@ use crate::fit::{Misfit, Need, fit};
 use crate::input::AnyInput;
 use crate::model_call::ModelCall;
 
-/// A question that does not fit, and the end that this is when nothing frees room for it.
+/// A question that does not fit, and how the task ends if nothing frees room for it.
 struct Unfit {
     misfit: Option<Misfit>,
     fault: TaskFault,
 }
 
 impl Unfit {
-    /// Whether there is more room when calls under way have come back.
+    /// Returns whether there may be more room after running calls are answered.
     fn may_pass(&self) -> bool {
         matches!(self.misfit, Some(Misfit::Tokens { .. } | Misfit::Money { .. }))
     }
 }
 
 impl Cell {
-    /// Hands a queued record to its machine. A machine that is gone hears nothing; a closing task only tells R7.
+    /// Delivers a queued record to its machine. A dropped machine receives nothing; a closing task delivers only to
+    /// R7.
     pub(super) fn deliver(
         &mut self,
         delivery: Delivery,
@@ -45,7 +46,7 @@ impl Cell {
         if self.phase == Phase::Closing && to.role != RoleId::GoalGradientSolver {
             return Ok(());
         }
-        // An effector is made by the `SubTask` that is meant for it and by nothing else.
+        // An effector is created by the `SubTask` addressed to it and by nothing else.
         let makes = !to.role.is_effector() || matches!(input, AnyInput::Message(Payload::SubTask(_)));
         if !self.machines.contains_key(&to) {
             let machine = if makes { self.factory.machine(to) } else { None };
@@ -126,10 +127,10 @@ impl Cell {
     ) -> Result<(), StepError> {
         let mut ask = ask;
         if let Some(opened) = self.opened.as_ref().filter(|opened| !opened.thinking.is_empty()) {
-            // Here, and not where prompts are made, so that no role can leave it out.
+            // Added here rather than where prompts are made, so that no role can omit it.
             Arc::make_mut(&mut ask).prompt.lay_down(&opened.thinking, THINKING_CHARS_MAX);
         }
-        // Whoever waits already is asked first.
+        // Questions that already wait are asked first.
         if self.waiting.is_empty() {
             self.ask_or_wait(Waiting { from, call, ask, cause }, at, step).map(drop)
         } else {
@@ -138,7 +139,7 @@ impl Cell {
         }
     }
 
-    /// Asks those that waited for what others had reserved, in their order, until one has to wait on.
+    /// Asks the waiting questions in order, until one must keep waiting.
     pub(super) fn ask_waiting(&mut self, at: Timestamp, step: &mut Step) -> Result<(), StepError> {
         while let Some(waiting) = self.waiting.pop_front() {
             if !self.ask_or_wait(waiting, at, step)? {
@@ -148,7 +149,8 @@ impl Cell {
         Ok(())
     }
 
-    /// Asks a question, lets it wait at the head of the line (then it says no), or ends the task for want of room.
+    /// Asks a question, puts it back at the head of the queue (and returns false), or ends the task if there is no
+    /// room.
     fn ask_or_wait(&mut self, waiting: Waiting, at: Timestamp, step: &mut Step) -> Result<bool, StepError> {
         let Waiting { from, call, ask, cause } = waiting;
         let mut ask = Arc::unwrap_or_clone(ask);
@@ -183,7 +185,7 @@ impl Cell {
         Ok(true)
     }
 
-    /// Makes a question fit into the model's window and the budgets, or says why the task cannot go on.
+    /// Makes a question fit into the model's window and the budgets, or returns why the task cannot continue.
     fn fit(&self, role: RoleId, ask: &mut ModelCall) -> Result<Need, Unfit> {
         let Some(opened) = &self.opened else { return Ok(Need::default()) };
         let fault = |kind, reason, hint: String| TaskFault {
@@ -306,7 +308,7 @@ impl Cell {
         Ok(seq)
     }
 
-    /// What the organisation itself does about a message, whoever handles it.
+    /// Applies the organisation's own reaction to a message, before any handler.
     fn before_delivery(
         &mut self,
         payload: &Payload,
@@ -318,7 +320,7 @@ impl Cell {
         match payload {
             Payload::TaskSpec(spec) => self.start_clock(spec, at),
             Payload::SubTaskOutcome(_) => {
-                // The fast loop is over: the pair is dropped, and what it still waits for is stopped.
+                // The fast loop is over: the pair is dropped, and its open asks are stopped.
                 self.machines
                     .retain(|address, _| !(address.role.is_effector() && address.instance == from.instance));
                 let instance = from.instance;
@@ -346,7 +348,7 @@ impl Cell {
         Ok(())
     }
 
-    /// The clock of the task starts with its `TaskSpec`, and a nearer deadline becomes its time budget.
+    /// Starts the task's clock at its `TaskSpec`, and shortens the time budget to a nearer deadline.
     fn start_clock(&mut self, spec: &TaskSpec, at: Timestamp) {
         if self.ledger.spec_clock_ms.is_some() {
             return;
@@ -376,7 +378,7 @@ impl Cell {
     }
 }
 
-/// Whether `say` must not queue the payload again: `before_delivery` did, ahead of the stop.
+/// Returns whether `say` must not queue the payload again, because `before_delivery` queued it ahead of the stop.
 const fn delivered_before_stop(kind: Kind) -> bool {
     matches!(kind, Kind::TaskFault | Kind::CancelRequest)
 }
@@ -390,7 +392,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     setpoint_protocol::text::clip(&text, 400)
 }
 
-/// What a person can do about a budget that is reached: its key, and the option of `run` that says the same.
+/// Returns how a person can raise an exhausted budget: its key, and the equivalent option of `run`.
 fn more(budget: &str) -> String {
     let option = if budget == "money" { "cost" } else { budget };
     format!("allow more with `budgets.{budget}` or `run --max-{option}`")

@@ -1,4 +1,4 @@
-//! Bringing a task back from its journal: the inputs are fed again, the rest must come out as it stands there.
+//! Restores a task from its journal: feeds the inputs again and compares everything derived with the stored records.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use setpoint_protocol::{CallId, TaskId};
 
 use super::{Cell, External, Outside, Phase, Record, Step, StepError};
 
-/// Characters of the place where two bodies differ.
+/// Maximum length, in characters, of the place at which two bodies differ.
 const PLACE_CHARS_MAX: usize = 200;
 
 /// How strictly derived records are compared.
@@ -27,44 +27,44 @@ pub enum Strictness {
 #[derive(Debug, thiserror::Error)]
 #[error("replay {task} at record {seq}: {reason}")]
 pub struct Divergence {
-    /// The task.
+    /// Task that was replayed.
     pub task: TaskId,
-    /// The record.
+    /// Sequence number of the record.
     pub seq: u64,
-    /// What differs.
+    /// How the records differ.
     pub reason: String,
 }
 
-/// One step of a replay, as the machines have made it again.
+/// One replayed step, as derived again by the machines.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayedStep<'r> {
-    /// Its records as they are stored: the input first, then what it caused.
+    /// Its records as stored: the input first, then what it caused.
     pub records: &'r [Record],
-    /// What the machines want of the world in it. Nothing of it is started.
+    /// Effects that the machines requested in it. They are not started.
     pub effects: &'r [Outside],
     /// Whether it closes the task.
     pub closed: bool,
 }
 
-/// What a replayed task still waits for.
+/// The open asks of a replayed task.
 #[derive(Debug, Default)]
 pub struct Replayed {
-    /// Effects of asks that have no answer yet, by ask.
+    /// Effects of asks without an answer, by ask.
     pub open: BTreeMap<CallId, Outside>,
-    /// The last record's time, for the driver's clock.
+    /// Number of records that were replayed.
     pub records: u64,
 }
 
 impl Cell {
-    /// Feeds a task's records, in order and complete from the first, to a fresh cell.
+    /// Feeds a task's records, in order and complete from the first, to a new cell.
     ///
     /// # Errors
-    /// The first divergence. The cell then stands before it; [`Cell::skip_to`] and a fault end the task.
+    /// Returns the first divergence. The cell then stops before it; [`Cell::skip_to`] and a fault end the task.
     pub fn replay(&mut self, records: &[Record], strictness: Strictness) -> Result<Replayed, Divergence> {
         self.replay_steps(records, strictness, &mut |_| {})
     }
 
-    /// The same, and every step is shown to `seen` once it has come out as it is stored.
+    /// Replays like [`Cell::replay`], and passes every step to `seen` once it has matched the stored one.
     ///
     /// # Errors
     /// As [`Cell::replay`].
@@ -76,7 +76,7 @@ impl Cell {
     ) -> Result<Replayed, Divergence> {
         let replayed = self.feed(records, strictness, seen);
         if let Err(divergence) = &replayed {
-            // What was asked from there on stands in no record, so nothing may come back for it.
+            // Asks made after the divergence are in no record, so they can have no answer.
             self.asks.forget_from(divergence.seq);
         }
         replayed
@@ -128,9 +128,9 @@ impl Cell {
         Ok(replayed)
     }
 
-    /// After a divergence: continue the stream behind its last record, so that a fault can end the task.
+    /// Continues the stream after its last record, so that a fault can end the task after a divergence.
     pub fn skip_to(&mut self, last_seq: u64) {
-        // The machines may have said more than the journal holds; the stream goes on behind what is stored.
+        // The machines may have derived more than the journal holds; the stream continues after what is stored.
         self.seq = last_seq;
         self.queue.clear();
         self.waiting.clear();
@@ -140,7 +140,7 @@ impl Cell {
     }
 }
 
-/// Compares a step with the records behind its input; returns how many of them it accounts for.
+/// Compares a step with the records after its input; returns how many of them it accounts for.
 fn compare(
     task: &TaskId,
     input: &Record,
@@ -181,7 +181,7 @@ fn compare(
     Ok(count.saturating_sub(1))
 }
 
-/// Where two bodies differ first, as a JSON pointer; nothing when they are no JSON, or differ as a whole.
+/// Returns where two bodies first differ, as a JSON pointer; empty if they are not JSON or differ as a whole.
 fn place_of_difference(stored: &[u8], made: &[u8]) -> String {
     let (Ok(mut stored), Ok(mut made)) =
         (serde_json::from_slice::<Value>(stored), serde_json::from_slice::<Value>(made))
@@ -239,10 +239,10 @@ fn collect(open: &mut BTreeMap<CallId, Outside>, step: Step) {
 }
 
 impl External {
-    /// The external input that a stored record was.
+    /// Converts a stored record back to its external input.
     ///
     /// # Errors
-    /// Why the record is none: its kind, or a body that cannot be read.
+    /// Returns why the record is not an input: its kind, or a body that cannot be parsed.
     pub fn of(record: &Record) -> Result<External, String> {
         fn body<T: serde::de::DeserializeOwned>(record: &Record) -> Result<T, String> {
             serde_json::from_slice(&record.body)
@@ -264,7 +264,7 @@ impl External {
     }
 }
 
-/// A step error that means the machines, not the input, are at fault.
+/// Returns whether the error is the machines' fault rather than the input's, so that the cell must be rebuilt.
 #[must_use]
 pub const fn needs_rebuild(error: &StepError) -> bool {
     matches!(error, StepError::Panicked { .. } | StepError::Runaway(_))

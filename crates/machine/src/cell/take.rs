@@ -1,4 +1,4 @@
-//! How an external input comes in: it is admitted or refused, recorded, and queued for its machine.
+//! Handles an external input: it is admitted or refused, recorded, and queued for its machine.
 
 use setpoint_protocol::message::{ApprovalWord, TaskFault};
 use setpoint_protocol::record::{Answer, Answered, Reasked, RecordKind};
@@ -10,7 +10,7 @@ use super::{AskClass, Cell, Delivery, External, Step, StepError, encode};
 use crate::input::AnyInput;
 
 impl Cell {
-    /// Refuses what may not come in, before anything is recorded.
+    /// Refuses inputs that are not allowed, before anything is recorded.
     pub(super) fn admit(&self, external: &External) -> Result<(), StepError> {
         match external {
             External::Message { from, payload } => {
@@ -21,7 +21,7 @@ impl Cell {
                     return Err(StepError::NoRoute { from: *from, kind });
                 }
                 let Some(call) = payload.answers() else { return Ok(()) };
-                // The message must answer this ask: one that this party was asked, by the role it goes to.
+                // The message must answer an ask that the role it goes to has made to this party.
                 match self.asks.get(call) {
                     Some(ask) if ask.class.is_answered_by(*from) && call.role == to => Ok(()),
                     _ => Err(StepError::NotOpen(call)),
@@ -31,7 +31,7 @@ impl Cell {
                 Some(ask) if ask.class.can_have(answer) => Ok(()),
                 _ => Err(StepError::NotOpen(*call)),
             },
-            // What was told to stop is not asked again.
+            // A stopped ask is not asked again.
             External::Reasked(Reasked { call, .. }) => {
                 if self.asks.get(*call).is_some() {
                     Ok(())
@@ -130,7 +130,7 @@ impl Cell {
         } else if ask.class == AskClass::Model {
             self.ledger.model_never_made(call.role, never_made, card);
         }
-        // A call that only asked for consent did nothing. Once allowed it is asked again, and counts then.
+        // A call that only requested approval did nothing. It is asked again once allowed, and is counted then.
         if matches!(&answered.answer, Answer::Tool(tool) if tool.error_kind == Some(ErrorKind::ApprovalRequired))
         {
             self.ledger.tool_never_made(call.role, 1);
@@ -150,7 +150,7 @@ impl Cell {
     }
 }
 
-/// The files that a call says it changed or removed, or wrote.
+/// Returns the files that a call reports as changed, removed or written.
 fn touched(answer: &ToolAnswer) -> Vec<String> {
     if answer.side_effect == SideEffect::None {
         return Vec::new();

@@ -1,8 +1,8 @@
-//! What R3 says in a reply without calls through the tool interface, where it is one JSON object: an answer, or a
-//! call for want of that interface.
+//! Reads R3's reply without calls through the tool interface, if it is one JSON object: an answer, or a call by a
+//! model without that interface.
 //!
-//! Models know many forms of a call and use the one they were taught. Whether the tool exists is for the role to
-//! say; until it has, a call is only something that looks like one.
+//! Models know many forms of a call and use the one they were trained on. The role decides whether the tool exists;
+//! until then an object only looks like a call.
 
 use std::fmt;
 
@@ -15,17 +15,17 @@ use setpoint_protocol::tool::ToolCall;
 use super::{ExecuteDraft, StatusDraft, UnmetDraft};
 use crate::extract::{Draft, Speech, object_in, same_name, status_word};
 
-/// Names of the field with the tool's name, `tool` being ours.
+/// Names of the field with the tool's name; `tool` is the prompted one.
 const TOOL: &[&str] = &["tool", "tool_name", "name", "function", "action"];
-/// Names of the field with the parameters, `input` being ours.
+/// Names of the field with the parameters; `input` is the prompted one.
 const INPUT: &[&str] = &["input", "arguments", "args", "parameters", "params", "tool_input", "action_input"];
 
 /// One turn of R3.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TurnDraft {
-    /// An answer.
+    /// An answer to the sub-task.
     Answer(ExecuteDraft),
-    /// A call, perhaps of a tool that there is not.
+    /// A call, possibly of a tool that does not exist.
     Call(ToolCall),
 }
 
@@ -35,7 +35,7 @@ impl Draft for TurnDraft {
     const NAMES: &'static [&'static str] = &["status", "output", "uncertainty", "reason", "tool", "input"];
     const SPEECH: Speech = Speech::Turn;
 
-    /// Records with a status are common among results, and so are lists of them.
+    /// Records with a status, and lists of them, are common among results.
     fn is_meant_inside(&self, alone: bool) -> bool {
         match self {
             TurnDraft::Answer(draft) => {
@@ -78,8 +78,8 @@ impl<'de> Visitor<'de> for TurnVisitor {
     }
 }
 
-/// The status that makes an object an answer. In other words than ours it is one of the result's own fields,
-/// unless the rest of the answer stands beside it.
+/// Returns the status that makes an object an answer. In other words than the prompted ones it is a field of the
+/// result itself, unless the rest of the answer is beside it.
 fn status(fields: &Map<String, Value>) -> Option<StatusDraft> {
     let word = field(fields, &["status"])?.as_str()?;
     let is_ours = matches!(word, "completed" | "uncertain" | "failed");
@@ -103,7 +103,7 @@ fn answer(status: StatusDraft, mut fields: Map<String, Value>) -> ExecuteDraft {
     let uncertainty = take(&mut fields, "uncertainty").map(|doubt| Any(doubt).to_text());
     let output = match output {
         Some(output) => Any(output).shallow(),
-        // The result stands beside the status instead of in `output`: nothing of it is lost.
+        // The result is beside the status instead of in `output`: nothing of it is lost.
         None if reason.is_none() && fields.keys().any(|name| !same_name("status", name)) => {
             Any(Value::Object(fields)).shallow()
         }
@@ -112,7 +112,8 @@ fn answer(status: StatusDraft, mut fields: Map<String, Value>) -> ExecuteDraft {
     ExecuteDraft { status, output, uncertainty, reason, unmet: unmet.unwrap_or_default() }
 }
 
-/// What is said to be impossible: a list, or the one thing itself. In another form it is a field of the result's own.
+/// Returns the claims of impossibility: a list, or a single object. In another form it is a field of the result
+/// itself.
 fn claims(value: &Value) -> Option<Vec<UnmetDraft>> {
     let list = match value {
         Value::Array(list) => list.clone(),
@@ -121,7 +122,8 @@ fn claims(value: &Value) -> Option<Vec<UnmetDraft>> {
     list.into_iter().map(|claim| serde_json::from_value(claim).ok()).collect()
 }
 
-/// The call that an object makes. Under other names than ours both the tool and its parameters must be there.
+/// Returns the call that an object makes. Under other names than the prompted ones both the tool and its parameters
+/// must be present.
 fn call(fields: &Map<String, Value>) -> Option<ToolCall> {
     let named = TOOL.iter().find_map(|name| Some((*name, field(fields, &[name])?)));
     let (name, tool) = named?;
@@ -140,7 +142,7 @@ fn call(fields: &Map<String, Value>) -> Option<ToolCall> {
     is_call.then_some(ToolCall { tool, input: Any(input).shallow() })
 }
 
-/// What stands beside `tool`: the parameters, by a model that left out the object around them.
+/// Returns the fields beside `tool` as the parameters, for a model that left out the object around them.
 fn beside(fields: &Map<String, Value>) -> Value {
     let is_ours = |name: &str| same_name("tool", name) || INPUT.iter().any(|input| same_name(input, name));
     let rest = fields.iter().filter(|(name, _)| !is_ours(name));
@@ -148,7 +150,7 @@ fn beside(fields: &Map<String, Value>) -> Value {
     if rest.is_empty() { Value::Null } else { Value::Object(rest) }
 }
 
-/// The first field of one of these names that is not null.
+/// Returns the first field with one of these names that is not null.
 fn field<'f>(fields: &'f Map<String, Value>, names: &[&str]) -> Option<&'f Value> {
     names.iter().find_map(|name| {
         let found = fields
@@ -158,7 +160,7 @@ fn field<'f>(fields: &'f Map<String, Value>, names: &[&str]) -> Option<&'f Value
     })
 }
 
-/// Takes a field out. One that is null goes and gives nothing.
+/// Removes and returns a field. A null field is removed and gives `None`.
 fn take(fields: &mut Map<String, Value>, ours: &str) -> Option<Value> {
     if let Some(value) = fields.remove(ours) {
         return Some(value).filter(|value| !value.is_null());

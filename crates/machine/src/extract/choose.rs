@@ -1,7 +1,7 @@
-//! Which of the things that look like an answer is the answer.
+//! Chooses the answer among the things that look like one.
 //!
-//! All of them are read in the order in which they stand, each in its place: nothing inside an object that cannot
-//! be read is taken for an object of its own, since it would be a part for the whole.
+//! Candidates are read in their order in the text, each in its place: nothing inside an object that cannot be read is
+//! taken as an object of its own, because it would be a part for the whole.
 
 use super::cursor::{Cursor, Level, Work};
 use super::decode::{Misfit, decode};
@@ -13,10 +13,10 @@ use super::parse::{self, Read, Step, Stop, Unread};
 use super::starts::{Start, Starts};
 use super::thinking::{Heard, Thought, hear};
 
-/// Single items of a list that are gathered; an answer with more of them is none.
+/// At most so many single items of a list are gathered; a text with more of them is not an answer.
 const ITEMS_MAX: usize = 256;
 
-/// Finds the answer in `text`, and says what that took.
+/// Finds the answer in `text`; returns it with the work done.
 pub(super) fn choose<T: Draft>(text: &str) -> (Result<T, ExtractError>, Work) {
     let heard = hear(text);
     let work = Work::on(text.len());
@@ -38,7 +38,7 @@ pub(super) fn choose<T: Draft>(text: &str) -> (Result<T, ExtractError>, Work) {
     (chosen, work)
 }
 
-/// The thinking, where an answer may be looked for in it. A turn that was only thought of was not made.
+/// Returns the thinking if an answer may be looked for in it. A turn that was only thought of was not made.
 fn countable<'t, T: Draft>(heard: &Heard<'t>) -> Option<Thought<'t>> {
     heard.thought.filter(|thought| match T::SPEECH {
         Speech::Answer => true,
@@ -47,28 +47,27 @@ fn countable<'t, T: Draft>(heard: &Heard<'t>) -> Option<Thought<'t>> {
 }
 
 struct Choice<'t, T> {
-    /// The first answer, with the text that it stands in.
+    /// First answer, with the text that contains it.
     found: Option<(T, &'t str)>,
-    /// Whether it is no more than a copy of the example in the prompt, or says nothing.
+    /// Whether it only copies the example in the prompt, or says nothing.
     is_example: bool,
-    /// Answers that differ from it.
+    /// Number of answers that differ from it.
     others: usize,
-    /// Single items of the list that is the gist of the answer, and where the last one ends in the text that is
-    /// being searched.
+    /// Single items of the list that is the gist of the answer, and where the last one ends in the searched text.
     items: Vec<Node>,
     items_end: Option<usize>,
-    /// Where the last letter or digit of that text is.
+    /// Position of the last letter or digit of that text.
     last_word: usize,
-    /// Whether they do not belong together.
+    /// Whether other text separates them, so that they do not belong together.
     items_apart: bool,
-    /// The first object that was plainly meant and cannot be read.
+    /// First object that was clearly meant and cannot be read.
     unread: Option<(ExtractError, &'t str)>,
-    /// The fault that is told when there is nothing better: the first one, ours before others.
+    /// Fault to report if there is nothing better: the first one, with those in our fields preferred.
     misfit: Option<ExtractError>,
     misfit_is_ours: bool,
-    /// Whether only an answer with which the text ends counts.
+    /// Whether only an answer at the end of the text counts.
     only_last: bool,
-    /// Whether nothing was said.
+    /// Whether the text has only thinking.
     only_thought: bool,
 }
 
@@ -91,7 +90,7 @@ impl<T> Default for Choice<'_, T> {
     }
 }
 
-/// Something that was read, and where it stands.
+/// A value that was read, with its position.
 struct Piece<'t> {
     text: &'t str,
     start: usize,
@@ -107,8 +106,8 @@ impl<'t> Piece<'t> {
 }
 
 impl<'t, T: Draft> Choice<'t, T> {
-    /// The answer with which a thought ends. What was tried out on the way is none, and neither are its faults; but
-    /// a thought that was not closed may be cut off in the answer.
+    /// Searches a thought for the answer at its end. Attempts before it do not count, nor do their faults; but a
+    /// thought that was not closed may be cut off inside the answer.
     fn of_thought(thought: Thought<'t>, work: &'t Work) -> Self {
         let mut choice = Choice { only_last: true, ..Choice::default() };
         choice.search(thought.text, work);
@@ -119,19 +118,19 @@ impl<'t, T: Draft> Choice<'t, T> {
         choice
     }
 
-    /// Whether nothing that is meant as an answer has been seen.
+    /// Returns whether nothing meant as an answer has been seen.
     fn is_open(&self) -> bool {
         self.found.is_none() && self.items.is_empty() && self.unread.is_none() && !self.misfit_is_ours
     }
 
-    /// Whether what follows cannot count any more.
+    /// Returns whether nothing that follows can count any more.
     fn is_closed(&self) -> bool {
         T::SPEECH == Speech::Turn
             && !self.only_last
             && (self.unread.is_some() || (self.found.is_some() && !self.is_example))
     }
 
-    /// Whether nothing but punctuation stands behind `end` in the text that is being searched.
+    /// Returns whether only punctuation follows `end` in the searched text.
     fn is_last(&self, end: usize) -> bool {
         end > self.last_word
     }
@@ -161,7 +160,7 @@ impl<'t, T: Draft> Choice<'t, T> {
         }
     }
 
-    /// Takes what begins at `start`, and says where it ends.
+    /// Reads what begins at `start`; returns where it ends.
     fn take(
         &mut self,
         text: &'t str,
@@ -210,7 +209,7 @@ impl<'t, T: Draft> Choice<'t, T> {
                 end
             }
             Err(unread) => {
-                // Within a fence it ends with the fence at the latest, and that is where it was cut off.
+                // A fenced object ends with the fence at the latest, and that is where it was cut off.
                 let fence_end = starts.fence_end(start.at).filter(|end| *end <= unread.at);
                 let sooner = fence_end.and_then(|end| {
                     let inside = Cursor::new(text, start.at, end, work).at_level(level(text, start));
@@ -266,7 +265,7 @@ impl<'t, T: Draft> Choice<'t, T> {
         }
     }
 
-    /// Takes notice of something that is no answer; the first such thing is the one whose fault is told.
+    /// Notes something that is not an answer; the fault of the first one is reported.
     fn note_other(&mut self, node: &Node) {
         if self.misfit.is_none() {
             self.misfit = Some(match decode::<T>(node) {
@@ -291,7 +290,7 @@ impl<'t, T: Draft> Choice<'t, T> {
             Stop::Deep => ExtractError::Deep,
             Stop::Prose => return,
         };
-        // `{"verdicts": [...]}` is no answer.
+        // `{"verdicts": [...]}` is a sketch, not an answer.
         let is_meant = !unread.is_sketch && unread.names.iter().any(|name| is_ours::<T>(name));
         // In the middle of a text it is something that the text shows.
         let is_half_a_turn = (is_meant && (start.is_first || is_last))
@@ -312,7 +311,7 @@ impl<'t, T: Draft> Choice<'t, T> {
         }
         match (self.found, self.unread) {
             (Some((answer, _)), None) => return Ok(answer),
-            // A model that says the same over and over until it is cut off has said it.
+            // A model that repeats itself until it is cut off has given its answer.
             (Some((answer, raw)), Some((ExtractError::Cut(_), cut))) if raw.starts_with(cut.trim_end()) => {
                 return Ok(answer);
             }
@@ -334,7 +333,7 @@ fn shape<T: Draft>(misfit: &Misfit) -> ExtractError {
     ExtractError::Shape(misfit.say(T::NAMES))
 }
 
-/// Whether the object at `start` is written as the inside of a string.
+/// Returns whether the object at `start` is written as the inside of a string.
 fn level(text: &str, start: Start) -> Level {
     let inside = text.get(start.at + 1..).unwrap_or_default().trim_start();
     let inside = inside.strip_prefix('{').filter(|_| !start.is_object).unwrap_or(inside);
@@ -342,7 +341,7 @@ fn level(text: &str, start: Start) -> Level {
     if inside.starts_with("\\\"") { Level::Escaped } else { Level::Plain }
 }
 
-/// The answer that `rest` begins with as valid JSON, and how long it is.
+/// Returns the answer that `rest` begins with as valid JSON, and its length.
 fn strictly<T: Draft>(rest: &str, work: &Work) -> Option<(T, usize)> {
     let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<T>();
     match stream.next()? {
@@ -358,9 +357,9 @@ fn strictly<T: Draft>(rest: &str, work: &Work) -> Option<(T, usize)> {
     }
 }
 
-/// The field of ours whose value begins at `start` although no object is open there: its brace is missing, and
-/// other fields with it. Where there are no others, nothing can be missing; and a word before an object may be a
-/// sentence's, as in `Answer: {`.
+/// Returns the field of ours whose value begins at `start` although no object is open there: its brace is missing,
+/// possibly with other fields. A type without other fields can miss none; and a word before an object may belong to a
+/// sentence, as in `Answer: {`.
 fn field_before<T: Draft>(text: &str, start: Start) -> Option<&str> {
     let before = text.get(..start.at)?.trim_end().strip_suffix([':', '：'])?.trim_end();
     let name = before.trim_end_matches(['"', '\'', '”', '’', '`', '*']);
@@ -372,8 +371,8 @@ fn field_before<T: Draft>(text: &str, start: Start) -> Option<&str> {
     is_ours::<T>(name).then_some(name)
 }
 
-/// Whether a list, or an item of one, is followed by what follows a value inside an object: then that object did not
-/// begin as one, and has other fields.
+/// Returns whether a list, or an item of one, is followed by text that follows a value inside an object: then an
+/// object has lost its beginning, and has other fields.
 fn goes_on<T: Draft>(text: &str, end: usize) -> bool {
     let rest = text.get(end..).unwrap_or_default().trim_start();
     let has_more = match rest.strip_prefix([',', '，']) {
@@ -383,15 +382,15 @@ fn goes_on<T: Draft>(text: &str, end: usize) -> bool {
     T::FIELDS.len() > 1 && has_more
 }
 
-/// What was read up to `at` is only part of an answer.
+/// Reports that the text up to `at` is only part of an answer.
 fn part_of<T: Draft>(flaw: Flaw, name: &str, at: usize) -> Unread {
     let path = if name.is_empty() { Vec::new() } else { vec![Step::Field(name.to_owned())] };
     let names = T::FIELDS.iter().map(|name| (*name).to_owned()).collect();
     Unread { stop: Stop::Broken(flaw), path, at, depth: 0, names, is_sketch: false }
 }
 
-/// Whether what looks like the end of the object is the middle of one of its strings: a quotation mark stands
-/// behind it and none before it, or another of our fields stands behind it on the same line.
+/// Returns whether the apparent end of the object is in the middle of one of its strings: a quotation mark follows it
+/// and none precedes it, or another of our fields follows on the same line.
 fn ends_in_string<T: Draft>(text: &str, start: usize, end: usize, work: &Work) -> bool {
     let rest = text.get(end..).unwrap_or_default();
     let is_quoted = text.get(..start).is_some_and(|before| before.ends_with(['"', '\\']));

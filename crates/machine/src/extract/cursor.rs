@@ -1,25 +1,25 @@
-//! A place in a text, moved character by character, with every step counted.
+//! A position in a text, moved character by character, with every step counted.
 //!
-//! Never slices between characters, never goes back by itself, and stops for good when the steps are used up: so
-//! nothing that is read through it can take longer than its limit, whatever the text.
+//! Never slices between characters, never goes back by itself, and stops for good when the steps are used up: so no
+//! reading through it can take longer than its limit, whatever the text.
 
 use std::cell::Cell;
 
-/// Steps that a search may take for each byte of the text. Answers take one to three, what attacks takes fourteen.
+/// At most so many steps per byte of the text. Answers take one to three, attacks fourteen.
 pub const STEPS_PER_BYTE_MAX: u64 = 32;
-/// Steps that any search may take, however short the text.
+/// Steps allowed for any search, however short the text.
 const STEPS_FLOOR: u64 = 4_096;
-/// From where to where nothing is remembered.
+/// An empty range: nothing is remembered.
 const NOWHERE: (usize, usize) = (1, 0);
 
-/// What a search has cost so far.
+/// The cost of a search so far.
 #[derive(Debug)]
 pub(super) struct Work {
     steps: Cell<u64>,
     max: u64,
-    /// The last end of a line that was looked for, and from where: so that it is looked for once.
+    /// Last line end that was looked for, and from where, so that it is looked for once.
     line: Cell<(usize, usize)>,
-    /// The same for the end of a comment in `/* */`; the end of the text when there is none.
+    /// The same for the end of a `/* */` comment; the end of the text if there is none.
     comment: Cell<(usize, usize)>,
 }
 
@@ -29,7 +29,7 @@ impl Work {
         Work { steps: Cell::new(0), max, line: Cell::new(NOWHERE), comment: Cell::new(NOWHERE) }
     }
 
-    /// What was remembered holds of one text only: another one is begun.
+    /// Forgets the remembered ends, which hold for one text only, before another one.
     pub(super) fn forget(&self) {
         self.line.set(NOWHERE);
         self.comment.set(NOWHERE);
@@ -52,13 +52,13 @@ impl Work {
 /// How the text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
-    /// As it is.
+    /// Plain text.
     Plain,
-    /// As the inside of a JSON string: `\"` is a quotation mark, and a bare one is the end.
+    /// The inside of a JSON string: `\"` is a quotation mark, and a bare one is the end.
     Escaped,
 }
 
-/// A place in a text. Copying it is looking ahead.
+/// A position in a text. Copying it allows looking ahead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'t> {
     text: &'t str,
@@ -81,19 +81,19 @@ impl<'t> Cursor<'t> {
         self.at
     }
 
-    /// The next character, without moving.
+    /// Returns the next character, without moving.
     pub(super) fn peek(&self) -> Option<char> {
         self.look().map(|(c, _)| c)
     }
 
-    /// The next character, moving behind it.
+    /// Returns the next character and moves past it.
     pub(super) fn bump(&mut self) -> Option<char> {
         let (c, len) = self.look()?;
         self.at += len;
         Some(c)
     }
 
-    /// Moves behind `c` if it is next.
+    /// Moves past `c` if it is next; returns whether it was.
     pub(super) fn take(&mut self, c: char) -> bool {
         let is_next = self.peek() == Some(c);
         if is_next {
@@ -115,7 +115,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Moves over white space. Says whether a line ended there.
+    /// Moves past white space. Returns whether a line ended there.
     pub(super) fn skip_space(&mut self) -> bool {
         let mut line_ended = false;
         while let Some(c) = self.peek().filter(|c| is_blank(*c)) {
@@ -125,7 +125,7 @@ impl<'t> Cursor<'t> {
         line_ended
     }
 
-    /// Moves over white space and comments. Says whether a line ended there.
+    /// Moves past white space and comments. Returns whether a line ended there.
     pub(super) fn skip_blank(&mut self) -> bool {
         let mut line_ended = self.skip_space();
         while matches!(self.peek(), Some('/' | '#')) && self.level == Level::Plain {
@@ -136,7 +136,7 @@ impl<'t> Cursor<'t> {
         line_ended
     }
 
-    /// Where the comment that begins here ends; before the line's end, so that the line still ends.
+    /// Returns where the comment at this position ends; before the line's end, so that the line still ends.
     fn comment_end(&self) -> Option<usize> {
         let rest = self.text.get(self.at..self.end)?;
         if rest.starts_with("/*") {
@@ -151,7 +151,7 @@ impl<'t> Cursor<'t> {
         None
     }
 
-    /// What `find` finds from `from` on, in the whole text; looked for once for all places before it.
+    /// Returns what `find` finds from `from` on, in the whole text; computed once for all positions before it.
     fn remembered(
         &self,
         memory: &Cell<(usize, usize)>,
@@ -172,12 +172,12 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// White space of any kind, and the characters that are not even seen.
+/// Returns whether it is white space of any kind, or an invisible character.
 pub(super) fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}' | '\0')
 }
 
-/// The character that `rest`, the inside of a JSON string, begins with, and how long it is written.
+/// Returns the character at the start of `rest`, the inside of a JSON string, and its written length.
 fn unescape(rest: &str, first: char) -> Option<(char, usize)> {
     match first {
         '"' => None,
@@ -210,7 +210,7 @@ fn unicode(rest: &str) -> Option<(char, usize)> {
     })
 }
 
-/// The character of a surrogate pair.
+/// Returns the character of a surrogate pair.
 pub(super) fn joined(high: u32, low: u32) -> Option<char> {
     let is_pair = (0xd800..0xdc00).contains(&high) && (0xdc00..0xe000).contains(&low);
     is_pair.then(|| 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00)).and_then(char::from_u32)
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inside_of_a_string_is_read_as_it_is_meant() {
+    fn the_inside_of_a_string_is_unescaped() {
         assert_eq!(read(r#"{\"a\":\"b\\\"c\"}" and more"#, Level::Escaped), r#"{"a":"b\"c"}"#);
         assert_eq!(read(r"\ud83d\ude00\ud83d-\u00e9\q\", Level::Escaped), "😀\u{fffd}-é\\q");
         assert_eq!(read(r#"{\"a"#, Level::Plain), r#"{\"a"#);

@@ -1,12 +1,12 @@
-//! Decoding JSON into what was asked for, forgiving what cannot change its meaning.
+//! Decodes JSON into the wanted type, forgiving what cannot change its meaning.
 //!
-//! What is forgiven: the spelling of a field's name; a number, a truth or a short list of texts where a text is
-//! wanted; a text where a number, a truth, a list or an object is wanted and the text says one; one value where a
-//! list is wanted, and a list of one where the value is; null for nothing; the form of a word that stands for one
-//! of a few. A field given twice with the same value is given once. What is never done: choosing between two
-//! values, leaving out an item, making up a field. Values of no fixed shape stay exactly what they are.
+//! What is forgiven: the spelling of a field's name; a number, a boolean or a short list of texts where a text is
+//! wanted; a text where a number, a boolean, a list or an object is wanted and the text contains one; one value where
+//! a list is wanted, and a list of one where the value is; null for an absent value; the form of a word that stands
+//! for one of a few. A field given twice with the same value is given once. What is never done: choosing between two
+//! values, leaving out an item, inventing a field. Values of no fixed shape stay exactly as they are.
 //!
-//! An error names the place by our names and says what is wanted there.
+//! An error names the place by our field names and says what is wanted there.
 
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
@@ -18,7 +18,7 @@ use super::node::{Node, same_name};
 use super::parse::Step;
 use super::words;
 
-/// Why a value does not fit, with the way to it from the inside out.
+/// Why a value does not fit, with the path to it from the inside out.
 #[derive(Debug)]
 pub(super) struct Misfit {
     why: Why,
@@ -38,12 +38,12 @@ enum Why {
 #[derive(Clone, Debug)]
 enum Way {
     Field(&'static str),
-    /// By the name that the answer gives it: told only if it is one of ours.
+    /// The name that the answer gives; shown only if it is one of ours.
     Written(String),
     Item(usize),
 }
 
-/// Decodes `node`.
+/// Decodes `node` into the wanted type.
 pub(super) fn decode<T: DeserializeOwned>(node: &Node) -> Result<T, Misfit> {
     T::deserialize(At(node))
 }
@@ -57,7 +57,7 @@ impl std::fmt::Display for Misfit {
 impl std::error::Error for Misfit {}
 
 impl Misfit {
-    /// What is wrong, and where, by the names of `ours` alone.
+    /// Returns what is wrong and where, using only the names in `ours`.
     pub(super) fn say(&self, ours: &[&str]) -> String {
         let step = |way: &Way| match way {
             Way::Item(index) => Step::Item(*index),
@@ -98,7 +98,7 @@ impl Misfit {
     }
 }
 
-/// What a visitor says quotes the value: only the kinds of things are taken from it.
+/// A visitor's message quotes the value, so only the kinds of things are taken from it.
 impl de::Error for Misfit {
     fn custom<T: std::fmt::Display>(_: T) -> Self {
         Misfit::new(Why::Unfit)
@@ -142,7 +142,7 @@ impl de::Error for Misfit {
     }
 }
 
-/// A node on its way into a type.
+/// A node being decoded into a type.
 #[derive(Clone, Copy)]
 struct At<'n>(&'n Node);
 
@@ -211,7 +211,7 @@ fn text_as_whole(text: &str) -> Option<Whole> {
     }
 }
 
-/// A value that is as good as a text; texts in a list become its lines.
+/// Returns a value that can replace a text; texts in a list become its lines.
 fn as_text(node: &Node) -> Option<String> {
     match node {
         Node::Text(text) => Some(text.clone()),
@@ -229,7 +229,7 @@ fn as_text(node: &Node) -> Option<String> {
 impl<'de> de::Deserializer<'de> for At<'_> {
     type Error = Misfit;
 
-    /// Exactly what is there: this is how a value of no fixed shape is read.
+    /// Visits the exact value: a value of no fixed shape is read this way.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         match self.0 {
             Node::Null => visitor.visit_unit(),
@@ -401,7 +401,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// The fields of an object that are wanted, by our names, each once. Null is as good as nothing.
+/// The wanted fields of an object, by our names, each once. Null counts as absent.
 struct Fields<'n> {
     fields: std::vec::IntoIter<(&'static str, &'n Node)>,
     value: Option<(&'static str, &'n Node)>,

@@ -1,30 +1,30 @@
-//! Why an answer could not be used, said so that whoever wrote it can write a better one.
+//! Why an answer was unusable, worded so that its author can write a better one.
 //!
-//! An error never carries a word of the answer: fields are named only where the name is ours.
+//! An error never contains a word of the answer: fields are named only if the name is ours.
 
 use super::ANSWER_BYTES_MAX;
 use super::node::same_name;
 use super::parse::{DEPTH_MAX, Step};
 
-/// Steps of a path that are shown; the rest is left out.
+/// At most so many steps of a path are shown; the rest is left out.
 const STEPS_SHOWN_MAX: usize = 8;
 
-/// Why an answer could not be used. Never carries the model's text. Its text is what a repair call quotes.
+/// Why an answer was unusable. Never contains the model's text. Its own text is quoted in a repair call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractError {
-    /// Nothing but white space.
+    /// Only white space.
     #[error("find anything in an empty answer")]
     Empty,
     /// Larger than [`ANSWER_BYTES_MAX`].
     #[error("read an answer of {0} bytes: at most {ANSWER_BYTES_MAX} are read")]
     TooLong(usize),
-    /// No JSON object.
+    /// Has no JSON object.
     #[error("find a JSON object in the answer: give that object and nothing else")]
     NoObject,
-    /// Nothing outside the thinking.
+    /// Has only thinking.
     #[error("find an answer outside the thinking: give the JSON object after it")]
     OnlyThought,
-    /// The text ends before the object does. What is missing is never guessed.
+    /// The text ends before the object does. The missing part is never guessed.
     #[error("read the JSON object to its end: it is cut off {0}; give it whole, in fewer words")]
     Cut(At),
     /// Not JSON, and readable in no way or in more than one.
@@ -32,7 +32,7 @@ pub enum ExtractError {
     Broken {
         /// What is wrong.
         flaw: Flaw,
-        /// Where.
+        /// Where it is wrong.
         at: At,
     },
     /// Nested too deeply.
@@ -41,10 +41,10 @@ pub enum ExtractError {
     /// JSON of another shape.
     #[error("read the JSON object: {0}")]
     Shape(String),
-    /// JSON with none of the fields that are wanted, named here.
+    /// JSON with none of the wanted fields, which are named here.
     #[error("read the JSON object: it has none of the fields {0}")]
     NoField(String),
-    /// Objects of the wanted shape that say different things.
+    /// Several objects of the wanted shape that differ.
     #[error("choose between {0} JSON objects that differ: give one, the final one, and nothing else")]
     Several(usize),
     /// Reading it would take longer than any sensible answer takes.
@@ -59,15 +59,15 @@ pub enum Flaw {
     Quote,
     /// Dots or angle brackets instead of a value.
     Placeholder,
-    /// Something other than a comma or the end behind a value.
+    /// Something other than a comma or the end after a value.
     Comma,
-    /// No name where a field begins, or no colon behind it.
+    /// No name where a field begins, or no colon after it.
     Name,
     /// No value where one belongs.
     Value,
     /// A `}` for a `[`, or a `]` for a `{`.
     Bracket,
-    /// A field outside of any object.
+    /// A field outside any object.
     Outside,
 }
 
@@ -87,12 +87,13 @@ impl std::fmt::Display for Flaw {
     }
 }
 
-/// A place in an object, as `subtasks[2].intent`; empty for the object itself. Names that are not ours are dots.
+/// A place in an object, as `subtasks[2].intent`; empty for the object itself. Names that are not ours are shown as
+/// dots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct At(String);
 
 impl At {
-    /// The place at the end of `path`, by the names of `ours` alone.
+    /// Returns the place at the end of `path`, using only the names in `ours`.
     pub(super) fn of(path: &[Step], ours: &[&str]) -> Self {
         let named = |name: &str| ours.iter().find(|ours| same_name(ours, name)).copied().unwrap_or("…");
         let step = |step: &Step| match step {
@@ -103,7 +104,7 @@ impl At {
     }
 }
 
-/// A path as it is written in an error.
+/// Returns a path in the form used in errors.
 pub(super) fn written(path: &[Step]) -> String {
     let mut place = String::new();
     for step in path.iter().take(STEPS_SHOWN_MAX) {

@@ -1,14 +1,14 @@
-//! What a value is to somebody who wants an answer of one type: that answer, perhaps with something wrapped around
-//! it, an item of its list, or something else.
+//! Classifies a value for the wanted type: an answer, perhaps inside a wrapper, an item of its list, or something
+//! else.
 //!
-//! It is looked into only where one thing in it can be the answer; nothing is dug out from among other things.
+//! A value is searched only if one thing in it can be the answer; nothing is picked from among other things.
 
 use super::decode::{Misfit, decode};
 use super::draft::{Draft, List, Speech};
 use super::nested;
 use super::node::{Node, same_name};
 
-/// Objects and lists around an answer that are looked into.
+/// At most so many objects and lists around an answer are unwrapped.
 const WRAPS_MAX: usize = 4;
 /// Names under which models wrap a turn; anything else with one field is data.
 const TURN_WRAPS: &[&str] = &[
@@ -23,22 +23,22 @@ const TURN_WRAPS: &[&str] = &[
     "json",
 ];
 
-/// What a value is.
+/// The class of a value.
 pub(super) enum Looked<T> {
-    /// An answer.
+    /// An answer of the type.
     Answer(T),
     /// An item of the list that is the gist of the answer.
     Item(Node),
-    /// An answer, but for this.
+    /// An answer, except for this misfit.
     Misfit(Misfit),
     /// Something else.
     Other,
 }
 
-/// Where a value stands.
+/// The position of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// By itself.
+    /// At the top level.
     Free,
     /// In an object, or alone in a list.
     Alone,
@@ -46,18 +46,18 @@ enum Place {
     First,
 }
 
-/// Looks at a value, and into what is wrapped around it.
+/// Classifies a value, unwrapping it if needed.
 pub(super) fn look<T: Draft>(node: &Node) -> Looked<T> {
     look_at(node, 0, Place::Free)
 }
 
-/// Whether a field of this name makes an object look like an answer of this type.
+/// Returns whether a field of this name makes an object look like an answer of this type.
 pub(super) fn is_ours<T: Draft>(name: &str) -> bool {
     T::FIELDS.iter().any(|ours| same_name(ours, name))
         || T::LIST.is_some_and(|list| same_name(list.key, name))
 }
 
-/// The answer whose list these items are, not decoded yet.
+/// Returns the answer with these items as its list, not decoded yet.
 pub(super) fn of_items(list: List, items: Vec<Node>) -> Node {
     Node::Object(vec![(list.field.to_owned(), Node::List(items))])
 }
@@ -112,7 +112,7 @@ fn look_inside<T: Draft>(node: &Node, depth: usize) -> Looked<T> {
     }
 }
 
-/// Looks at the only thing inside another one. An item there is the whole list.
+/// Classifies the only value inside another one. An item there is the whole list.
 fn look_at_alone<T: Draft>(node: &Node, depth: usize) -> Looked<T> {
     match (look_at(node, depth + 1, Place::Alone), T::LIST) {
         (Looked::Item(item), Some(list)) => listed(list, vec![item]),
@@ -120,7 +120,7 @@ fn look_at_alone<T: Draft>(node: &Node, depth: usize) -> Looked<T> {
     }
 }
 
-/// An object or a list, also one in a string.
+/// Returns an object or a list, also one encoded in a string.
 fn container(node: &Node) -> Option<Node> {
     match node {
         Node::Object(_) | Node::List(_) => Some(node.clone()),
@@ -131,7 +131,7 @@ fn container(node: &Node) -> Option<Node> {
     }
 }
 
-/// The answer whose list these items are, if one of them is an item at all.
+/// Returns the answer with these items as its list, if any of them is an item at all.
 fn listed<T: Draft>(list: List, items: Vec<Node>) -> Looked<T> {
     let has_key = |item: &Node| match item {
         Node::Object(fields) => fields.iter().any(|(name, _)| same_name(list.key, name)),

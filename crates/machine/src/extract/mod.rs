@@ -1,38 +1,38 @@
-//! Finding the one JSON object in what a model wrote, and reading it as what was asked for.
+//! Finds the one JSON object in a model's text, and reads it as the wanted type.
 //!
-//! Prompts ask for one JSON object and nothing else; this reads as if they had not. It takes the first of these
-//! that leads to an answer:
+//! Prompts ask for one JSON object and nothing else; this reads as if they had not. It takes the first of these that
+//! leads to an answer:
 //!
-//! 1. The text is the object, and says something. Nearly every answer does, and it costs one typed parse.
-//! 2. What was said, without the thinking (`thinking`), is searched from the front (`starts`). An object that is
-//!    valid JSON of the wanted shape is taken as it is; one that is not is read tolerantly (`parse`, `strings`)
-//!    and decoded tolerantly (`decode`, `words`). Fences, prose and special tokens around it do not matter. An
-//!    object with none of the wanted fields is looked into when one thing in it can be the answer: a list of one,
-//!    the only list or object among its fields, JSON in a string. Where a list is the gist of the answer, the
-//!    bare list will do, and so will its items one by one.
-//! 3. Where nothing of that kind was said, the last thing in the last block of thinking, if it is an answer.
+//! 1. The text is the object, and says something. Nearly every answer is, and it costs one typed parse.
+//! 2. The text without the thinking (`thinking`) is searched from the front (`starts`). An object that is
+//!    valid JSON of the wanted shape is taken as it is; one that is not is read tolerantly (`parse`, `strings`) and
+//!    decoded tolerantly (`decode`, `words`). Fences, prose and special tokens around it do not matter. An object with
+//!    none of the wanted fields is unwrapped if one thing in it can be the answer: a list of one, the only list or
+//!    object among its fields, JSON in a string. If a list is the gist of the answer, the bare list will do, and so will
+//!    its items one by one.
+//! 3. If nothing of that kind was said, the last thing in the last block of thinking, if it is an answer.
 //!
-//! Among several answers (`choose`): those that say the same are one. A copy of the example in the prompt, told by
-//! its dots, does not count beside another. Of a *turn* (R3) the first counts, since what follows is a reply that
-//! the model made up; a call that was only thought of was not made; and one that cannot be read is an error where
-//! it begins or ends the text, but something that the text shows where it stands between sentences. Of an *answer* (all others) none counts when
-//! two differ: a draft and its correction look like an answer and an afterthought, like a quotation and a verdict,
-//! like the first and the second half of a plan; taking either would sometimes run a plan that was withdrawn,
-//! lose sub-tasks, or pass what was failed. One more call is cheaper.
+//! Among several answers (`choose`): equal ones count as one. A copy of the example in the prompt, recognised by its
+//! dots, does not count beside another. Of a *turn* (R3) the first counts, because what follows is a reply that the
+//! model made up; a call that was only thought of was not made; and one that cannot be read is an error if it begins
+//! or ends the text, but something that the text shows if it is between sentences. Of an *answer* (all others) none
+//! counts if two differ: a draft and its correction look like an answer and an afterthought, like a quotation and a
+//! verdict, like the first and the second half of a plan; taking either would sometimes run a plan that was
+//! withdrawn, lose sub-tasks, or pass what was failed. One more call is cheaper.
 //!
 //! What is never done:
 //!
 //! - completing what was cut off. Half a list of sub-tasks or verdicts reads like a whole one, so the end of the
 //!   text inside an object is an error that says where;
 //! - taking a part for the whole: nothing is looked for inside an object that cannot be read;
-//! - choosing between readings: a repair is made only where one reading is left;
+//! - choosing between readings: a repair is made only if one reading is left;
 //! - changing a valid answer: valid JSON of the wanted shape decodes as `serde_json` decodes it. A field given
-//!   twice is an error there unless both say the same; inside values of no fixed shape the last one counts, as it
-//!   does everywhere in `serde_json`;
-//! - carrying a word of the answer in an error.
+//!   twice is an error there unless both are equal; inside values of no fixed shape the last one counts, as it does
+//!   everywhere in `serde_json`;
+//! - putting a word of the answer into an error.
 //!
-//! The text is read by loops and not by recursion, objects are at most as deep as `serde_json` allows, and the
-//! steps are counted against [`STEPS_PER_BYTE_MAX`].
+//! The text is read by loops and not by recursion, objects are at most as deep as `serde_json` allows, and the steps
+//! are limited by [`STEPS_PER_BYTE_MAX`].
 
 mod choose;
 mod cursor;
@@ -58,10 +58,10 @@ pub use cursor::STEPS_PER_BYTE_MAX;
 pub use draft::{Draft, List, Speech};
 pub use error::{At, ExtractError, Flaw};
 
-/// Longest answer that is searched, in bytes; a longer one is refused unread.
+/// Maximum bytes of an answer that is searched; a longer one is refused unread.
 pub const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// The answer in `text`.
+/// Extracts the answer from `text`.
 ///
 /// # Errors
 /// See [`ExtractError`].
@@ -79,13 +79,13 @@ pub fn extract<T: Draft>(text: &str) -> Result<T, ExtractError> {
         return Err(ExtractError::Empty);
     }
     match (choose::choose(text).0, whole) {
-        // Nothing in it says more than the whole does, which is nothing: that is for the role to find wanting.
+        // Nothing inside says more than the whole, which is empty; the role rejects that itself.
         (Err(ExtractError::NoField(_)), Some(whole)) => Ok(whole),
         (chosen, _) => chosen,
     }
 }
 
-/// What was said in `text`, without the thinking and the blanks around it; empty when there was nothing else.
+/// Returns `text` without the thinking and the blanks around it; empty if there is nothing else.
 #[must_use]
 pub fn said(text: &str) -> Cow<'_, str> {
     let heard = thinking::hear(text);
@@ -96,22 +96,22 @@ pub fn said(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether two names of fields are the same but for their spelling.
+/// Returns whether two field names are the same except for their spelling.
 pub(crate) fn same_name(ours: &str, written: &str) -> bool {
     node::same_name(ours, written)
 }
 
-/// The word of a turn's status that `text` means.
+/// Returns the word of a turn's status that `text` means.
 pub(crate) fn status_word(text: &str) -> Option<&'static str> {
     words::variant(text, &["completed", "uncertain", "failed"])
 }
 
-/// The class of failure that `text` means.
+/// Returns the class of failure that `text` means.
 pub(crate) fn class_word(text: &str) -> Option<&'static str> {
     words::variant(text, &["logical", "environmental"])
 }
 
-/// The JSON object that a string says, if it says one and nothing else.
+/// Returns the JSON object that a string consists of; `None` if it is anything else.
 pub(crate) fn object_in(text: &str) -> Option<Value> {
     decode::decode(&node::Node::Object(nested::object(text)?)).ok()
 }

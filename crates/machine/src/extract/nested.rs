@@ -1,10 +1,10 @@
-//! JSON written into a string: a list or an object that was encoded once more than asked for.
+//! JSON in a string: a list or an object that was encoded once more than asked for.
 
 use super::cursor::{Cursor, Work};
 use super::node::Node;
 use super::parse::{self, is_at_end};
 
-/// The list that a text says, if it says one and nothing else.
+/// Returns the list that a text consists of; `None` if it is anything else.
 pub(super) fn list(text: &str) -> Option<Vec<Node>> {
     match whole(text, '[')? {
         Node::List(items) => Some(items),
@@ -12,7 +12,7 @@ pub(super) fn list(text: &str) -> Option<Vec<Node>> {
     }
 }
 
-/// The same for an object.
+/// Returns the object that a text consists of; `None` if it is anything else.
 pub(super) fn object(text: &str) -> Option<Vec<(String, Node)>> {
     match whole(text, '{')? {
         Node::Object(fields) => Some(fields),

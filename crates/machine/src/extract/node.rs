@@ -1,4 +1,4 @@
-//! JSON as it was written: fields in order and repeated ones kept, so that whoever decodes it can tell.
+//! JSON as written: field order and duplicates are kept, so that decoding can detect them.
 
 use serde_json::Number;
 
@@ -20,7 +20,7 @@ pub(super) enum Node {
 }
 
 impl Node {
-    /// What it is, for an error.
+    /// Returns the kind of value, for an error.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Node::Null => "null",
@@ -32,14 +32,14 @@ impl Node {
         }
     }
 
-    /// The only item of a list, nulls left out.
+    /// Returns the only item of a list, ignoring nulls.
     pub(super) fn only_item(&self) -> Option<&Node> {
         let Node::List(items) = self else { return None };
         let mut there = items.iter().filter(|item| **item != Node::Null);
         there.next().filter(|_| there.next().is_none())
     }
 
-    /// Whether it holds no value but such dots.
+    /// Returns whether it contains no value but such dots.
     pub(super) fn is_sketch(&self) -> bool {
         match self {
             Node::Text(_) => self.has_dots(),
@@ -49,7 +49,7 @@ impl Node {
         }
     }
 
-    /// The name of an object's last field.
+    /// Returns the name of an object's last field.
     pub(super) fn last_field(&self) -> Option<&str> {
         match self {
             Node::Object(fields) => fields.last().map(|(name, _)| name.as_str()),
@@ -57,7 +57,7 @@ impl Node {
         }
     }
 
-    /// Whether a text in it is nothing but dots: then it is a copy of the example in the prompt.
+    /// Returns whether a text in it is only dots: then it is a copy of the example in the prompt.
     pub(super) fn has_dots(&self) -> bool {
         match self {
             Node::Text(text) => matches!(text.trim(), "…" | "..."),
@@ -68,13 +68,13 @@ impl Node {
     }
 }
 
-/// A field's name as it counts: letters and digits alone, lower case. Models write `successCriteria`,
+/// Returns a field's name as compared: only letters and digits, in lower case. Models write `successCriteria`,
 /// `Success Criteria` and `success-criteria` for the same thing.
 pub(super) fn folded(name: &str) -> impl Iterator<Item = char> {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
-/// Whether two names are the same but for their spelling.
+/// Returns whether two names are the same except for their spelling.
 pub(super) fn same_name(a: &str, b: &str) -> bool {
     a == b || folded(a).eq(folded(b))
 }

@@ -1,12 +1,12 @@
-//! Reading one JSON value as tolerantly as it can be read in one way only.
+//! Reads one JSON value as tolerantly as possible while only one reading is possible.
 //!
 //! What is read besides JSON: comments; a comma too many at the end, or none at the end of a line and between
 //! objects; names and single words without quotation marks; other quotation marks (see `strings`); Python's and
-//! JavaScript's words for true, false and nothing; numbers such as `+1`, `.5` and `5.`; full-width commas and
-//! colons. `NaN` and infinities stay the texts that they are. What is never done: closing what was left open,
-//! filling in what is missing, leaving out what cannot be read.
+//! JavaScript's words for true, false and null; numbers such as `+1`, `.5` and `5.`; full-width commas and colons.
+//! `NaN` and infinities stay texts. What is never done: closing what was left open, filling in what is missing,
+//! leaving out what cannot be read.
 //!
-//! It does not recurse, and a valid JSON value is read as what it is.
+//! It does not recurse, and a valid JSON value is read as it is.
 
 use std::str::FromStr;
 
@@ -17,23 +17,23 @@ use super::error::Flaw;
 use super::node::Node;
 use super::strings::{self, Place, Quote, is_word};
 
-/// Levels of objects and lists, one in the other; the same as `serde_json` allows.
+/// Maximum nesting of objects and lists; the same as in `serde_json`.
 pub(super) const DEPTH_MAX: usize = 127;
 
 /// Why a value could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// It is no JSON: a brace or bracket in prose or code.
+    /// It is not JSON: a brace or bracket in prose or code.
     Prose,
     /// The text ends before the value does.
     Cut,
-    /// It is JSON with this wrong with it.
+    /// It is JSON with this flaw.
     Broken(Flaw),
     /// It is nested deeper than [`DEPTH_MAX`].
     Deep,
 }
 
-/// A step on the way to a value.
+/// A step on the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Into a field.
@@ -46,25 +46,25 @@ pub(super) enum Step {
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) node: Node,
-    /// Where it ends.
+    /// Position of its end.
     pub(super) end: usize,
-    /// Whether a name or a word in it has no quotation marks: it may be code and not an answer.
+    /// Whether a name or a word in it has no quotation marks, so that it may be code rather than an answer.
     pub(super) is_bare: bool,
 }
 
-/// A value that was not.
+/// A value that could not be read.
 #[derive(Debug)]
 pub(super) struct Unread {
     pub(super) stop: Stop,
-    /// Where in the value.
+    /// Path within the value.
     pub(super) path: Vec<Step>,
-    /// Where in the text.
+    /// Position in the text.
     pub(super) at: usize,
-    /// How many brackets are open there.
+    /// Number of brackets open there.
     pub(super) depth: usize,
-    /// The names of the fields of its outermost objects, as far as they were read.
+    /// Names of the fields of its outermost objects, as far as they were read.
     pub(super) names: Vec<String>,
-    /// Whether a placeholder stopped it, and no value stands before that: the shape is spoken of, not filled in.
+    /// Whether a placeholder stopped it before any value: the text describes the shape and does not fill it in.
     pub(super) is_sketch: bool,
 }
 
@@ -82,14 +82,14 @@ struct Parser<'t> {
 }
 
 impl Unread {
-    /// A text that ends before its first field has a name.
+    /// Returns the error for a text that ends before its first field has a name.
     pub(super) fn cut_at_once() -> Self {
         Unread { stop: Stop::Cut, path: Vec::new(), at: 0, depth: 1, names: Vec::new(), is_sketch: false }
     }
 }
 
-/// Whether an object or a list of objects begins here. Only then is it worth reading, and whatever stops the
-/// reading of it is a fault of an answer and not the end of some prose.
+/// Checks whether an object or a list of objects begins here. Only then is it worth reading, and a failure is a fault
+/// of an answer rather than the end of some prose.
 pub(super) fn begins(mut cursor: Cursor<'_>) -> Result<(), Stop> {
     if cursor.take('[') {
         cursor.skip_blank();
@@ -117,7 +117,7 @@ pub(super) fn begins(mut cursor: Cursor<'_>) -> Result<(), Stop> {
     }
 }
 
-/// Reads the value that begins at `cursor`, which [`begins`] has looked at.
+/// Reads the value at `cursor`, which [`begins`] has checked.
 pub(super) fn parse(cursor: Cursor<'_>) -> Result<Read, Unread> {
     let mut parser = Parser { cursor, frames: Vec::new(), after_value: false, is_bare: false };
     match parser.value_or_frames() {
@@ -153,7 +153,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether only a comma can be missing: between two objects or lists of a list, and between two fields on
+    /// Returns whether only a comma can be missing: between two objects or lists of a list, and between two fields on
     /// lines of their own.
     fn comma_is_meant(&self, c: char, line_ended: bool) -> bool {
         match self.frames.last() {
@@ -220,7 +220,7 @@ impl Parser<'_> {
         strings::read(&mut self.cursor, quote, place).map(Node::Text)
     }
 
-    /// A value without quotation marks.
+    /// Reads a value without quotation marks.
     fn word(&mut self) -> Result<Node, Stop> {
         if is_placeholder(self.cursor) {
             return Err(Stop::Broken(Flaw::Placeholder));
@@ -248,7 +248,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Ends the innermost object or list. Gives the whole value when it was the outermost.
+    /// Ends the innermost object or list. Returns the whole value if it was the outermost.
     fn close(&mut self, c: char) -> Result<Option<Node>, Stop> {
         let fits = match self.frames.last() {
             Some(Frame::Object { .. }) => c == '}',
@@ -285,7 +285,7 @@ impl Parser<'_> {
         for frame in &self.frames {
             match frame {
                 Frame::Object { name: Some(name), .. } => path.push(Step::Field(name.clone())),
-                // What comes behind a field is told by the field.
+                // A place after a field is given by that field.
                 Frame::Object { fields, name: None } => {
                     path.extend(fields.last().map(|(name, _)| Step::Field(name.clone())));
                 }
@@ -308,7 +308,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `frame` is the innermost one and waits for what follows its last value.
+    /// Returns whether `frame` is the innermost one and expects what follows its last value.
     fn after_value_in(&self, frame: &Frame) -> bool {
         self.after_value && self.frames.last().is_some_and(|last| std::ptr::eq(last, frame))
     }
@@ -332,7 +332,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether dots, or words in angle brackets, stand here for a value that was left out.
+/// Returns whether dots, or words in angle brackets, replace a value here.
 fn is_placeholder(mut cursor: Cursor<'_>) -> bool {
     let stands = match cursor.bump() {
         Some('…') => true,
@@ -366,7 +366,7 @@ fn name(cursor: &mut Cursor<'_>) -> Result<String, Stop> {
     }
 }
 
-/// A finite number as JSON writes it, or nearly.
+/// Returns a finite number as JSON writes it, or nearly.
 fn number(word: &str) -> Option<Number> {
     let is_number = |word: &str| word.starts_with(|c: char| c == '-' || c.is_ascii_digit());
     if is_number(word)
@@ -384,8 +384,8 @@ fn number(word: &str) -> Option<Number> {
     looks_right.then(|| Number::from_str(&format!("{sign}{zero}{digits}")).ok()).flatten()
 }
 
-/// Where the value that broke at `unread` ends, by its brackets: strings are passed over, and end with their line
-/// at the latest, because what broke is often a string.
+/// Returns where the value that broke at `unread` ends, by its brackets. Strings are skipped, and end with their line
+/// at the latest, because the broken part is often a string.
 pub(super) fn end_of_broken(mut cursor: Cursor<'_>, mut depth: usize) -> Option<usize> {
     let mut is_string = false;
     while let Some(c) = cursor.bump() {
@@ -406,7 +406,7 @@ pub(super) fn end_of_broken(mut cursor: Cursor<'_>, mut depth: usize) -> Option<
     None
 }
 
-/// Whether only blanks are left.
+/// Returns whether only blanks are left.
 pub(super) fn is_at_end(mut cursor: Cursor<'_>) -> bool {
     while cursor.peek().is_some_and(is_blank) {
         cursor.bump();

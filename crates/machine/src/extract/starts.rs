@@ -10,9 +10,9 @@ use super::parse::{self, Stop, Unread};
 
 /// The marks of a fence.
 const FENCES: &[&str] = &["```", "~~~"];
-/// Characters of a tag such as `<tool_call>`, its brackets left out.
+/// Maximum characters of a tag such as `<tool_call>`, without its brackets.
 const TAG_CHARS_MAX: usize = 32;
-/// What some models write before their calls.
+/// Mark that some models write before their calls.
 const CALLS_MARK: &str = "[TOOL_CALLS]";
 
 /// A walk through a text.
@@ -21,12 +21,12 @@ pub(super) struct Starts<'t> {
     text: &'t str,
     at: usize,
     work: &'t Work,
-    /// The mark that would close the fence that is open.
+    /// Mark that would close the open fence.
     fence: Option<&'static str>,
-    /// From where its end was looked for, and where it is; behind everything when there is none.
+    /// Position from which its end was looked for, and the end; past everything if there is none.
     fence_end: Cell<Option<(usize, usize)>>,
     line_begins: bool,
-    /// Whether nothing but blanks, tags and the opening of a fence has been passed.
+    /// Whether only blanks, tags and the opening of a fence have been passed.
     is_first: bool,
 }
 
@@ -34,9 +34,8 @@ pub(super) struct Starts<'t> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     pub(super) at: usize,
-    /// Whether nothing was said before it.
+    /// Whether no text precedes it.
     pub(super) is_first: bool,
-    /// Whether it is in a fence.
     pub(super) is_fenced: bool,
     /// Whether it begins with a brace.
     pub(super) is_object: bool,
@@ -48,7 +47,7 @@ impl<'t> Starts<'t> {
         Starts { text, at: 0, work, fence: None, fence_end, line_begins: true, is_first: true }
     }
 
-    /// The next place; the walk goes on behind it.
+    /// Returns the next place; the walk continues after it.
     pub(super) fn next(&mut self) -> Option<Start> {
         loop {
             let rest = self.text.get(self.at..)?;
@@ -76,14 +75,14 @@ impl<'t> Starts<'t> {
         }
     }
 
-    /// Goes on at `at`.
+    /// Continues at `at`.
     pub(super) fn resume(&mut self, at: usize) {
         self.at = at;
         self.is_first = false;
         self.line_begins = self.text.get(..at).is_some_and(|before| before.ends_with('\n'));
     }
 
-    /// Where what broke at `unread` ends: with its brackets, with its fence, or with the text.
+    /// Returns where the value that broke at `unread` ends: with its brackets, with its fence, or with the text.
     pub(super) fn end_of(&self, start: Start, unread: &Unread) -> usize {
         let fence_end = self.fence_end(start.at).unwrap_or(self.text.len());
         let cursor = Cursor::new(self.text, unread.at, self.text.len(), self.work);
@@ -94,7 +93,7 @@ impl<'t> Starts<'t> {
         end.unwrap_or(fence_end).min(fence_end)
     }
 
-    /// Where the fence that is open at `from` is closed, before its last line.
+    /// Returns where the fence open at `from` is closed, before its last line.
     pub(super) fn fence_end(&self, from: usize) -> Option<usize> {
         let fence = self.fence?;
         let end = match self.fence_end.get() {
@@ -121,8 +120,8 @@ impl<'t> Starts<'t> {
         usize::MAX
     }
 
-    /// Moves over the line of a fence. Of an opening one only the mark and the language are passed: the object may
-    /// begin on the same line.
+    /// Moves past the line of a fence. Of an opening one only the mark and the language are passed, because the
+    /// object may begin on the same line.
     fn pass_fence(&mut self, rest: &str) -> bool {
         let line = rest.trim_start_matches([' ', '\t', '\r']);
         let Some(mark) = FENCES.iter().find(|mark| line.starts_with(**mark)) else { return false };
@@ -141,7 +140,7 @@ impl<'t> Starts<'t> {
     }
 }
 
-/// The length of the rest of a tag that `rest` begins with, or 0.
+/// Returns the length of the rest of a tag at the start of `rest`, or 0.
 fn tag_len(rest: &str) -> usize {
     let inside = rest.strip_prefix('<').unwrap_or_default();
     let name =

@@ -1,20 +1,20 @@
-//! Strings as models write them: any quotation marks, real line breaks, marks inside that are not escaped.
+//! Strings as models write them: any quotation marks, real line breaks, unescaped marks inside.
 //!
-//! A mark inside a string is taken for part of it only where nothing else is possible: what follows cannot follow
-//! a string, the marks come in pairs, one standing as an opening and one as a closing mark stands in prose or code,
-//! and nothing looks like the beginning of other JSON. A string that can be read in two ways is not read.
+//! A mark inside a string counts as part of it only if nothing else is possible: what follows cannot follow a string,
+//! the marks come in pairs, placed like an opening and a closing mark in prose or code, and nothing looks like the
+//! beginning of other JSON. A string that can be read in two ways is not read.
 
 use super::cursor::{Cursor, joined};
 use super::error::Flaw;
 use super::parse::Stop;
 
-/// Characters of a field's name; what is longer is no name.
+/// Maximum characters of a field's name; a longer text is not a name.
 const NAME_CHARS_MAX: usize = 256;
 
-/// How a string is marked off.
+/// The quotation marks of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quote {
-    /// `"`, as JSON wants it.
+    /// `"`, as JSON requires.
     Double,
     /// A typographic double mark.
     Curly,
@@ -24,7 +24,7 @@ pub(super) enum Quote {
     Triple,
 }
 
-/// Where a string stands.
+/// The position of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// The value of a field.
@@ -33,17 +33,17 @@ pub(super) enum Place {
     Item,
 }
 
-/// What the text behind a mark says about it.
+/// What the text after a mark shows about it.
 enum After {
     /// It ended the string.
     End,
-    /// It cannot have.
+    /// It cannot have ended the string.
     Inside,
-    /// It ended the name of a field, which has no place here.
+    /// It ended the name of a field, which is not allowed here.
     Name,
 }
 
-/// The kind of string that begins here, and how many characters its mark has.
+/// Returns the kind of string that begins here, and the length of its mark in characters.
 pub(super) fn opening(cursor: Cursor<'_>) -> Option<Quote> {
     let mut ahead = cursor;
     match ahead.bump()? {
@@ -102,7 +102,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, quote: Quote, place: Place) -> Resul
                     marks_inside += 1;
                     text.push(c);
                 }
-                // It ends the string, and what follows is what is wrong.
+                // It ends the string, and the error is in what follows.
                 After::Inside if is_paired && !goes_on(*cursor) => return Ok(text),
                 After::End | After::Inside | After::Name => return Err(Stop::Broken(Flaw::Quote)),
             }
@@ -129,15 +129,15 @@ pub(super) fn read_name(cursor: &mut Cursor<'_>, quote: Quote) -> Result<String,
     Err(Stop::Broken(Flaw::Name))
 }
 
-/// A mark between two letters of a string in single marks.
+/// Returns whether the mark is between two letters of a string in single marks.
 fn is_apostrophe(quote: Quote, before: &str, cursor: &Cursor<'_>) -> bool {
     quote == Quote::Single
         && before.chars().next_back().is_some_and(char::is_alphanumeric)
         && cursor.peek().is_some_and(char::is_alphanumeric)
 }
 
-/// Whether a mark stands as the opening (or else the closing) mark of something quoted in prose or code. `{"` and
-/// `["` are neither: somebody forgot to escape JSON, or to end the string.
+/// Returns whether a mark is placed like the opening (or else the closing) mark of a quotation in prose or code. `{"`
+/// and `["` are neither: JSON was not escaped, or the string was not ended.
 fn stands_right(before: &str, cursor: Cursor<'_>, opens: bool) -> bool {
     let last = before.chars().next_back();
     let next = cursor.peek();
@@ -151,14 +151,14 @@ fn stands_right(before: &str, cursor: Cursor<'_>, opens: bool) -> bool {
     }
 }
 
-/// Whether a sentence goes on behind a mark.
+/// Returns whether a sentence continues after a mark.
 fn goes_on(mut cursor: Cursor<'_>) -> bool {
     cursor.skip_space();
     cursor.peek().is_some_and(char::is_alphanumeric)
 }
 
-/// Reads what follows a backslash. What is no escape in JSON stands as it is written, backslash and all: it is
-/// part of a regular expression or of a path.
+/// Reads what follows a backslash. A sequence that is not an escape in JSON is kept with its backslash: it is part of
+/// a regular expression or of a path.
 fn escape(cursor: &mut Cursor<'_>, text: &mut String) -> Result<(), Stop> {
     let c = cursor.bump().ok_or(Stop::Cut)?;
     match c {
@@ -180,7 +180,7 @@ fn escape(cursor: &mut Cursor<'_>, text: &mut String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Four hexadecimal digits; nothing is read where there are none.
+/// Reads four hexadecimal digits; reads nothing if there are none.
 fn unit(cursor: &mut Cursor<'_>) -> Option<u32> {
     let mut ahead = *cursor;
     let mut unit = 0;
@@ -191,7 +191,7 @@ fn unit(cursor: &mut Cursor<'_>) -> Option<u32> {
     Some(unit)
 }
 
-/// The character of `unit` and, where it is the first half of a pair, of the unit behind it.
+/// Returns the character of `first` and, if it is the first half of a pair, of the unit after it.
 fn character(cursor: &mut Cursor<'_>, first: u32) -> char {
     if let Some(c) = char::from_u32(first) {
         return c;
@@ -207,7 +207,8 @@ fn character(cursor: &mut Cursor<'_>, first: u32) -> char {
     }
 }
 
-/// What the text behind a mark says about it. A mark that ends a string in valid JSON is always said to end it.
+/// Returns what the text after a mark shows about it. A mark that ends a string in valid JSON is always reported as
+/// its end.
 fn after(mut cursor: Cursor<'_>, quote: Quote, place: Place) -> After {
     let spaced = cursor.skip_space();
     if matches!(cursor.peek(), Some('#' | '/')) && has_mark_in_line(cursor, quote) {
@@ -231,7 +232,7 @@ fn after(mut cursor: Cursor<'_>, quote: Quote, place: Place) -> After {
     }
 }
 
-/// Whether the line goes on with such a mark: then what looks like a comment is text.
+/// Returns whether the line continues with such a mark: then what looks like a comment is text.
 fn has_mark_in_line(mut cursor: Cursor<'_>, quote: Quote) -> bool {
     while let Some(c) = cursor.bump().filter(|c| *c != '\n') {
         if quote.closes(c) {
@@ -241,7 +242,7 @@ fn has_mark_in_line(mut cursor: Cursor<'_>, quote: Quote) -> bool {
     false
 }
 
-/// Whether what stands here may follow the comma of an object.
+/// Returns whether the text here may follow the comma of an object.
 fn field_begins(cursor: Cursor<'_>) -> bool {
     match cursor.peek() {
         None | Some('}') => true,
@@ -257,7 +258,7 @@ fn field_begins(cursor: Cursor<'_>) -> bool {
     }
 }
 
-/// Whether a name in quotation marks, and a colon behind it, begins here. One too long to tell is one.
+/// Returns whether a quoted name and a colon begin here. A name too long to check counts as one.
 fn named(mut cursor: Cursor<'_>, quote: Quote) -> bool {
     if opening(cursor) != Some(quote) {
         return false;
@@ -272,7 +273,7 @@ fn named(mut cursor: Cursor<'_>, quote: Quote) -> bool {
     }
 }
 
-/// Whether what stands here may follow the comma of a list.
+/// Returns whether the text here may follow the comma of a list.
 fn item_begins(cursor: Cursor<'_>) -> bool {
     const LITERALS: &[&str] = &["true", "false", "null", "True", "False", "None"];
     match cursor.peek() {
@@ -290,7 +291,7 @@ fn item_begins(cursor: Cursor<'_>) -> bool {
     }
 }
 
-/// A character of a name without quotation marks.
+/// Returns whether it is a character of an unquoted name.
 pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '-')
 }

@@ -1,4 +1,4 @@
-//! What holds of the extractor as a whole; single answers are in the corpus of `tests/extract`.
+//! Properties of the extractor as a whole; single answers are in the corpus of `tests/extract`.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,10 +10,10 @@ use super::parse::parse;
 use super::*;
 use crate::draft::{JudgeDraft, MergeDraft, PerceiveDraft, PlanDraft, ReportDraft, TurnDraft};
 
-/// Steps for each byte that a search may take in practice. The limit leaves room above it.
+/// Steps per byte that a search may take in practice. The limit leaves room above it.
 const STEPS_PER_BYTE_EXPECTED: u64 = 16;
 
-/// What attacks the finding of an object, by being repeated.
+/// Units that attack the search for an object when repeated.
 const UNITS: &[&str] = &[
     "{",
     "[",
@@ -85,7 +85,7 @@ const UNITS: &[&str] = &[
     "\"\"\"",
 ];
 
-/// How many steps it takes to look for every type in `text`.
+/// Returns how many steps it takes to look for every type in `text`.
 fn steps(text: &str) -> u64 {
     fn of<T: Draft>(text: &str) -> u64 {
         let (found, work) = choose::<T>(text);
@@ -117,7 +117,7 @@ fn assert_linear(text: &str) {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_fields_are_named() {
     let missing = |text: &str| extract::<PlanDraft>(text).unwrap_err().to_string();
     assert_eq!(missing("{}"), "read the JSON object: missing field `subtasks`");
     assert_eq!(
@@ -131,13 +131,13 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn what_attacks_costs_no_more_than_its_length() {
+fn attacks_cost_no_more_than_their_length() {
     for unit in UNITS {
         assert_linear(&unit.repeat(2_000 / unit.len()));
         assert_linear(&format!("{{\"achieved\":\"{}", unit.repeat(2_000 / unit.len())));
         assert_linear(&format!("```json\n{}", unit.repeat(2_000 / unit.len())));
     }
-    // Two together, short enough to try all: what is quadratic shows at this length too.
+    // Pairs of units, short enough to try all of them: quadratic cost shows at this length too.
     for (left, right) in UNITS.iter().flat_map(|left| UNITS.iter().map(move |right| (left, right))) {
         let unit = format!("{left}{right}");
         let text = unit.repeat(240 / unit.len());
@@ -159,7 +159,7 @@ fn a_long_answer_is_read_and_a_longer_one_refused_unread() {
 }
 
 #[test]
-fn the_names_that_errors_may_tell_are_those_of_the_schema() {
+fn names_allowed_in_errors_are_those_of_the_schema() {
     fn names(schema: &Value, into: &mut Vec<String>) {
         match schema {
             Value::Object(fields) => {
@@ -197,7 +197,7 @@ fn the_names_that_errors_may_tell_are_those_of_the_schema() {
 }
 
 #[test]
-fn what_was_said_is_what_was_not_thought() {
+fn said_text_excludes_thinking() {
     for (text, expected) in [
         (" plain \n", "plain"),
         ("<think>a</think>\n\nb\n", "b"),
@@ -242,7 +242,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 384, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn valid_json_is_read_as_what_it_is(value in any_json(), pretty in any::<bool>()) {
+    fn valid_json_is_read_unchanged(value in any_json(), pretty in any::<bool>()) {
         let value = json!({ "value": value });
         let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
         let work = Work::on(text.len());
@@ -271,7 +271,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_panics_and_nothing_costs_more_than_its_length(
+    fn no_text_panics_or_costs_more_than_its_length(
         units in prop::collection::vec(prop_oneof![
             4 => prop::sample::select(UNITS).prop_map(str::to_owned),
             1 => any::<String>(),

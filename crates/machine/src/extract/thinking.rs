@@ -1,11 +1,11 @@
-//! What a model said, without what it thought on the way.
+//! The model's text without its thinking.
 //!
-//! Thinking is what stands between the marks of one of the known kinds. A block that is not closed goes on to the
-//! end of the text; a closing mark without an opening one ends thinking that began with the text, because many
-//! templates put the opening mark into the prompt. In the channels of Harmony only the final one is said. What
-//! follows the end of the model's turn is a conversation that it made up, and is dropped.
+//! Thinking is the text between the marks of one of the known kinds. A block that is not closed extends to the end of
+//! the text; a closing mark without an opening one ends thinking that began with the text, because many templates put
+//! the opening mark into the prompt. In the channels of Harmony only the final one is said. What follows the end of
+//! the model's turn is a conversation that it made up, and is dropped.
 //!
-//! A mark counts where a model puts it, not where a sentence or a string speaks of it. Never changes a text, only
+//! A mark counts where a model puts it, not where a sentence or a string mentions it. Never changes a text, only
 //! leaves parts of it out, and reads it a fixed number of times.
 
 use super::cursor::is_blank;
@@ -20,7 +20,7 @@ const PAIRS: &[(&str, &str)] = &[
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
-/// Marks after which somebody else speaks.
+/// Marks after which another party speaks.
 const TURN_ENDS: &[&str] = &[
     "<|im_end|>",
     "<|eot_id|>",
@@ -35,7 +35,7 @@ const TURN_ENDS: &[&str] = &[
     "<｜end▁of▁sentence｜>",
     "</s>",
 ];
-/// Marks that begin the model's own turn, or say nothing.
+/// Marks that begin the model's own turn, or have no meaning.
 const NOISE: &[&str] = &[
     "<|im_start|>assistant",
     "<|start_header_id|>assistant<|end_header_id|>",
@@ -46,16 +46,16 @@ const NOISE: &[&str] = &[
     "<|begin_of_text|>",
 ];
 
-/// Bytes of a line that are looked at before a mark, and blanks behind it, to tell how it stands there.
+/// Bytes of a line examined before a mark, and blanks after it, to decide whether it counts.
 const LINE_BYTES_MAX: usize = 512;
 const BLANKS_MAX: usize = 256;
 
-/// A text, taken apart.
+/// A text split into speech and thinking.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Heard<'t> {
-    /// What was said, in order. Nothing in it is empty.
+    /// Spoken parts, in order. None is empty.
     pub(super) said: Vec<&'t str>,
-    /// The last block of thinking.
+    /// Last block of thinking.
     pub(super) thought: Option<Thought<'t>>,
 }
 
@@ -63,11 +63,11 @@ pub(super) struct Heard<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Thought<'t> {
     pub(super) text: &'t str,
-    /// Whether it was closed. What stands in one that was not may be meant for others.
+    /// Whether it was closed. The content of one that was not may be meant for others.
     pub(super) is_closed: bool,
 }
 
-/// Takes a text apart.
+/// Splits a text.
 pub(super) fn hear(text: &str) -> Heard<'_> {
     let mut heard = Heard::default();
     match harmony(text) {
@@ -88,7 +88,7 @@ enum Mark {
     Noise,
 }
 
-/// Which marks belong together: a place in [`TAGS`] and [`PAIRS`].
+/// The kind of a mark, which pairs it with its counterpart: an index in [`TAGS`] and [`PAIRS`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind(usize);
 
@@ -141,8 +141,8 @@ impl<'t> Heard<'t> {
     }
 }
 
-/// The block whose opening mark ends at `from`, and where what follows it begins. Blocks in it belong to it. When
-/// more are opened than closed, the last closing mark ends it: some are only spoken of.
+/// Returns the block whose opening mark ends at `from`, and where the text after it begins. Nested blocks belong to
+/// it. If more are opened than closed, the last closing mark ends it: some are only mentioned.
 fn block(text: &str, from: usize, kind: Kind) -> (Thought<'_>, usize) {
     let is_of_kind = |found: &Found| match found.mark {
         Mark::Opens(other) => other == kind && stands_first(text, found),
@@ -208,7 +208,7 @@ fn mark_at(text: &str, start: usize) -> Option<Found> {
     found(mark, 1 + usize::from(closes) + name.len() + 1)
 }
 
-/// The last opening mark of the line that `before` ends with, which did not count by itself.
+/// Returns the last opening mark on the line that `before` ends with, which did not count by itself.
 fn opening_in_line(before: &str, kind: Kind) -> Option<(usize, usize)> {
     let line = before.rfind('\n').map_or(0, |at| at + 1);
     let is_of_kind = |found: &Found| matches!(found.mark, Mark::Opens(other) if other == kind);
@@ -221,7 +221,7 @@ fn opening_in_line(before: &str, kind: Kind) -> Option<(usize, usize)> {
     last
 }
 
-/// Whether a mark stands where a model puts it.
+/// Returns whether a mark is where a model puts it.
 fn counts(text: &str, found: &Found) -> bool {
     match found.mark {
         Mark::Opens(_) => stands_first(text, found) || is_no_word(text, found),
@@ -231,7 +231,7 @@ fn counts(text: &str, found: &Found) -> bool {
     }
 }
 
-/// Whether nothing but blanks and other marks stands before it on its line.
+/// Returns whether only blanks and other marks precede it on its line.
 fn stands_first(text: &str, found: &Found) -> bool {
     let line = line_before(text, found);
     let line = line.trim_matches(is_blank);
@@ -242,7 +242,7 @@ fn ends_with_closing(line: &str, tag: &str) -> bool {
     line.strip_suffix('>').and_then(|line| line.strip_suffix(tag)).is_some_and(|line| line.ends_with("</"))
 }
 
-/// Whether nothing but blanks stands behind it on its line, or JSON or another mark does.
+/// Returns whether only blanks follow it on its line, or JSON or another mark.
 fn stands_last(text: &str, found: &Found) -> bool {
     let rest = text.get(found.end..).unwrap_or_default();
     let blanks = rest.chars().take(BLANKS_MAX).take_while(|c| *c != '\n' && is_blank(*c));
@@ -250,13 +250,13 @@ fn stands_last(text: &str, found: &Found) -> bool {
     rest.is_empty() || rest.starts_with(['\n', '{', '[', '<']) || rest.starts_with("```")
 }
 
-/// Whether it is no word of a sentence, and not part of a string.
+/// Returns whether it is not a word of a sentence, and not part of a string.
 fn is_no_word(text: &str, found: &Found) -> bool {
     let line = line_before(text, found);
     line.ends_with(['}', ']']) || (!line.ends_with([' ', '`', '\'']) && !line.contains('"'))
 }
 
-/// What stands before it on its line, or as much of it as is looked at. Not character by character: there may be a
+/// Returns the text before it on its line, up to the limit. Not read character by character, because there may be a
 /// mark in every word.
 fn line_before<'t>(text: &'t str, found: &Found) -> &'t str {
     let before = text.get(..found.start).unwrap_or_default();
@@ -271,8 +271,8 @@ enum Channel {
     Other,
 }
 
-/// The channels of a text in the Harmony format; none for any other text. Some servers leave the marks out and
-/// write the names of the channels into the text.
+/// Returns the channels of a text in the Harmony format; `None` for any other text. Some servers leave the marks out
+/// and write the names of the channels into the text.
 fn harmony(text: &str) -> Option<Box<dyn Iterator<Item = (Channel, &str)> + '_>> {
     let text = text.trim_start_matches(is_blank);
     if text.starts_with("analysis")
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_left_out_whatever_their_marks() {
+    fn thinking_blocks_with_any_marks_are_left_out() {
         for (text, expected) in [
             ("plain", "plain"),
             ("<think>a</think>b", "b (a)"),
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_is_spoken_of_is_none() {
+    fn a_mark_that_is_only_mentioned_is_ignored() {
         for text in [
             "Use <think> to begin.",
             "Use </think> to end.",
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_turn_is_not_the_models() {
+    fn text_after_the_turn_is_dropped() {
         for (text, expected) in [
             ("b<|im_end|>\n<|im_start|>user\nc", "b"),
             ("<|im_start|>assistant\nb<|im_end|>", "b"),

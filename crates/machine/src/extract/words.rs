@@ -1,9 +1,9 @@
 //! Words that stand for one of a few, as models write them.
 //!
 //! Only other forms of the same word, and plain yes and no for pass and fail. A word that says less, or something
-//! else, such as `partial`, `done` or `pass?`, is no word of ours.
+//! else, such as `partial`, `done` or `pass?`, is not recognised.
 
-/// Other forms of our words. A form counts only where its word is one of those that are wanted.
+/// Other forms of our words. A form counts only if its word is one of the wanted ones.
 const FORMS: &[(&str, &[&str])] = &[
     ("pass", &["passed", "passes", "true", "yes", "met"]),
     ("fail", &["failed", "fails", "failure", "false", "no", "notmet", "unmet"]),
@@ -13,7 +13,7 @@ const FORMS: &[(&str, &[&str])] = &[
     ("environmental", &["environment"]),
 ];
 
-/// The one of `variants` that `text` means, however it is written.
+/// Returns the one of `variants` that `text` means, in any of its forms.
 pub(super) fn variant(text: &str, variants: &'static [&'static str]) -> Option<&'static str> {
     if text.contains('?') {
         return None;

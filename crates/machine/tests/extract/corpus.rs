@@ -1,18 +1,18 @@
-//! Recorded and constructed answers, each with what must be made of it.
+//! Recorded and constructed answers, each with its expected result.
 //!
 //! The files of `corpus` hold entries of this form:
 //!
 //! ```text
-//! === what it is about, or why it is there
+//! === its subject, or its reason
 //! perceive | plan | report | turn | judge | merge
 //! <<<
 //! the answer, verbatim
 //! >>>
-//! what comes of it: the draft as JSON, or the error
+//! the result: the draft as JSON, or the error
 //! ```
 //!
 //! In an answer `⟦U+0000⟧` is that character and `⟦300×[⟧` three hundred of these. Lines before the first entry are
-//! a comment. With `UPDATE_EXPECT=1` the last lines are written anew.
+//! a comment. `UPDATE_EXPECT=1` rewrites the last lines.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ use serde::Serialize;
 use setpoint_machine::draft::{JudgeDraft, MergeDraft, PerceiveDraft, PlanDraft, ReportDraft, TurnDraft};
 use setpoint_machine::extract::{Draft, extract};
 
-/// Fewest entries that the corpus holds.
+/// Minimum number of entries in the corpus.
 const ENTRIES_MIN: usize = 300;
 
 struct Entry {
@@ -34,7 +34,7 @@ struct Entry {
 }
 
 #[test]
-fn every_answer_comes_to_what_it_says() {
+fn every_corpus_entry_gives_its_recorded_result() {
     let mut differences = String::new();
     let mut names = BTreeSet::new();
     let mut wanted = BTreeSet::new();
@@ -74,7 +74,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// The comment at the head of a file, and its entries.
+/// Returns the comment at the head of a file, and its entries.
 fn read(file: &str, text: &str) -> (String, Vec<Entry>) {
     let mut parts = format!("\n{text}").split("\n=== ").map(str::to_owned).collect::<Vec<_>>().into_iter();
     let head = parts.next().unwrap_or_default().trim().to_owned();

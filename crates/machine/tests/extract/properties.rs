@@ -1,4 +1,4 @@
-//! What holds of every answer.
+//! Properties that hold for every answer.
 
 use proptest::prelude::*;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use setpoint_machine::extract::{Draft, ExtractError, extract};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::{FailureClass, Mode, VerdictWord};
 
-/// Text of any kind, rich in what JSON is made of. It has no `<`: a mark of thinking in it would be one.
+/// Generates text of any kind, rich in JSON's characters. It has no `<`, which could form a mark of thinking.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[a-zA-Z0-9 .]{0,20}", "[^<◁]{0,20}", "[\"'{}\\[\\],:/#\\\\ \n\t`a-c…“”]{0,20}"]
 }
@@ -108,7 +108,7 @@ fn execute() -> impl Strategy<Value = ExecuteDraft> {
     )
 }
 
-/// What stands around an answer.
+/// The text around an answer.
 #[derive(Clone, Copy, Debug)]
 struct Around {
     before: &'static str,
@@ -138,7 +138,7 @@ fn around() -> impl Strategy<Value = Vec<Around>> {
     prop::collection::vec(prop::sample::select(AROUND), 1..3)
 }
 
-/// The answer inside all of it. A block of thinking has to begin with the text.
+/// Returns the answer inside all of it. A block of thinking must begin with the text.
 fn wrapped(json: &str, around: &[Around]) -> String {
     let thinks = |around: &&Around| around.before.contains("think>");
     let inner: Vec<&Around> = around.iter().filter(|around| !thinks(around)).collect();
@@ -162,7 +162,7 @@ fn found_unchanged<T: Draft + Serialize + std::fmt::Debug>(
     Ok(())
 }
 
-/// No beginning of an answer is one.
+/// Checks that no prefix of an answer is accepted as one.
 fn never_completed<T: Draft + Serialize + std::fmt::Debug>(draft: &T) -> Result<(), TestCaseError> {
     let json = serde_json::to_string(draft).unwrap();
     for (at, _) in json.char_indices() {
@@ -174,8 +174,8 @@ fn never_completed<T: Draft + Serialize + std::fmt::Debug>(draft: &T) -> Result<
     Ok(())
 }
 
-/// A draft without brackets and other marks in its texts: where the marks around them are loose, nothing can tell
-/// what is text.
+/// Returns a draft without brackets and other marks in its texts: if the marks around them are missing, text cannot
+/// be told from structure.
 fn tame<T: Serialize + Draft>(draft: &T) -> T {
     fn walk(value: &mut serde_json::Value) {
         match value {
@@ -192,7 +192,7 @@ fn tame<T: Serialize + Draft>(draft: &T) -> T {
     serde_json::from_value(value).unwrap()
 }
 
-/// Every text that is a draft's JSON without one of the characters that it is built of.
+/// Returns every text that is a draft's JSON without one of its structural characters.
 fn with_one_missing<T: Serialize>(draft: &T) -> Vec<(String, char)> {
     let json = serde_json::to_string(draft).unwrap();
     let without = |(at, c): (usize, char)| {
@@ -206,7 +206,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_answer_is_found_unchanged_whatever_stands_around_it(
+    fn an_answer_is_found_unchanged_in_any_surrounding_text(
         perceive in perceive(),
         plan in plan(),
         report in report(),
@@ -225,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn a_turn_is_found_unchanged_whatever_stands_around_it(execute in execute(), around in around()) {
+    fn a_turn_is_found_unchanged_in_any_surrounding_text(execute in execute(), around in around()) {
         let json = serde_json::to_string(&execute).unwrap();
         for text in [json.clone(), wrapped(&json, &around)] {
             prop_assert_eq!(extract::<TurnDraft>(&text), Ok(TurnDraft::Answer(execute.clone())), "{}", text);
@@ -233,7 +233,7 @@ proptest! {
     }
 
     #[test]
-    fn two_answers_that_differ_are_none(left in judge(), right in judge()) {
+    fn two_differing_answers_are_an_error(left in judge(), right in judge()) {
         let text = format!("{}\n{}", serde_json::to_string(&left).unwrap(), serde_json::to_string(&right).unwrap());
         let has_dots = |draft: &JudgeDraft| ["\"…\"", "\"...\""].iter().any(|dots| serde_json::to_string(draft).unwrap().contains(dots));
         prop_assume!(!has_dots(&left) && !has_dots(&right));
@@ -257,7 +257,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 5, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_beginning_of_an_answer_is_no_answer(plan in plan(), judge in judge(), merge in merge(), execute in execute()) {
+    fn a_prefix_of_an_answer_is_not_an_answer(plan in plan(), judge in judge(), merge in merge(), execute in execute()) {
         never_completed(&plan)?;
         never_completed(&judge)?;
         never_completed(&merge)?;
@@ -265,7 +265,7 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_with_one_character_missing_loses_nothing_and_turns_no_verdict(
+    fn a_missing_character_loses_no_item_and_flips_no_verdict(
         plan in plan(),
         judge in judge(),
         merge in merge(),

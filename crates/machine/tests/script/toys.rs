@@ -1,4 +1,4 @@
-//! Two toy machines that show what reached them and use every way out.
+//! Two toy machines that show their inputs and use every kind of effect.
 
 use serde_json::json;
 use setpoint_machine::brief::PerceiveBrief;
@@ -11,7 +11,7 @@ use setpoint_protocol::tool::{CallReading, Effect, Phase, ToolCall};
 use setpoint_protocol::topology::{inbox, party};
 use setpoint_protocol::{Any, Instance, SubTaskId, ToolId};
 
-/// Answers each input with one result that says what it was and under which context.
+/// Answers each input with one result that shows the input and its context.
 pub(crate) struct Echo;
 
 impl Machine for Echo {
@@ -118,7 +118,7 @@ impl CallReader for Nothing {
     }
 }
 
-/// Runs a script against the echo as effector 3.
+/// Runs a script with the echo machine as effector 3.
 pub(crate) fn echo(script: &str) -> Result<String, ScriptError> {
     run(&mut Echo, script, setup(3))
 }

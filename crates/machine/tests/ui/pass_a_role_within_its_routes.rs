@@ -1,4 +1,4 @@
-//! A role that says what the topology lets it say, and asks what it may ask.
+//! A role that sends and asks only what the topology allows.
 
 use setpoint_machine::{Ctx, Effects, Input, Machine, ModelCall};
 use setpoint_protocol::message::{ApprovalRequest, ExecutionResult};

@@ -77,7 +77,7 @@ fn used_up_tokens_stop_the_next_call() {
     assert_eq!(fault, Some((RoleId::Planner, FaultKind::Budget, reason)), "{story}");
 }
 
-/// Cards with a price of a millionth a token, both ways.
+/// Returns cards with a price of a millionth per token, in both directions.
 fn priced() -> setpoint_protocol::models::Models {
     use setpoint_protocol::models::{ModelCard, Models, Price};
     let token = setpoint_protocol::money::Money::of_units(1e-6).unwrap();
@@ -95,8 +95,8 @@ fn faults(bench: &Bench) -> Vec<String> {
 }
 
 #[test]
-fn what_finds_too_little_room_beside_calls_under_way_waits_for_them() {
-    // A toy's question takes 18 tokens and its answer at most 8,192, and three judges think at once: there is room for
+fn questions_without_room_wait_for_running_calls() {
+    // A toy's question takes 18 tokens and its answer at most 8,192. Three judges ask at once, and there is room for
     // two of them.
     let budgets = Budgets { tokens: Some(22 + 2 * (18 + 8_192) + 18 + 300), ..Budgets::default() };
     let mut bench = Bench::dispatched(Opened { budgets, ..opened() }, "one,two,three");
@@ -118,7 +118,7 @@ fn what_finds_too_little_room_beside_calls_under_way_waits_for_them() {
 }
 
 #[test]
-fn what_waits_is_asked_in_its_turn_and_dropped_when_everything_stops() {
+fn waiting_questions_are_asked_in_order_and_dropped_on_stop() {
     let budgets = Budgets { tokens: Some(22 + 18 + 8_192), ..Budgets::default() };
     let mut bench = Bench::dispatched(Opened { budgets, ..opened() }, "one,two,three");
     for call in ["r3.1/2", "r3.2/2", "r3.3/2"] {
@@ -141,7 +141,7 @@ fn money_is_counted_by_the_price_that_the_task_opened_with() {
 }
 
 #[test]
-fn what_a_fork_took_over_counts_by_the_price_of_then() {
+fn inherited_calls_of_a_fork_keep_their_price() {
     use setpoint_protocol::models::ModelCard;
     use setpoint_protocol::money::Money;
     use setpoint_protocol::record::ForkedFrom;
@@ -151,7 +151,8 @@ fn what_a_fork_took_over_counts_by_the_price_of_then() {
     let mut models = setpoint_protocol::models::Models::default();
     (models.brain, models.tool) = (ModelCard::named("other"), ModelCard::named("other"));
     let mut bench = Bench::with_goal(Opened { models, forked_from, ..opened() }, "count");
-    // An attempt that broke off, and the answer: the one is the last that was taken over, the other the first that is new.
+    // The first record is the last inherited one, an attempt without an answer; the second, its answer, is the first
+    // own one.
     let spent = Usage { tokens_in: 7, tokens_out: 0, tokens_cached: 0 };
     let reasked =
         Reasked { call: id("r1/1"), attempt: 2, reason: "it broke off".to_owned(), spent, by_runtime: false };
@@ -162,7 +163,7 @@ fn what_a_fork_took_over_counts_by_the_price_of_then() {
     bench.replies("r1/1", "count");
     let usage = &bench.cell.ledger().usage;
     assert_eq!((usage.cost, usage.tokens_unpriced), (Money::of_units(7e-6), 11));
-    // One record more, and the answer is the other task's still.
+    // With one more inherited record, the answer belongs to the other task.
     let forked_from = Some(ForkedFrom::of(TaskId::mint("count", 2), &original, seq));
     let mut bench = Bench::with_goal(Opened { forked_from, ..opened() }, "count");
     bench.replies("r1/1", "count");
@@ -170,7 +171,7 @@ fn what_a_fork_took_over_counts_by_the_price_of_then() {
 }
 
 #[test]
-fn tokens_without_a_price_are_told_apart_and_so_are_those_of_another_model() {
+fn unpriced_tokens_are_counted_separately_per_model() {
     let mut bench = Bench::with_goal(opened(), "count");
     bench.replies("r1/1", "count");
     let usage = &bench.cell.ledger().usage;
@@ -207,7 +208,7 @@ fn a_budget_of_money_bounds_the_answer_and_ends_the_task() {
 }
 
 #[test]
-fn attempts_without_an_answer_cost_what_they_cost() {
+fn attempts_without_an_answer_are_charged() {
     use setpoint_protocol::money::Money;
     use setpoint_protocol::record::{ModelFailure, ModelFailureKind};
     let budgets = Budgets { tokens: Some(9_000), money: Money::of_units(1.0), ..Budgets::default() };
@@ -224,7 +225,7 @@ fn attempts_without_an_answer_cost_what_they_cost() {
     let usage = bench.cell.ledger().usage.clone();
     assert_eq!((usage.calls, usage.tokens_in, usage.tokens_out, usage.tokens_lost), (2, 200, 100, 300));
     assert_eq!(usage.cost, Money::of_units(300e-6));
-    // The third attempt has what is reserved for it and what the second leaves: 490 tokens.
+    // The third attempt has its own reservation and the rest of the second's: 490 tokens.
     let lost = |tokens_out| Usage { tokens_in: 0, tokens_out, tokens_cached: 0 };
     let may = |bench: &Bench, tokens_out| bench.cell.may_ask_again(call, Purpose::Perceive, lost(tokens_out));
     assert_eq!((may(&bench, 490), may(&bench, 491)), (true, false));
@@ -258,7 +259,7 @@ fn the_median_latency_is_of_last_attempts_and_per_model() {
     let mut bench = Bench::with_goal(Opened { models: priced(), ..opened() }, "count");
     let model = bench.cell.opened().unwrap().models.of(RoleId::Planner).name.clone();
     assert_eq!(bench.cell.ledger().median_latency_ms(&model), None);
-    // An attempt that broke off after 7 s does not count to the one that answered 2 s later.
+    // The 7 s of an attempt without an answer do not count for the attempt that answered 2 s later.
     bench.clock_ms = 7_000;
     let (call, reason, spent) = (id("r1/1"), "it broke off".to_owned(), Usage::default());
     bench.step(External::Reasked(Reasked { call, attempt: 2, reason, spent, by_runtime: false }));
@@ -270,7 +271,7 @@ fn the_median_latency_is_of_last_attempts_and_per_model() {
     bench.replies("r2/2", "one,two");
     assert_eq!(bench.cell.ledger().median_latency_ms(&model), Some(30_000));
     assert_eq!(bench.cell.ledger().median_latency_ms("another"), None);
-    // What was counted comes out of the journal again.
+    // A replay of the journal gives the same sums.
     let mut again = empty_cell();
     again.replay(&bench.records, super::super::Strictness::Exact).unwrap();
     assert_eq!(again.ledger().median_latency_ms(&model), Some(30_000));

@@ -23,7 +23,7 @@ use crate::model_call::ModelCall;
 
 use super::{Cell, External, Outside, Record, Step, StepError};
 
-/// The time of the first input.
+/// Time of the first input.
 const START: Timestamp = Timestamp::from_micros(1_767_323_045_000_000);
 
 /// A cell with the toy roles, its records, and a clock that the test moves.
@@ -36,12 +36,12 @@ struct Bench {
 }
 
 impl Bench {
-    /// A cell that has not been opened.
+    /// Returns a bench whose cell has not been opened.
     fn new() -> Self {
         Bench { cell: empty_cell(), records: Vec::new(), asked: Vec::new(), clock_ms: 0 }
     }
 
-    /// A cell of a task that was opened and given its goal.
+    /// Returns a bench whose task was opened and given its goal.
     fn with_goal(opened: Opened, goal: &str) -> Self {
         let mut bench = Bench::new();
         bench.step(External::Opened(Box::new(opened)));
@@ -49,7 +49,7 @@ impl Bench {
         bench
     }
 
-    /// Steps that must be taken; what they did, as text.
+    /// Runs a step that must be accepted; returns its records and effects as text.
     fn step(&mut self, external: External) -> String {
         let step = self.try_step(external).unwrap();
         render(&step)
@@ -81,7 +81,7 @@ impl Bench {
         self.step(answered(call, tool_answer()))
     }
 
-    /// Up to the sub-tasks `intents`, dispatched and running.
+    /// Returns a bench up to the sub-tasks `intents`, dispatched and running.
     fn dispatched(opened: Opened, intents: &str) -> Self {
         let mut bench = Bench::with_goal(opened, "count the files");
         bench.replies("r1/1", "count the files");
@@ -90,7 +90,7 @@ impl Bench {
         bench
     }
 
-    /// Everything about the cell that a test can see.
+    /// Returns all of the cell's state that a test can see.
     fn seen(&self) -> String {
         let cell = &self.cell;
         format!(
@@ -193,7 +193,7 @@ fn id(call: &str) -> CallId {
     call.parse().unwrap()
 }
 
-/// `seq kind from→to cause`, a line a record, then `! effect`, a line an effect.
+/// Renders `seq kind from→to cause`, one line per record, then `! effect`, one line per effect.
 fn render(step: &Step) -> String {
     let mut out = String::new();
     for record in &step.records {

@@ -1,4 +1,4 @@
-//! Whatever happens in whatever order: a task that is replayed up to any step goes on byte for byte the same.
+//! For any order of events, a task that is replayed up to any step continues byte for byte the same.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use setpoint_protocol::settings::Budgets;
 
 use super::*;
 
-/// What happened in one step, and what was open after it.
+/// The events of one step, and the open asks after it.
 struct Happened {
     external: External,
     clock_ms: u64,
@@ -25,7 +25,7 @@ fn run(choices: &[(u8, u8, u16)]) -> (Vec<Happened>, Vec<Record>) {
     let mut open = BTreeMap::new();
     let mut story = Vec::new();
     let mut choices = choices.iter();
-    // Room for two questions at a time: a third waits for them.
+    // The budget has room for two questions at a time, so that a third waits.
     let budgets = Budgets { tokens: Some(20_000), ..Budgets::default() };
     let mut next = Some(External::Opened(Box::new(Opened { budgets, ..opened() })));
     while let Some(external) = next.take() {
@@ -90,7 +90,7 @@ fn choose(bench: &Bench, records: usize, what: u8, which: usize) -> Option<Exter
     })
 }
 
-/// The ask that an input ends.
+/// Returns the ask that an input ends.
 fn ends(external: &External) -> Option<CallId> {
     match external {
         External::Answered(Answered { call, .. }) => Some(*call),
@@ -99,7 +99,7 @@ fn ends(external: &External) -> Option<CallId> {
     }
 }
 
-/// Keeps the book of open effects as a driver would: models and tools stay until they come back.
+/// Tracks open effects as a driver would: models and tools stay until they have answered.
 fn follow(bench: &Bench, open: &mut BTreeMap<CallId, String>, step: &Step) {
     for effect in &step.effects {
         if !matches!(effect, Outside::Stop { .. }) {
@@ -114,7 +114,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_task_goes_on_from_any_step_as_if_nothing_had_happened(
+    fn a_task_replayed_to_any_step_continues_unchanged(
         choices in vec((0_u8..=255, 0_u8..=255, 0_u16..2_000), 0..40),
     ) {
         let (story, records) = run(&choices);

@@ -4,7 +4,7 @@ use setpoint_protocol::limits::BODY_BYTES_MAX;
 
 use super::*;
 
-/// Refuses the input, and nothing about the cell changes.
+/// Checks that the input is refused and that nothing about the cell changes; returns the error.
 fn refused(bench: &mut Bench, external: External) -> String {
     let before = bench.seen();
     let clock_ms = bench.clock_ms;
@@ -33,13 +33,13 @@ fn a_wrong_party_is_refused() {
         let error = refused(&mut bench, from(party, result.clone().into()));
         assert!(error.contains("no route allows it"), "{error}");
     }
-    // A route out of the cell is no way in.
+    // A route out of the cell does not lead into it.
     let outside = message::AuditQuery { query_id: "q".to_owned() };
     refused(&mut bench, from(RoleId::Operator, outside.into()));
 }
 
 #[test]
-fn an_answer_to_nothing_that_is_asked_is_refused() {
+fn an_answer_without_an_open_ask_is_refused() {
     let mut bench = Bench::dispatched(opened(), "one");
     for call in ["r3.1/9", "r3.7/2", "r1/1"] {
         let error = refused(&mut bench, answered(call, tool_answer()));
@@ -85,7 +85,7 @@ fn an_answer_of_another_kind_than_the_ask_is_refused() {
 }
 
 #[test]
-fn an_approval_of_something_else_is_no_grant() {
+fn an_approval_of_another_digest_grants_nothing() {
     let grants = |digest: &str| {
         let mut bench = Bench::dispatched(opened(), "approve");
         bench.user(approval("r3.1/3", digest));

@@ -1,7 +1,7 @@
 use super::super::{Divergence, Strictness};
 use super::*;
 
-/// The records of a finished task with two sub-tasks.
+/// Returns the records of a finished task with two sub-tasks.
 fn journal() -> Vec<Record> {
     let mut bench = Bench::dispatched(opened(), "one,two");
     for call in ["r3.1/2", "r3.2/2"] {
@@ -51,7 +51,7 @@ fn a_missing_record_is_a_divergence_at_its_place() {
     for (at, record) in records.iter().enumerate() {
         let mut records = records.clone();
         records.remove(at);
-        // Without the last input the journal is merely shorter, and without a step's last records it is torn.
+        // Without the last input the journal is merely shorter; without a step's last records it is torn.
         let Err(divergence) = empty_cell().replay(&records, Strictness::Exact) else {
             panic!("record {} was not missed", record.seq);
         };
@@ -75,7 +75,7 @@ fn an_extra_record_is_a_divergence_at_its_place() {
 }
 
 #[test]
-fn another_logic_version_may_word_things_otherwise() {
+fn another_logic_version_may_differ_in_its_bodies() {
     let mut records = journal();
     let task_spec = place_of(&records, "TaskSpec");
     let record = records.get_mut(task_spec).unwrap();
@@ -103,9 +103,9 @@ fn an_input_that_cannot_be_read_is_a_divergence() {
 }
 
 #[test]
-fn a_task_that_diverged_is_ended_by_a_fault_behind_its_last_record() {
+fn a_diverged_task_is_ended_by_a_fault_after_its_last_record() {
     let records = journal();
-    // Torn inside a step: the machines say more than the journal has. And changed at its very end.
+    // Torn inside a step, so that the machines derive more than the journal has; and changed at its very end.
     let torn: Vec<Record> = records.iter().take(place_of(&records, "SubTask")).cloned().collect();
     let mut changed = records;
     changed.last_mut().unwrap().body.push(b' ');
@@ -126,7 +126,7 @@ fn a_task_that_diverged_is_ended_by_a_fault_behind_its_last_record() {
         assert_eq!(bench.records.last().unwrap().kind.to_string(), "FinalResult");
         let seqs: Vec<u64> = bench.records.iter().map(|record| record.seq).collect();
         assert_eq!(seqs, (last + 1..=bench.cell.seq()).collect::<Vec<u64>>());
-        // Only what the journal has is answered for.
+        // Only asks in the journal have an answer.
         let asked =
             |seq: u64| records.iter().any(|record| record.seq == seq && record.kind == RecordKind::Asked);
         for answer in bench.records.iter().filter(|record| record.kind == RecordKind::Answered) {
@@ -144,7 +144,7 @@ fn a_poisoned_input_is_not_delivered_again() {
     let poisoned = bench.cell.poisoned(&error);
     assert_eq!((poisoned.kind.as_str(), &poisoned.panic), ("Answered", &error.to_string()));
     assert_eq!(poisoned.body.0["call"], "r2/2");
-    // What a driver does: rebuild, record the input as poisoned, end the task.
+    // Acts as a driver does: rebuild, record the input as poisoned, end the task.
     bench.cell = empty_cell();
     bench.cell.replay(&bench.records, Strictness::Exact).unwrap();
     bench.step(External::Poisoned(poisoned));
@@ -174,7 +174,7 @@ fn every_step_of_a_replay_is_shown_with_its_records_and_effects() {
 }
 
 #[test]
-fn a_changed_body_is_told_by_its_place_in_it() {
+fn a_changed_body_is_reported_with_its_place() {
     let mut records = journal();
     let at = place_of(&records, "FinalResult");
     let body = String::from_utf8(records[at].body.clone()).unwrap();

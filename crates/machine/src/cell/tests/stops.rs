@@ -29,7 +29,7 @@ fn a_fault_stops_everything_and_the_end_waits_for_the_last_ask() {
 }
 
 #[test]
-fn stopped_answers_cost_what_they_cost() {
+fn answers_of_stopped_calls_are_charged() {
     let mut bench = Bench::dispatched(opened(), "one");
     bench.tool_answers("r3.1/2");
     let before = bench.cell.ledger().usage.tokens_in;
@@ -67,7 +67,7 @@ fn a_stop_drops_the_effectors_and_what_they_asked_people() {
 }
 
 #[test]
-fn an_ask_that_its_outcome_stopped_holds_up_the_end_as_well() {
+fn an_ask_stopped_by_an_outcome_delays_the_end_too() {
     let mut bench = Bench::dispatched(opened(), "approve,two");
     bench.user(approval("r3.1/3", "d1"));
     bench.replies("r4a.1/1", "good");
@@ -84,10 +84,10 @@ fn an_ask_that_its_outcome_stopped_holds_up_the_end_as_well() {
 }
 
 #[test]
-fn a_cancelled_task_only_hears_its_controller() {
+fn a_cancelled_task_delivers_only_to_its_controller() {
     let mut bench = Bench::dispatched(opened(), "one");
     let mut story = bench.step(cancel());
-    // Input that would wake R1, were the task not closing.
+    // An input that would wake R1 if the task were not closing.
     story += &bench.user(user_input("do it"));
     story += &bench.step(cancel());
     story += &bench.tool_answers("r3.1/2");
@@ -106,7 +106,7 @@ fn a_cancelled_task_only_hears_its_controller() {
 }
 
 #[test]
-fn what_was_told_to_stop_is_not_asked_again() {
+fn a_stopped_ask_is_not_asked_again() {
     let mut bench = Bench::with_goal(opened(), "count");
     bench.step(fault());
     let reasked = Reasked {
@@ -121,7 +121,7 @@ fn what_was_told_to_stop_is_not_asked_again() {
 }
 
 #[test]
-fn attempts_that_were_recorded_and_never_made_are_taken_back() {
+fn attempts_recorded_and_never_made_are_not_counted() {
     let mut bench = Bench::dispatched(opened(), "one");
     bench.step(fault());
     let counts = |bench: &Bench| {

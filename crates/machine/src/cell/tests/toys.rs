@@ -1,7 +1,7 @@
 //! Toy machines for the real roles: just enough behaviour to make every kind of record.
 //!
-//! What a toy does is steered by the texts it is given: a plan is a list of intents, parted by commas, and an
-//! intent may be `panic`, `approve`, `watch` or `read`.
+//! Texts steer what a toy does: a plan is a list of intents, separated by commas, and an intent may be `panic`,
+//! `approve`, `watch` or `read`.
 
 use serde_json::json;
 use setpoint_protocol::message::{
@@ -85,7 +85,7 @@ impl Machine for Perceiver {
     }
 }
 
-/// A deadline stands behind ` by `.
+/// Returns a spec; a deadline follows ` by `.
 fn spec(text: &str) -> TaskSpec {
     let (intent, deadline) = text.split_once(" by ").unwrap_or((text, ""));
     let mut spec: TaskSpec = serde_json::from_value(json!({ "intent": intent, "raw_input": text })).unwrap();
@@ -343,7 +343,7 @@ fn end(by: EndedBy, ctx: &Ctx<'_>) -> FinalResult {
     .unwrap()
 }
 
-/// The text of a model's reply, or of what came instead of it.
+/// Returns the text of a model's reply, or of what came instead of it.
 fn text_of(answer: &Answer) -> String {
     match answer {
         Answer::Model(reply) => reply.text(),

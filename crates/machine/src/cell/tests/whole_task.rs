@@ -72,7 +72,7 @@ fn a_subtask_is_one_record_with_two_deliveries_the_sensor_first() {
 }
 
 #[test]
-fn effectors_know_what_the_person_asked() {
+fn effectors_receive_the_persons_words() {
     let bench = Bench::dispatched(opened(), "quote");
     let body = |kind: &str| -> serde_json::Value {
         let record = bench.records.iter().find(|record| record.kind.to_string() == kind).unwrap();
@@ -84,10 +84,10 @@ fn effectors_know_what_the_person_asked() {
 }
 
 #[test]
-fn the_pair_is_dropped_when_its_subtask_is_judged_and_what_it_asked_is_stopped() {
+fn a_judged_subtask_drops_its_pair_and_stops_its_asks() {
     let mut bench = Bench::dispatched(opened(), "approve,two");
     bench.user(approval("r3.1/3", "d1"));
-    // The tool of the first pair still runs when its outcome comes; the second pair goes on.
+    // The tool of the first pair still runs when its outcome arrives; the second pair continues.
     expect![[r#"
         21 Answered(r4a.1/1) runtime→agent_validator.1 20
         22 SubTaskOutcome agent_validator.1→meta_validator 21
@@ -97,7 +97,7 @@ fn the_pair_is_dropped_when_its_subtask_is_judged_and_what_it_asked_is_stopped()
     .assert_eq(&bench.replies("r4a.1/1", "good"));
     let effectors = bench.cell.machines.keys().filter(|address| address.role.is_effector());
     assert_eq!(effectors.map(ToString::to_string).collect::<Vec<_>>(), ["executor.2", "agent_validator.2"]);
-    // The late answer is recorded and heard by nobody.
+    // The late answer is recorded and delivered to no machine.
     expect![[r#"
         23 Answered(r3.1/2) runtime→executor.1 14
     "#]]
