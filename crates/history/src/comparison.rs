@@ -1,8 +1,8 @@
-//! Two tasks side by side: what they have in common, where they part, and at which record first. Pure.
+//! Compares two tasks: what they have in common, where they differ, and at which record first. Pure.
 //!
-//! Each aspect of a task is a few lines of text, so that the same aspect of two tasks can be held against each other line
-//! by line. Records are compared without what must differ in two tasks: their ids, times and durations, and the numbers of
-//! the controller that hold time.
+//! Each aspect of a task is a few lines of text, so that the same aspect of two tasks can be compared line by line.
+//! Records are compared without what must differ between two tasks: their ids, times and durations, and the numbers
+//! of the controller that depend on time.
 
 #[cfg(test)]
 mod tests;
@@ -22,20 +22,20 @@ use setpoint_protocol::{TaskId, Timestamp};
 use self::time::{is_of_time, loss_aside, numbers_aside};
 use crate::cost::CostReport;
 
-/// Forks of forks whose ids are known, the latest ones. A file may name any number of them, and each is looked for in every
-/// text; the ids of older ones are compared like any other text.
+/// At most so many ancestor tasks of a fork are recognised by id, the latest ones. A file may name any number of
+/// them, and each is looked for in every text; the ids of older ones are compared like any other text.
 const FORKS_MAX: usize = 100;
 
-/// Two tasks side by side.
+/// A comparison of two tasks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The one.
+    /// First task.
     pub one: TaskId,
-    /// The other.
+    /// Second task.
     pub other: TaskId,
     /// Every aspect of both, in the order of the loop.
     pub aspects: Vec<Aspect>,
-    /// The first record at which they part; none when the one is as the other, ids and times aside.
+    /// First record at which they differ; `None` if they are equal except for ids and times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_record: Option<RecordParting>,
 }
@@ -43,29 +43,29 @@ pub struct Comparison {
 /// One aspect of two tasks, such as the plan of a round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Aspect {
-    /// What it is.
+    /// Name of the aspect.
     pub name: String,
-    /// Whether both are the same in it.
+    /// Whether it is equal in both.
     pub is_same: bool,
-    /// The one's lines.
+    /// The first task's lines.
     pub one: Vec<String>,
-    /// The other's.
+    /// The second task's lines.
     pub other: Vec<String>,
 }
 
-/// The record at which two tasks part.
+/// The record at which two tasks diverge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordParting {
-    /// Its number, the same in both.
+    /// Its sequence number, the same in both.
     pub seq: u64,
-    /// What the one has there; nothing when it has ended.
+    /// The first task's record; `None` if it has ended.
     pub one: Option<String>,
-    /// What the other has there.
+    /// The second task's record; `None` if it has ended.
     pub other: Option<String>,
 }
 
 impl Comparison {
-    /// Of two tasks' records.
+    /// Compares two tasks' records.
     #[must_use]
     pub fn of(one: (&TaskId, &[Record]), other: (&TaskId, &[Record])) -> Self {
         let (mine, theirs) = (Account::of(one.1), Account::of(other.1));
@@ -88,17 +88,17 @@ impl Comparison {
     }
 }
 
-/// Aspects of a whole task, in the order in which they are told; those of the rounds stand between them.
+/// Aspects of a whole task, in display order; those of the rounds come between these and `AFTER`.
 const BEFORE: [&str; 8] =
     ["forked from", "goal", "intent", "settings", "budgets", "models", "tools", "laid down"];
 /// Aspects of a round.
 const OF_ROUND: [&str; 7] = ["memory", "plan", "tool calls", "verdicts", "faults", "loss", "decision"];
-/// What is told last.
+/// Aspects shown last.
 const AFTER: [&str; 3] = ["cost", "end", "output"];
 
-/// Where an aspect is told.
+/// The display position of an aspect.
 type Place = (usize, u32, usize);
-/// That, and its name.
+/// The display position and the name of an aspect.
 type Key = (Place, String);
 
 fn place(name: &str) -> Place {
@@ -146,7 +146,7 @@ impl Account {
         self.aspects.entry((place(name), name.to_owned())).or_default().push(line);
     }
 
-    /// To an aspect of the round that runs.
+    /// Adds a line to an aspect of the current round.
     fn add_of_round(&mut self, name: &str, line: String) {
         let round = self.round.max(1);
         self.add(&format!("round {round}, {name}"), line);
@@ -304,7 +304,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The first record at which two tasks part, with what must differ left out of both.
+/// Returns the first record at which two tasks differ, ignoring what must differ.
 fn first_parting(one: (&TaskId, &[Record]), other: (&TaskId, &[Record])) -> Option<RecordParting> {
     let (mut mine, mut theirs) = (Names::new(ids_of(one.0, one.1)), Names::new(ids_of(other.0, other.1)));
     let count = one.1.len().max(other.1.len());
@@ -326,8 +326,8 @@ fn first_parting(one: (&TaskId, &[Record]), other: (&TaskId, &[Record])) -> Opti
     None
 }
 
-/// The ids by which a task's records name it and its workspace: its own, and those of the tasks that its first records come
-/// from.
+/// Returns the ids by which a task's records name it and its workspace: its own, and those of the tasks that its
+/// first records come from.
 fn ids_of(task: &TaskId, records: &[Record]) -> Vec<TaskId> {
     let opened = records.first().and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
     let from = opened.and_then(|opened| opened.forked_from);
@@ -335,7 +335,7 @@ fn ids_of(task: &TaskId, records: &[Record]) -> Vec<TaskId> {
     std::iter::once(task.clone()).chain(older.take(FORKS_MAX)).collect()
 }
 
-/// Lines without what names the one task or the other, and without the numbers that hold time.
+/// Returns the lines without the names of either task, and without the numbers that depend on time.
 fn compared((_, name): &Key, ids: &[TaskId], lines: &[String]) -> Vec<String> {
     let is_loss = name.ends_with(", loss");
     let lines = lines.iter().map(|line| if is_loss { loss_aside(line) } else { line });
@@ -346,7 +346,7 @@ fn place_aside(ids: &[TaskId], text: &str) -> String {
     ids.iter().fold(text.to_owned(), |text, id| text.replace(id.as_str(), "task"))
 }
 
-/// The ids of one task, by the order in which they come up.
+/// The ids of one task, numbered by first occurrence.
 struct Names {
     tasks: Vec<TaskId>,
     ids: BTreeMap<String, usize>,
@@ -357,7 +357,7 @@ impl Names {
         Names { tasks, ids: BTreeMap::new() }
     }
 
-    /// A record without ids, times and durations. What a task was opened with is no duration but a setting.
+    /// Returns a record without ids, times and durations. Durations in a task's opening are settings and are kept.
     fn without(&mut self, record: &Record) -> (String, String, String, Value) {
         let mut body: Value = serde_json::from_slice(&record.body).unwrap_or(Value::Null);
         if let (RecordKind::Opened, Some(opened)) = (record.kind, body.as_object_mut()) {
@@ -370,7 +370,7 @@ impl Names {
     }
 
     fn strip(&mut self, name: &str, value: &mut Value, mut has_times: bool) {
-        // What a tool is given and what comes out are the task's own.
+        // A tool's input and output belong to the task and are compared.
         has_times &= !matches!(name, "input" | "output" | "merged_output" | "partial_output");
         match value {
             Value::String(text) => {
@@ -391,7 +391,7 @@ impl Names {
         }
     }
 
-    /// What stands for a text that is an id, a time, a hash, or holds the task's id.
+    /// Returns the replacement for a text that is an id, a time, a hash, or contains the task's id.
     fn other_name(&mut self, name: &str, text: &str) -> Option<String> {
         let is_uuid = text.len() == 36
             && text.bytes().enumerate().all(|(at, byte)| match at {
@@ -402,7 +402,7 @@ impl Names {
             let next = self.ids.len();
             return Some(format!("id {}", self.ids.entry(text.to_owned()).or_insert(next)));
         }
-        // What a question says follows from what came before it, with ids and times in it.
+        // The text of a question follows from earlier records and contains ids and times.
         if name == "fragments" {
             return Some("fragment".to_owned());
         }

@@ -1,8 +1,8 @@
-//! What a task cost, from its records: by role, by round, by criterion, by model. Pure.
+//! The cost of a task, from its records: by role, round, criterion and model. Pure.
 //!
-//! A call of an effector was made for the criteria of its sub-task, and each of them bears an equal share of it; what
-//! R4a or R4b judged is borne by the criteria that code could not judge. What is left (intent, plans, report) is borne by
-//! the task as a whole.
+//! A call of an effector was made for the criteria of its sub-task, and each of them bears an equal share of it; the
+//! cost of R4a's and R4b's judgements is borne by the criteria that code could not judge. The remainder (intent,
+//! plans, report) is borne by the task as a whole.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Opened, Reasked, R
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, RoleId};
 
-/// Tokens and money of some calls.
+/// The tokens and money of some calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spent {
     /// Attempts of model calls.
@@ -28,17 +28,17 @@ pub struct Spent {
     /// Money, as far as prices are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
-    /// Tokens whose price is not known.
+    /// Tokens without a known price.
     pub tokens_unpriced: u64,
-    /// What of it went into attempts that gave no answer.
+    /// Part of it that went into attempts without an answer.
     #[serde(skip_serializing_if = "Failed::is_none")]
     pub failed: Failed,
 }
 
-/// Attempts of model calls that gave no answer: what they cost as the provider counted it, else by our own estimate.
+/// Attempts of model calls without an answer, at the cost that the provider counted, or else at our own estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Failed {
-    /// Attempts. One that was stopped before it began was none.
+    /// Attempts. One that was stopped before it began does not count.
     pub calls: u64,
     /// Tokens in.
     pub tokens_in: u64,
@@ -49,36 +49,37 @@ pub struct Failed {
     pub cost: Option<Money>,
 }
 
-/// One line of a table of costs.
+/// A line of a cost table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// What it is about: a role, a round, a criterion's id, a model.
+    /// Subject: a role, a round, a criterion's id, a model.
     pub name: String,
-    /// The criterion's text.
+    /// Text of the criterion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What it cost.
+    /// Cost of the subject.
     #[serde(flatten)]
     pub spent: Spent,
 }
 
-/// What a task cost so far.
+/// The cost of a task so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CostReport {
-    /// Everything.
+    /// Total of all calls.
     pub total: Spent,
-    /// By role, in the order of the loop.
+    /// Costs by role, in the order of the loop.
     pub by_role: Vec<Row>,
-    /// By round, from 1. What comes before the first plan counts to the first round.
+    /// Costs by round, from 1. Calls before the first plan count to the first round.
     pub by_round: Vec<Row>,
-    /// By criterion; the line without an id is the task as a whole. A share of a call is no call: `calls` is 0.
+    /// Costs by criterion; the line without an id is the task as a whole. A share of a call is not a call, so `calls`
+    /// is 0.
     pub by_criterion: Vec<Row>,
-    /// By model.
+    /// Costs by model.
     pub by_model: Vec<Row>,
 }
 
 impl CostReport {
-    /// Of these records. A body that cannot be read is passed over: whoever reads the journal has checked it.
+    /// Sums these records. Skips a body that cannot be parsed: reading the journal has already checked it.
     #[must_use]
     pub fn of(records: &[Record]) -> Self {
         let mut sums = Sums::default();
@@ -100,7 +101,7 @@ impl Spent {
         self.failed.add(other.failed);
     }
 
-    /// One of `shares` shares of its tokens and money; they add up to the whole.
+    /// Returns the `n`-th of `shares` shares of its tokens and money; the shares add up to the whole.
     fn share(self, n: u64, shares: u64) -> Spent {
         let of = |whole: u64| whole / shares + u64::from(n < whole % shares);
         Spent {
@@ -121,7 +122,7 @@ impl Spent {
 }
 
 impl Failed {
-    /// Whether every attempt gave an answer.
+    /// Returns whether every attempt gave an answer.
     #[must_use]
     pub const fn is_none(&self) -> bool {
         self.calls == 0 && self.tokens_in == 0 && self.tokens_out == 0
@@ -135,7 +136,7 @@ impl Failed {
     }
 }
 
-/// Two amounts together; one that is not known counts as nothing beside one that is.
+/// Returns the sum of two amounts; an unknown one counts as zero beside a known one.
 fn both(mine: Option<Money>, theirs: Option<Money>) -> Option<Money> {
     match (mine, theirs) {
         (mine, None) => mine,
@@ -143,32 +144,32 @@ fn both(mine: Option<Money>, theirs: Option<Money>) -> Option<Money> {
     }
 }
 
-/// A call as it was asked. What many calls have in common is named here, never copied: a file may hold a few large things
-/// and very many calls that are made for them.
+/// A call as it was asked. Data shared by many calls is referenced and never copied: a file may contain a few large
+/// sets and very many calls made for them.
 struct Call {
     attempts: u32,
     role: RoleId,
     round: u32,
     made_for: Option<MadeFor>,
-    /// The record of its last attempt, which says what model it is made to.
+    /// Record of its last attempt, which determines the model.
     seq: u64,
 }
 
-/// Which criteria bear a call.
+/// The criteria that bear a call.
 #[derive(Clone, Copy)]
 struct MadeFor {
-    /// Where they are in [`Sums::sets`].
+    /// Index in [`Sums::sets`].
     set: usize,
-    /// Whether only those that no code can judge.
+    /// Whether only criteria that code cannot judge bear it.
     is_judgement: bool,
 }
 
-/// The criteria of a sub-task or of the task as a whole, and what their calls cost together.
+/// The criteria of a sub-task or of the task as a whole, and the total cost of their calls.
 struct Set {
     criteria: Vec<Criterion>,
-    /// By all of them; nothing before the first call.
+    /// Cost borne by all of them; `None` before the first call.
     done: Option<Spent>,
-    /// By those that no code can judge.
+    /// Cost borne by those that code cannot judge.
     judged: Option<Spent>,
 }
 
@@ -176,11 +177,11 @@ struct Set {
 struct Sums {
     opened: Option<Opened>,
     round: u32,
-    /// Every set of criteria, in the order in which they came.
+    /// Every set of criteria, in order of occurrence.
     sets: Vec<Set>,
-    /// Where the criteria of each effector's sub-task are, by its instance.
+    /// Index of each effector's sub-task criteria, by instance.
     subtasks: BTreeMap<u16, usize>,
-    /// Where the task's own are.
+    /// Index of the task's own criteria.
     whole: Option<usize>,
     calls: BTreeMap<CallId, Call>,
     total: Spent,
@@ -229,7 +230,7 @@ impl Sums {
                     };
                     self.spend(call, reply.by.as_deref(), spent(reply.usage, cost));
                 } else {
-                    // An attempt that another one followed was counted when that one was recorded.
+                    // An attempt that was followed by another was counted when that one was recorded.
                     let is_last = self.calls.get(&call).is_some_and(|call| call.attempts == attempt);
                     self.lose(call, lost, is_last);
                     self.never_made(call, attempt);
@@ -253,18 +254,18 @@ impl Sums {
         }
     }
 
-    /// Keeps these criteria, once for all of their calls.
+    /// Stores these criteria, once for all of their calls.
     fn keep(&mut self, criteria: Vec<Criterion>) -> usize {
         self.sets.push(Set { criteria, done: None, judged: None });
         self.sets.len() - 1
     }
 
-    /// The model that the last attempt of a call was made to.
+    /// Returns the model of a call's last attempt.
     fn card(&self, call: &Call) -> Option<&ModelCard> {
         self.opened.as_ref().map(|opened| opened.card(call.role, call.seq))
     }
 
-    /// The criteria that a call is made for.
+    /// Returns the criteria that a call is made for.
     fn made_for(&self, call: CallId) -> Option<MadeFor> {
         let of_subtask = || self.subtasks.get(&call.instance.0).copied();
         let (set, is_judgement) = match call.role {
@@ -277,10 +278,10 @@ impl Sums {
         has_any.then_some(MadeFor { set, is_judgement })
     }
 
-    /// An attempt that gave no answer; a new one unless `is_new` says that it is counted already.
+    /// Counts an attempt without an answer. `is_new` is false if the attempt has been counted already.
     fn lose(&mut self, call: CallId, lost: Usage, is_new: bool) {
         let card = self.calls.get(&call).and_then(|call| self.card(call));
-        // What cost nothing needs no price.
+        // Zero usage needs no price.
         let cost = card.filter(|_| !lost.is_zero()).and_then(|card| card.paid(lost));
         let lost = spent(lost, cost);
         let Spent { tokens_in, tokens_out, cost, .. } = lost;
@@ -288,7 +289,7 @@ impl Sums {
         self.spend(call, None, Spent { failed, ..lost });
     }
 
-    /// Attempts that were recorded and then stopped before they began.
+    /// Reverts the count for attempts that were recorded and then stopped before they began.
     fn never_made(&mut self, call: CallId, attempt: u32) {
         let Some(Call { attempts, role, round, seq, .. }) = self.calls.get(&call) else { return };
         let count = u64::from(attempts.saturating_sub(attempt));
@@ -330,7 +331,7 @@ impl Sums {
         }
     }
 
-    /// What each criterion bears: its share of what the calls for its set cost together.
+    /// Returns each criterion's share of the cost of its set's calls.
     fn by_criterion(sets: &[Set]) -> BTreeMap<String, (String, Spent)> {
         let mut sums: BTreeMap<String, (String, Spent)> = BTreeMap::new();
         for set in sets {
@@ -386,7 +387,7 @@ fn spent(usage: Usage, cost: Option<Money>) -> Spent {
     }
 }
 
-/// Those that only a model can judge, or all of them where there are none.
+/// Returns the criteria that only a model can judge, or all of them if there are none.
 fn without_check(criteria: &[Criterion]) -> Vec<&Criterion> {
     let (unchecked, checked): (Vec<_>, Vec<_>) = criteria.iter().partition(|one| one.check.is_none());
     if unchecked.is_empty() { checked } else { unchecked }
@@ -402,7 +403,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_add_up() {
+    fn shares_add_up_to_the_whole() {
         let failed = Failed { calls: 1, tokens_in: 4, tokens_out: 1, cost: None };
         let whole =
             Spent { calls: 1, tokens_in: 10, tokens_out: 5, tokens_unpriced: 15, failed, ..Spent::default() };
@@ -444,7 +445,7 @@ mod tests {
         record(RecordKind::Answered, &Answered { call, attempt, answer, spent })
     }
 
-    /// Calls, tokens in, and what of them is in failed attempts, of the whole and of its role.
+    /// Checks calls, tokens in, and the failed attempts among them, in total and for the role.
     fn check(records: &[Record], calls: u64, tokens_in: u64, failed: (u64, u64)) {
         let report = CostReport::of(records);
         for spent in [report.total, report.by_role[0].spent, report.by_round[0].spent] {
@@ -457,24 +458,24 @@ mod tests {
     }
 
     #[test]
-    fn what_gave_no_answer_stands_apart() {
+    fn attempts_without_an_answer_are_counted_separately() {
         let reply = || Answer::Model(Reply { usage: usage(100), ..Reply::default() });
         let none = Usage::default();
         check(&[asked(), answered(1, reply(), none)], 1, 100, (0, 0));
         check(&[asked(), reasked(2, usage(30)), answered(2, reply(), none)], 2, 130, (1, 30));
-        // What broke off before a token was counted is an attempt, too.
+        // An attempt that broke off before any token was counted is still an attempt.
         check(&[asked(), reasked(2, none), answered(2, reply(), none)], 2, 100, (1, 0));
         check(&[asked(), reasked(2, usage(30)), answered(2, Answer::Interrupted, usage(5))], 2, 35, (2, 35));
         // The second attempt was recorded and never began.
         check(&[asked(), reasked(2, usage(30)), answered(1, Answer::Interrupted, none)], 1, 30, (1, 30));
-        // Nothing was asked at all.
+        // No attempt was made.
         check(&[asked(), answered(0, Answer::Interrupted, none)], 0, 0, (0, 0));
-        // Nothing has come back yet.
+        // No answer has arrived yet.
         check(&[asked()], 1, 0, (0, 0));
     }
 
     #[test]
-    fn what_a_fork_took_over_is_the_other_tasks_models() {
+    fn inherited_calls_are_charged_to_the_original_models() {
         let opened = |name: &str, forked_from: Option<ForkedFrom>| -> Opened {
             let card = |name: &str| serde_json::json!({ "name": name, "price": Price::default() });
             let surroundings = setpoint_protocol::record::Surroundings::default();
@@ -511,7 +512,7 @@ mod tests {
         let at = |seq| Some(ForkedFrom::of(task(), &first, seq));
         assert_eq!(by_model(&first), ["a 2 130 30"]);
         assert_eq!(by_model(&opened("b", at(4))), ["a 2 130 30"]);
-        // It was asked again in the fork: what was lost before is the first model's.
+        // It was asked again in the fork: earlier losses are the first model's.
         assert_eq!(by_model(&opened("b", at(2))), ["a 1 30 30", "b 1 100 0"]);
         let second = opened("b", at(2));
         let nested = Some(ForkedFrom::of(task(), &second, 4));
@@ -519,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn what_calls_are_made_for_is_kept_once_for_all_of_them() {
+    fn criteria_of_calls_are_stored_once_per_set() {
         let subtask: serde_json::Value =
             serde_json::from_str(include_str!("../../protocol/tests/golden/messages/SubTask.json")).unwrap();
         let mut given = record(RecordKind::Message(Kind::SubTask), &subtask);
@@ -540,7 +541,7 @@ mod tests {
         let mut sums = Sums::default();
         records.iter().for_each(|record| sums.take(record));
         assert_eq!((sums.calls.len(), sums.sets.len()), (200, 1));
-        // Half of them worked for both criteria, half judged the one that code cannot judge.
+        // Half of the calls worked for both criteria, half judged the one that code cannot judge.
         let report = sums.report();
         let borne: Vec<(&str, u64)> =
             report.by_criterion.iter().map(|row| (row.name.as_str(), row.spent.tokens_in)).collect();
@@ -548,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_round_that_can_be_counted_is_followed_by_itself() {
+    fn the_highest_round_number_does_not_overflow() {
         let golden = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
         let mut manifest = golden(include_str!("../../protocol/tests/golden/messages/DispatchManifest.json"));
         manifest["round"] = u32::MAX.into();

@@ -1,4 +1,4 @@
-//! Why a task cannot be read, or gone through again.
+//! Why a task cannot be read or replayed.
 
 use std::sync::Arc;
 
@@ -9,58 +9,58 @@ use setpoint_protocol::{TaskId, Timestamp};
 use crate::cloud_events::export::Unwritable;
 use crate::fork::ForkError;
 
-/// A task that cannot be read, or gone through again.
+/// A task that cannot be read or replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// The journal.
+    /// Reading the journal failed.
     #[error("use the journal")]
     Journal(#[from] JournalError),
-    /// The journal, from its writer.
+    /// Appending to the journal failed.
     #[error("use the journal")]
     Append(#[source] Arc<JournalError>),
-    /// A stored record that cannot be read.
+    /// A stored record cannot be parsed.
     #[error("read the {what} of record {seq} of {task}")]
     Unreadable {
-        /// The task.
+        /// Task of the record.
         task: String,
-        /// The record.
+        /// Sequence number of the record.
         seq: u64,
-        /// Which column.
+        /// Name of the column.
         what: &'static str,
     },
-    /// The operator has let go of what the task did.
+    /// The operator pruned the task's records.
     #[error("read what {task} did: its steps were pruned on {}", day(*at))]
     Pruned {
-        /// The task.
+        /// Pruned task.
         task: TaskId,
-        /// When.
+        /// When it was pruned.
         at: Timestamp,
     },
-    /// A task that cannot be written as a file.
+    /// The task cannot be written as a file.
     #[error(transparent)]
     Export(#[from] Unwritable),
-    /// A task that cannot be forked.
+    /// The task cannot be forked.
     #[error(transparent)]
     Fork(#[from] ForkError),
-    /// A task that does not replay: what it would be told otherwise cannot be known.
+    /// The task does not replay, so its controller's inputs under other settings are unknown.
     #[error("run the controller of {task} again: the task does not replay")]
     NoReplay {
-        /// The task.
+        /// Task that was replayed.
         task: TaskId,
-        /// Where.
+        /// Place of the divergence.
         #[source]
         source: Divergence,
     },
 }
 
 impl HistoryError {
-    /// A first record that does not say how its task was opened.
+    /// Returns the error for a first record that does not say how its task was opened.
     pub(crate) fn unreadable(task: &TaskId) -> Self {
         HistoryError::Unreadable { task: task.to_string(), seq: 1, what: "body" }
     }
 }
 
-/// The day of a moment, in UTC.
+/// Returns the UTC day of a time.
 fn day(at: Timestamp) -> String {
     at.to_string().chars().take_while(|c| *c != 'T').collect()
 }

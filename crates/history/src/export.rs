@@ -1,4 +1,4 @@
-//! A task as a file that holds all that a replay elsewhere needs.
+//! Exports a task as a file that contains everything a replay elsewhere needs.
 
 use std::collections::BTreeSet;
 
@@ -10,15 +10,16 @@ use crate::records::{record_of, whole};
 use crate::{History, HistoryError};
 
 impl History {
-    /// A task as CloudEvents, one JSON object a line, without their ends; see [`crate::cloud_events::export`].
+    /// Returns a task as CloudEvents, one JSON object per line, without line ends; see
+    /// [`crate::cloud_events::export`].
     ///
     /// # Errors
-    /// An unknown or damaged task, and one that is larger than what [`crate::cloud_events::import`] reads back.
+    /// Fails for an unknown or damaged task, and for one larger than what [`crate::cloud_events::import`] reads back.
     pub fn export(&self, task: &TaskId) -> Result<Vec<String>, HistoryError> {
         let journal = &self.journal;
         whole(journal, task)?;
         journal.verify_task(task.as_str())?;
-        // Before the rows: what comes to an open task meanwhile is no part of this file.
+        // Read before the rows: records appended to an open task meanwhile are not part of this file.
         let stored = journal.task(task.as_str())?;
         let count = stored.head.seq();
         let mut rows = Vec::new();
@@ -34,7 +35,7 @@ impl History {
                 fragments.extend(self.fragment(&hash)?.map(|text| (record.seq, text)));
             }
         }
-        // Ids are derived from it. A fork is opened later than its first record is of.
+        // Ids are derived from this time. A fork is opened later than its first record's time.
         let opened_at = rows.first().map(|(record, ..)| record.at);
         let seal = Seal {
             version: EXPORT_VERSION,
@@ -61,10 +62,10 @@ impl History {
         Ok(lines.finish())
     }
 
-    /// A piece of a prompt, if the journal has it.
+    /// Returns a fragment of a prompt; `None` if the journal does not have it.
     ///
     /// # Errors
-    /// When the journal cannot be read.
+    /// Fails if the journal cannot be read.
     pub fn fragment(&self, hash: &FragmentHash) -> Result<Option<String>, HistoryError> {
         let bytes = self.journal.fragment(hash.bytes())?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))

@@ -1,9 +1,9 @@
-//! A new task that goes on from a point of another one.
+//! Makes a new task that continues from a point of another one.
 //!
-//! The inputs that the other task had up to there are fed to fresh machines under the new task's id. Inputs carry the ids
-//! of asks alone, which are the same in both; everything that is derived from the task's own id comes out anew. What the
-//! machines say must be what they said then, but for those ids and for what other models' windows change in a question.
-//! The records become the new task's journal, and from there on it is a task like any other.
+//! The other task's inputs up to there are fed to new machines under the new task's id. Inputs carry only the ids of
+//! asks, which are the same in both; everything derived from the task's own id changes. The machines' outputs must
+//! equal the recorded ones, except for those ids and for what other models' windows change in a question. The records
+//! become the new task's journal, and from there on it is a task like any other.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,117 +24,118 @@ use crate::records::row_of;
 use crate::workspace::{CopyError, Move};
 use crate::{History, HistoryError};
 
-/// Rows of one submission; the journal takes a few more.
+/// Maximum rows per submission; the journal accepts a few more.
 const ROWS_MAX: usize = 2_000;
-/// Bytes of one submission; the largest step fits on top of them.
+/// Maximum bytes per submission; the largest step still fits on top of them.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Fragments of one submission, where one step does not have more.
+/// Maximum fragments per submission, unless one step has more.
 const FRAGMENTS_MAX: usize = 900;
 
-/// What a fork is made of.
+/// The parameters of a fork.
 #[derive(Clone, Debug)]
 pub struct NewFork {
-    /// The task that it continues from.
+    /// Task that it continues from.
     pub from: TaskId,
-    /// The record whose step is the last that is taken over.
+    /// Record whose step is the last inherited one.
     pub at: u64,
-    /// The settings of its controller.
+    /// Settings of its controller.
     pub controller: ControllerSettings,
-    /// Budgets in the place of the recorded ones.
+    /// Budgets that replace the recorded ones.
     pub budgets: Vec<BudgetWish>,
     /// Makes the new task's id unique.
     pub suffix: u64,
 }
 
-/// Who is going to drive a fork.
+/// The party that will drive a fork.
 #[derive(Clone, Debug)]
 pub struct ForkKeeper {
-    /// Its models.
+    /// Models that it has.
     pub models: Cards,
-    /// Under which terms it holds the task, from which moment on.
+    /// Lease terms under which it holds the task, and from when.
     pub lease: LeaseTerms,
 }
 
-/// A budget in the place of the recorded one; `None` is no limit.
+/// A budget that replaces the recorded one; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetWish {
-    /// Of model calls.
+    /// Limit on model calls.
     Calls(Option<u64>),
-    /// Of tokens.
+    /// Limit on tokens.
     Tokens(Option<u64>),
-    /// Of money.
+    /// Limit on money.
     Money(Option<Money>),
 }
 
-/// A fork that was made.
+/// The result of a fork.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forked {
-    /// The new task.
+    /// Id of the new task.
     pub task: TaskId,
-    /// What it was forked from: the last record of the step that was named.
+    /// Origin of the fork: the last record of the named step.
     pub from: ForkedFrom,
-    /// Its workspace, where that is its own.
+    /// Its workspace, if it has one of its own.
     pub copied: Option<CopiedWorkspace>,
 }
 
-/// Why a task cannot be forked there.
+/// Why a task cannot be forked at a record.
 #[derive(Debug, thiserror::Error)]
 pub enum ForkError {
-    /// There is no such record.
+    /// The record does not exist.
     #[error("fork {task} at record {at}: its records are 1 to {last}")]
     NoRecord {
-        /// The task.
+        /// Task to fork.
         task: TaskId,
-        /// The record that was named.
+        /// Named record.
         at: u64,
-        /// Its last record.
+        /// Last record of the task.
         last: u64,
     },
-    /// The task had not been told its goal.
+    /// The task had not received its goal.
     #[error("fork {task} at record {at}: it has no goal before record {goal}")]
     NoGoal {
-        /// The task.
+        /// Task to fork.
         task: TaskId,
-        /// The record that was named.
+        /// Named record.
         at: u64,
-        /// The record of its goal.
+        /// Record of its goal.
         goal: u64,
     },
     /// The task ends with that step.
     #[error("fork {task} at record {at}: it ends there, and nothing would follow")]
     AtItsEnd {
-        /// The task.
+        /// Task to fork.
         task: TaskId,
-        /// The record that was named.
+        /// Named record.
         at: u64,
     },
     /// The fork cannot have a workspace of its own.
     #[error("fork {task} with its workspace")]
     Workspace {
-        /// The task.
+        /// Task to fork.
         task: TaskId,
-        /// Why.
+        /// Cause of the failure.
         #[source]
         source: CopyError,
     },
-    /// The machines say something else to the same inputs.
+    /// The machines give other outputs for the same inputs.
     #[error("fork {task}: at record {seq} the two part: {reason}")]
     Parts {
-        /// The task.
+        /// Task to fork.
         task: TaskId,
-        /// The record of the other task.
+        /// Record of the original task.
         seq: u64,
-        /// In which way.
+        /// How the outputs differ.
         reason: String,
     },
 }
 
 impl History {
-    /// Makes a new task of another one's records up to a point, open for its keeper to drive. Its models are those that the
-    /// keeper has: what was asked and not answered up to there is asked again, of them.
+    /// Makes a new task from another one's records up to a point, open for its keeper to drive. It uses the keeper's
+    /// models: asks without an answer up to there are asked again, of those.
     ///
     /// # Errors
-    /// An unknown or damaged task, a point that cannot be gone on from, a journal that refuses.
+    /// Fails for an unknown or damaged task, for a point from which a task cannot continue, and if the journal
+    /// refuses.
     pub fn fork(&self, new: &NewFork, keeper: ForkKeeper) -> Result<Forked, HistoryError> {
         let records = self.records(&new.from)?;
         let title = self.journal.task(new.from.as_str())?.title;
@@ -165,11 +166,12 @@ impl History {
         if is_closed {
             return Err(ForkError::AtItsEnd { task: new.from.clone(), at: new.at }.into());
         }
-        // Before the journal, so that a task that is there has it, and what is refused leaves nothing behind.
+        // The copy is made before the journal's task, so that an existing task always has its workspace and a refused
+        // fork leaves nothing.
         let copied = moved.as_ref().map(Move::copy).transpose();
         let copied = copied.map_err(|source| ForkError::Workspace { task: new.from.clone(), source })?;
         if let Err(error) = self.append(&feed, title, &keeper.lease) {
-            // A journal that took the first part has a task that can be resumed, in its workspace.
+            // If the journal accepted the first part, the task can be resumed and keeps its workspace.
             let is_none = matches!(self.journal.task(task.as_str()), Err(JournalError::UnknownTask { .. }));
             if let Some(moved) = moved.as_ref().filter(|_| is_none) {
                 moved.undo();
@@ -179,8 +181,9 @@ impl History {
         Ok(Forked { task, from, copied })
     }
 
-    /// The steps as the new task's journal, made once more so that not all of them are held: at once where that is possible.
-    /// A process that dies between two parts leaves a task that ends earlier, which can be resumed from there.
+    /// Appends the steps as the new task's journal, in one submission if possible. They are derived a second time, so
+    /// that not all of them are held in memory. A process that dies between two parts leaves a shorter task, which
+    /// can be resumed from there.
     fn append(&self, feed: &Feed<'_>, title: String, terms: &LeaseTerms) -> Result<(), HistoryError> {
         let mut submission = Submission::new(&TaskHead::start(feed.task.as_str())?);
         let (mut bytes, mut title, mut lease) = (0, Some(title), None);
@@ -210,7 +213,7 @@ impl History {
             for record in step.records {
                 if let Some(title) = title.take() {
                     submission.open(TaskOpening {
-                        // The records keep their times; the task is there from now on.
+                        // The records keep their times, but the task exists only from now on.
                         opened_at_us: terms.now_us,
                         logic_version: LOGIC_VERSION,
                         title,
@@ -246,7 +249,7 @@ fn with_wishes(mut budgets: Budgets, wishes: &[BudgetWish]) -> Budgets {
     budgets
 }
 
-/// The records up to the end of the step that the record belongs to.
+/// Returns the records up to the end of the named record's step.
 fn prefix<'r>(task: &TaskId, records: &'r [Record], at: u64) -> Result<&'r [Record], ForkError> {
     let last = records.len() as u64;
     let place =
@@ -258,7 +261,7 @@ fn prefix<'r>(task: &TaskId, records: &'r [Record], at: u64) -> Result<&'r [Reco
     Ok(prefix)
 }
 
-/// How the task opened, and its goal.
+/// Returns how the task opened, and its goal.
 fn beginning(task: &TaskId, prefix: &[Record], at: u64) -> Result<(Opened, String), HistoryError> {
     let opened = prefix.first().and_then(|first| serde_json::from_slice(&first.body).ok());
     let opened = opened.ok_or_else(|| HistoryError::unreadable(task))?;
@@ -271,7 +274,7 @@ fn beginning(task: &TaskId, prefix: &[Record], at: u64) -> Result<(Opened, Strin
     Ok((opened, goal))
 }
 
-/// The records that a fork takes over, and what is another one in it.
+/// The records that a fork inherits, and what changes in them.
 struct Feed<'f> {
     task: &'f TaskId,
     from: &'f TaskId,
@@ -281,8 +284,8 @@ struct Feed<'f> {
 }
 
 impl Feed<'_> {
-    /// Feeds the inputs among the records to fresh machines, and hands out what they say step by step; it must be what they
-    /// said then.
+    /// Feeds the recorded inputs to new machines and passes on their outputs step by step; they must equal the
+    /// recorded ones.
     fn steps(
         &self,
         factory: Arc<dyn Factory>,
@@ -310,7 +313,7 @@ impl Feed<'_> {
     }
 }
 
-/// Whether a step came out as it did in the other task.
+/// Checks that a step has the same outputs as in the original task.
 fn compare(stored: &[Record], made: &[Record], moved: Option<&Move>) -> Result<(), (u64, String)> {
     for (stored, made) in stored.iter().zip(made) {
         if (stored.kind, &stored.to) != (made.kind, &made.to) {
@@ -334,7 +337,7 @@ fn compare(stored: &[Record], made: &[Record], moved: Option<&Move>) -> Result<(
     }
 }
 
-/// What the later inputs would not fit to: another direction, or another question.
+/// Returns a difference that the later inputs would not fit: another direction, or another question.
 fn differs(stored: &Record, made: &Record, moved: Option<&Move>) -> Option<&'static str> {
     match stored.kind {
         RecordKind::Asked => {
@@ -342,7 +345,7 @@ fn differs(stored: &Record, made: &Record, moved: Option<&Move>) -> Option<&'sta
             let (stored, made) = (read(stored)?, read(made)?);
             let is_same = stored.call == made.call
                 && match (&stored.ask, &made.ask) {
-                    // What other models' windows leave of a question may differ.
+                    // Other models' windows may leave different parts of a question.
                     (Ask::Model { purpose: one, .. }, Ask::Model { purpose: other, .. }) => one == other,
                     (one, other) => one == other,
                 };
@@ -351,7 +354,7 @@ fn differs(stored: &Record, made: &Record, moved: Option<&Move>) -> Option<&'sta
         RecordKind::Message(Kind::PlanDirective) => {
             let read = |record: &Record| serde_json::from_slice::<PlanDirective>(&record.body).ok();
             let (stored, made) = (read(stored)?, read(made)?);
-            // What lies in a workspace is told by the path of the one there, and of the other one here.
+            // Targets in a workspace are named by the path in the original there, and by the path in the fork here.
             let there =
                 |target: &String| moved.map_or_else(|| target.clone(), |moved| moved.said_there(target));
             let blocked = |one: &PlanDirective| {
@@ -393,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_in_the_workspace_is_the_same_one_in_the_forks() {
+    fn workspace_targets_of_task_and_fork_compare_equal() {
         let (here, there) = (TaskId::mint("a", 1), TaskId::mint("a", 2));
         let workspace = |task: &TaskId| format!("/data/{task}");
         let surroundings = Surroundings { workspace: workspace(&there), ..Surroundings::default() };
@@ -405,7 +408,7 @@ mod tests {
             super::differs(&directive(stored), &directive(made), moved)
         };
         let other = Some("set of what is blocked");
-        // The second was named by its whole path then, and is now.
+        // The second was named by its whole path in the original, and is in the fork.
         let stored = [target(&there, "x"), target(&there, "y")];
         let made = [target(&there, "y"), target(&here, "x")];
         assert_eq!(differs(&stored, &made, Some(&moved)), None);

@@ -1,4 +1,4 @@
-//! An exported task in a journal of its own, in memory: whatever reads tasks reads this one.
+//! Loads an exported task into a journal in memory, so that every reader of tasks can read it.
 
 use std::io::BufRead;
 
@@ -8,47 +8,47 @@ use setpoint_protocol::TaskId;
 use crate::cloud_events::import::{ImportError, Importer, Line, Stored};
 use crate::records::row_of;
 
-/// Rows after which what was read is appended.
+/// Rows after which the read part is appended.
 const ROWS_MAX: usize = 1_000;
-/// Fragments after which it is.
+/// Fragments after which the read part is appended.
 const FRAGMENTS_MAX: usize = 500;
-/// Bytes after which it is; the largest row fits on top of them.
+/// Bytes after which the read part is appended; the largest row still fits on top of them.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Why an exported task cannot be taken in.
+/// Why an exported task cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeInError {
-    /// The file.
+    /// The file is unusable.
     #[error(transparent)]
     File(#[from] ImportError),
-    /// A record does not continue the chain: it, or one before it, is not what was written.
+    /// A record does not continue the chain: it, or an earlier one, was changed.
     #[error(
         "read line {line}, record {seq}: it does not continue the chain, so it was changed after it was written"
     )]
     Chain {
-        /// The line, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// The record.
+        /// Sequence number of the record.
         seq: u64,
     },
-    /// The last record is not the one that the first line says.
+    /// The last record is not the one in the first line.
     #[error("read the file to its end: its last record is not the one that its first line says")]
     OtherEnd,
-    /// The journal does not take it.
+    /// The journal rejects it.
     #[error("read line {line}")]
     Journal {
-        /// The line, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// Why.
+        /// Cause of the rejection.
         #[source]
         source: std::sync::Arc<JournalError>,
     },
 }
 
-/// Reads an exported task into a journal in memory; `slug_of` gives an intent's slug.
+/// Loads an exported task into a journal in memory; `slug_of` returns an intent's slug.
 ///
 /// # Errors
-/// A file that is not byte by byte what was exported.
+/// Fails if the file is not byte for byte what was exported.
 pub fn take_in(
     input: impl BufRead,
     slug_of: &dyn Fn(&str) -> String,
@@ -72,7 +72,7 @@ pub fn take_in(
     while let Some(read) = importer.next()? {
         let line = importer.line();
         let is_full = submission.row_count() >= ROWS_MAX || bytes >= BYTES_MAX || fragments >= FRAGMENTS_MAX;
-        // Before the next line, so that the last row is never appended without the close.
+        // Appended before the next line is read, so that the last row is always appended together with the close.
         if is_full && submission.row_count() > 0 {
             let next = Submission::new(submission.head());
             let full = std::mem::replace(&mut submission, next);

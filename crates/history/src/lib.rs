@@ -1,11 +1,11 @@
-//! Going through a task again: replay, the controller under other settings, a file that replays elsewhere, and forks.
+//! Goes through a task again: replay, the controller under other settings, a file that replays elsewhere, and forks.
 //!
-//! Nothing here asks a model or runs a tool. It reads a task's records, runs the same machines over the same inputs, and
-//! reports what came out. Only a fork writes: a new task, which somebody else then drives like any other. It reads no
-//! clock and no configuration: the settings and models of a fork, and who holds it, are values.
+//! Nothing here asks a model or runs a tool. It reads a task's records, runs the same machines over the same inputs,
+//! and reports the results. Only a fork writes: a new task, which its keeper then drives like any other. It reads no
+//! clock and no configuration: the settings and models of a fork, and its keeper, are values.
 //!
-//! Reading order: [`records`] (rows of the journal as records), `replay`, `rerun` (R7 beside itself), `export`, [`import`]
-//! and their form [`cloud_events`], [`fork`] and its [`workspace`].
+//! Reading order: [`records`] (rows of the journal as records), `replay`, `rerun` (R7 beside itself), `export`,
+//! [`import`] and their form [`cloud_events`], [`fork`] and its [`workspace`].
 
 pub mod cloud_events;
 pub mod comparison;
@@ -29,7 +29,7 @@ use setpoint_protocol::settings::ControllerSettings;
 
 pub use self::error::HistoryError;
 
-/// The tasks of a journal, and what makes the machines to go through them again.
+/// The tasks of a journal, with the factory of the machines that replay them.
 #[derive(Clone)]
 pub struct History {
     journal: Journal,
@@ -37,24 +37,24 @@ pub struct History {
 }
 
 impl History {
-    /// Of this journal's tasks, by these machines.
+    /// Creates a view of this journal's tasks, replayed by this factory's machines.
     #[must_use]
     pub fn new(journal: Journal, factory: Arc<dyn Factory>) -> Self {
         History { journal, factory }
     }
 
-    /// All records of a task so far, checked against their chain.
+    /// Returns all records of a task so far, checked against their chain.
     ///
     /// # Errors
-    /// An unknown, pruned or damaged task.
+    /// Fails for an unknown, pruned or damaged task.
     pub fn records(&self, task: &TaskId) -> Result<Vec<Record>, HistoryError> {
         records::read_records(&self.journal, task)
     }
 
-    /// The settings that a task's controller was opened with.
+    /// Returns the settings that a task's controller was opened with.
     ///
     /// # Errors
-    /// An unknown, pruned or damaged task.
+    /// Fails for an unknown, pruned or damaged task.
     pub fn controller(&self, task: &TaskId) -> Result<ControllerSettings, HistoryError> {
         records::whole(&self.journal, task)?;
         let first = self.journal.read_rows(task.as_str(), 1, 1)?.into_iter().next();

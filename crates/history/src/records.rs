@@ -1,4 +1,4 @@
-//! Between a cell's records and the journal's rows.
+//! Converts between a cell's records and the journal's rows.
 
 use setpoint_journal::{Journal, NewRow, Row};
 use setpoint_machine::cell::Strictness;
@@ -8,7 +8,7 @@ use setpoint_roles::factory::LOGIC_VERSION;
 
 use crate::HistoryError;
 
-/// The row of a record.
+/// Converts a record to a row.
 #[must_use]
 pub fn row_of(record: Record) -> NewRow {
     NewRow {
@@ -24,10 +24,10 @@ pub fn row_of(record: Record) -> NewRow {
     }
 }
 
-/// The record of a row.
+/// Converts a row to a record.
 ///
 /// # Errors
-/// When a column cannot be read: the row was written by another program, or damaged below the chain.
+/// Fails if a column cannot be parsed: the row was written by another program, or damaged below the chain.
 pub fn record_of(row: Row) -> Result<Record, HistoryError> {
     let unreadable =
         |what: &'static str| HistoryError::Unreadable { task: row.task.to_string(), seq: row.seq, what };
@@ -43,10 +43,10 @@ pub fn record_of(row: Row) -> Result<Record, HistoryError> {
     })
 }
 
-/// Checks that a task has its steps.
+/// Checks that a task still has its records.
 ///
 /// # Errors
-/// [`HistoryError::Pruned`] if they are gone.
+/// Returns [`HistoryError::Pruned`] if they have been removed.
 pub fn whole(journal: &Journal, task: &TaskId) -> Result<(), HistoryError> {
     match journal.task(task.as_str())?.pruned_at_us {
         None => Ok(()),
@@ -54,10 +54,10 @@ pub fn whole(journal: &Journal, task: &TaskId) -> Result<(), HistoryError> {
     }
 }
 
-/// All records of a task, checked against their chain.
+/// Returns all records of a task, checked against their chain.
 ///
 /// # Errors
-/// An unknown, pruned or damaged task.
+/// Fails for an unknown, pruned or damaged task.
 pub fn read_records(journal: &Journal, task: &TaskId) -> Result<Vec<Record>, HistoryError> {
     whole(journal, task)?;
     journal.verify_task(task.as_str())?;
@@ -68,7 +68,7 @@ pub fn read_records(journal: &Journal, task: &TaskId) -> Result<Vec<Record>, His
     Ok(records)
 }
 
-/// The version of the logic that made a task, and how strictly its records can be compared because of it.
+/// Returns the version of the logic that made a task, and how strictly its records can therefore be compared.
 #[must_use]
 pub fn strictness_of(records: &[Record]) -> (u32, Strictness) {
     let opened = records.first().and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());

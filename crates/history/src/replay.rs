@@ -1,4 +1,4 @@
-//! Replaying a task: its machines over its recorded inputs, held against everything that is recorded of them.
+//! Replays a task: runs its machines over its recorded inputs and compares everything with the record.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::records::strictness_of;
 use crate::{History, HistoryError};
 
 impl History {
-    /// Runs a task's machines again over its recorded inputs and compares what they say, and what they want of the
-    /// world, with what is recorded. Nothing is asked and nothing is started.
+    /// Runs a task's machines again over its recorded inputs and compares their outputs and requested effects with
+    /// the recorded ones. Nothing is asked and nothing is started.
     ///
     /// # Errors
-    /// An unknown or damaged task. A divergence is no error: it is what a replay finds.
+    /// Fails for an unknown or damaged task. A divergence is not an error but a result.
     pub fn replay(&self, task: &TaskId) -> Result<ReplayReport, HistoryError> {
         let records = self.records(task)?;
         Ok(replay(task, &records, Arc::clone(&self.factory)))
     }
 }
 
-/// The same for records that are at hand.
+/// Replays records that are already loaded.
 pub(crate) fn replay(task: &TaskId, records: &[Record], factory: Arc<dyn Factory>) -> ReplayReport {
     let (logic_version, strictness) = strictness_of(records);
     let is_exact = strictness == Strictness::Exact;
@@ -54,17 +54,17 @@ pub(crate) fn replay(task: &TaskId, records: &[Record], factory: Arc<dyn Factory
         report.is_closed = step.closed;
     });
     let diverged = replayed.err().map(|found| DivergencePlace { seq: found.seq, reason: found.reason });
-    // What the machines wanted of the world comes before what they said later.
+    // The requested effects come before later outputs, so their divergence is reported first.
     report.divergence = astray.or(diverged);
     report
 }
 
-/// Whether this begins something in the world, and does not end it.
+/// Returns whether this starts something in the world, rather than stopping it.
 fn begins(effect: &Outside) -> bool {
     !matches!(effect, Outside::Stop { .. })
 }
 
-/// Every effect of a step is what its records say, and every record of an ask has its effect.
+/// Checks that every effect of a step matches its records, and that every record of an ask has its effect.
 fn effects_are_recorded(step: &ReplayedStep<'_>) -> Result<(), DivergencePlace> {
     let asked: Vec<(u64, Asked)> = step
         .records
@@ -98,7 +98,7 @@ fn effects_are_recorded(step: &ReplayedStep<'_>) -> Result<(), DivergencePlace> 
     }
 }
 
-/// Whether the effect is what the record asks for.
+/// Returns whether the effect is what the record asks for.
 fn is_asked(effect: &Outside, asked: &Asked) -> bool {
     if begins(effect) && effect.call() != asked.call {
         return false;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_started_is_what_is_asked_for() {
+    fn started_effects_match_recorded_asks() {
         let timer = |n| Outside::Timer { call: call(n), due_clock_ms: 7 };
         let records = [asked(4, 1, Ask::Timer { ms: 7 }), asked(5, 2, Ask::Timer { ms: 7 })];
         assert_eq!(place(&records, &[timer(1), timer(2), Outside::Stop { call: call(9) }]), None);

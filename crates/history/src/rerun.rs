@@ -1,9 +1,9 @@
-//! A task's controller, run again over what it was told, under other settings.
+//! Runs a task's controller again over its inputs, under other settings.
 //!
-//! While the task is replayed, two more R7 stand beside its own and hear the same, at the same times, with the same sums:
-//! one under the recorded settings, one under those that are tried. What they decide is compared until the first decision
-//! that is another one. What the task was told after that belongs to the plans that were really made, so the one under the
-//! tried settings hears nothing more.
+//! During the replay two more R7s run beside the task's own and receive the same inputs, at the same times, with the
+//! same sums: one under the recorded settings, one under the settings to try. Their decisions are compared until the
+//! first one that differs. Later inputs belong to the plans that were really made, so the R7 under the tried settings
+//! receives nothing more.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,10 +22,10 @@ use crate::records::strictness_of;
 use crate::{History, HistoryError};
 
 impl History {
-    /// Runs a task's controller again under other settings, and reports those of these names.
+    /// Runs a task's controller again under other settings, and reports the settings with these names.
     ///
     /// # Errors
-    /// An unknown or damaged task, and one that does not replay.
+    /// Fails for an unknown or damaged task, and for one that does not replay.
     pub fn rerun(
         &self,
         task: &TaskId,
@@ -50,7 +50,7 @@ impl History {
         let mut steps = Vec::new();
         cell.replay_steps(&records, strictness, &mut |step| {
             let told = step.records.iter().rev().find(|record| is_told(record)).map(|record| record.seq);
-            // Where R7 heard nothing of its own (an answer, a silence), it was the step's input that woke it.
+            // If R7 received no message in this step (but an answer or `Quiesced`), the step's input woke it.
             let seq = told.or(step.records.first().map(|record| record.seq)).unwrap_or(0);
             let log = log.lock().unwrap_or_else(PoisonError::into_inner);
             let new = log.rounds.len().saturating_sub(steps.len());
@@ -79,7 +79,7 @@ fn opened_of(task: &TaskId, records: &[Record]) -> Result<Opened, HistoryError> 
         .ok_or_else(|| HistoryError::unreadable(task))
 }
 
-/// The settings that were named, each as it is recorded and as it is tried.
+/// Returns the named settings, each as recorded and as tried.
 fn tried_settings(
     recorded: &ControllerSettings,
     tried: &ControllerSettings,
@@ -98,7 +98,7 @@ fn tried_settings(
     settings
 }
 
-/// Whether R7 was told to decide by this record.
+/// Returns whether this record makes R7 decide.
 fn is_told(record: &Record) -> bool {
     matches!(
         record.kind,
@@ -108,7 +108,7 @@ fn is_told(record: &Record) -> bool {
     )
 }
 
-/// Milliseconds from the `TaskSpec` to the person's deadline, where there is one.
+/// Returns the milliseconds from the `TaskSpec` to the person's deadline, if there is one.
 fn deadline_ms(records: &[Record]) -> Option<u64> {
     let spec = records.iter().find(|record| record.kind == RecordKind::Message(Kind::TaskSpec))?;
     match spec.message()? {
@@ -133,14 +133,14 @@ fn notes(records: &[Record], is_other_time: bool) -> Vec<String> {
     .collect()
 }
 
-/// What the two decided, each decision once.
+/// The decisions of both R7s, each once.
 #[derive(Default)]
 struct Log {
     rounds: Vec<(Option<Decided>, Option<Decided>)>,
     parting: Option<Parting>,
 }
 
-/// Makes the machines of the task, and puts the two beside its R7.
+/// A factory of the task's machines that puts the two R7s beside its own.
 struct Stand {
     inner: Arc<dyn Factory>,
     tried: Opened,
@@ -207,7 +207,7 @@ impl Observed {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let recorded = self.recorded.hear(input.clone(), ctx)?;
         if log.parting.is_some() {
-            // A notice is no decision of its own: the result that follows it is.
+            // A notice is not a decision of its own; the result that follows it is.
             if let Some(Said::Decided(decided)) = recorded {
                 match log.rounds.last_mut().filter(|(recorded, _)| recorded.is_none()) {
                     Some((recorded, _)) => *recorded = Some(decided),
@@ -227,14 +227,14 @@ impl Observed {
         let tried = self.tried.hear(input.clone(), &ctx)?;
         match (recorded, tried) {
             (None, None) => {}
-            // Both give the task up and wait for the report; the words come later, the decision is the same.
+            // Both abandon the task and wait for the report; its words come later, but the decision is the same.
             (Some(Said::GivesUp(one)), Some(Said::GivesUp(other))) if one == other => {}
             (Some(Said::Decided(recorded)), Some(Said::Decided(tried))) => {
                 log.part(recorded.parts_from(&tried));
                 log.rounds.push((Some(recorded), Some(tried)));
             }
             (recorded, tried) => {
-                // One of the two gives the task up: its end is known at once, whatever is reported.
+                // One of the two abandons the task: its end is known at once, whatever is reported.
                 let gives_up = |said: &Option<Said>| matches!(said, Some(Said::GivesUp(_)));
                 let ends = (gives_up(&recorded), gives_up(&tried));
                 let tried = match tried {
@@ -270,26 +270,26 @@ impl Log {
     }
 }
 
-/// An R7 of its own, whose effects nobody carries out.
+/// An additional R7, whose effects are not carried out.
 #[derive(Default)]
 struct Beside {
     machine: GoalGradientSolver,
     calls: u32,
-    /// What it waits for while somebody reports.
+    /// Its timer while it waits for a report.
     timer: Option<setpoint_protocol::CallId>,
 }
 
-/// What an R7 said about the round.
+/// An R7's output about the round.
 enum Said {
     Decided(Decided),
-    /// It gives the task up, and asks first what was achieved.
+    /// It abandons the task, and first asks what was achieved.
     GivesUp(EndedBy),
 }
 
 impl Beside {
     fn hear(&mut self, input: AnyInput, ctx: &Ctx<'_>) -> Result<Option<Said>, Misrouted> {
         let address = Address::singleton(RoleId::GoalGradientSolver);
-        // The ids that it makes go nowhere.
+        // The ids made here are not used anywhere.
         let mut buffer = EffectBuffer::new(address, self.calls, ctx.task.clone(), 0, ctx.now);
         self.machine.handle_any(input, ctx, &mut buffer)?;
         let (effects, calls) = buffer.into_parts();
@@ -299,14 +299,14 @@ impl Beside {
             match effect {
                 Effect::Send { payload, .. } => said = of_payload(payload).or(said),
                 Effect::Timer { call, .. } => self.timer = Some(call),
-                // R7 has no way to wish for these.
+                // R7 has no capability for these effects.
                 Effect::Model { .. } | Effect::Tool { .. } | Effect::Survey { .. } => {}
             }
         }
         Ok(said)
     }
 
-    /// Its end, when nobody reports.
+    /// Returns its end if no report comes.
     fn end(&mut self, ctx: &Ctx<'_>) -> Result<Option<Decided>, Misrouted> {
         let Some(call) = self.timer.take() else { return Ok(None) };
         match self.hear(AnyInput::Answer { call, answer: Answer::Timer }, ctx)? {

@@ -1,6 +1,7 @@
-//! The workspace of a fork: a copy of the one that the task it comes from has now.
+//! The workspace of a fork: a copy of the original task's current one.
 //!
-//! What is in a task's workspace it may change without asking, and so may the fork in its own. It must not be the same one.
+//! A task may change anything in its workspace without asking, and so may the fork in its own, so the two must not
+//! share one.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _};
@@ -12,15 +13,15 @@ use setpoint_protocol::TaskId;
 use setpoint_protocol::record::{ForkedFrom, Surroundings};
 use setpoint_protocol::replay::CopiedWorkspace;
 
-/// Entries of a workspace that a fork copies.
+/// Maximum entries of a workspace that a fork copies.
 const ENTRIES_MAX: u64 = 10_000;
-/// Bytes of its files.
+/// Maximum bytes of its files.
 const BYTES_MAX: u64 = 1024 * 1024 * 1024;
-/// Entries that were left out and are named.
+/// At most so many left-out entries are named.
 const LEFT_OUT_NAMED_MAX: usize = 5;
-/// The mode of what is not whole yet: nobody else looks into it.
+/// The mode of an incomplete copy: no other user may read it.
 const PARTIAL_MODE: u32 = 0o700;
-/// What of a mode is copied: who may read, write and run it.
+/// The part of a mode that is copied: the permissions to read, write and execute.
 const COPIED_MODE: u32 = 0o777;
 
 /// Why a workspace cannot be copied.
@@ -29,31 +30,31 @@ pub enum CopyError {
     /// It has too many entries.
     #[error("copy {}: it has more than {max} entries", folder.display())]
     TooMany {
-        /// The workspace.
+        /// Path of the workspace.
         folder: PathBuf,
-        /// How many are copied.
+        /// Maximum number of entries.
         max: u64,
     },
     /// Its files are too large.
     #[error("copy {}: its files have more than {max} bytes", folder.display())]
     TooLarge {
-        /// The workspace.
+        /// Path of the workspace.
         folder: PathBuf,
-        /// How many are copied.
+        /// Maximum number of bytes.
         max: u64,
     },
     /// Something in it cannot be read, or the copy cannot be written.
     #[error("copy {}", path.display())]
     Io {
-        /// What.
+        /// Path that failed.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         #[source]
         source: io::Error,
     },
 }
 
-/// From the one workspace to the other.
+/// A copy from one workspace to another.
 #[derive(Debug)]
 pub(crate) struct Move {
     from: PathBuf,
@@ -61,8 +62,8 @@ pub(crate) struct Move {
 }
 
 impl Move {
-    /// Where the workspace is the own one of the task that is forked, or was handed down to it by one that it was forked
-    /// from itself: then it is called by that task's id. Any other folder was given, and stays what it is.
+    /// Returns the copy if the workspace belongs to the forked task, or was inherited from a task that it was itself
+    /// forked from: then it is named by that task's id. Any other folder was given by the person, and stays shared.
     pub(crate) fn of(surroundings: &Surroundings, from: &ForkedFrom, task: &TaskId) -> Option<Self> {
         let workspace = Path::new(&surroundings.workspace);
         let name = workspace.file_name()?;
@@ -70,17 +71,17 @@ impl Move {
         is_own.then(|| Move { from: workspace.to_owned(), to: workspace.with_file_name(task.as_str()) })
     }
 
-    /// The workspace of the fork.
+    /// Returns the workspace of the fork.
     pub(crate) fn target(&self) -> String {
         self.to.to_string_lossy().into_owned()
     }
 
-    /// What a text of the fork says, said of the other workspace.
+    /// Returns a text of the fork with its workspace replaced by the original's.
     pub(crate) fn said_there(&self, text: &str) -> String {
         text.replace(&self.target(), &self.from.to_string_lossy())
     }
 
-    /// Copies what is there now; all of it or nothing.
+    /// Copies the current content; all of it or nothing.
     pub(crate) fn copy(&self) -> Result<CopiedWorkspace, CopyError> {
         self.copy_within(ENTRIES_MAX, BYTES_MAX)
     }
@@ -92,7 +93,7 @@ impl Move {
         make_folder(&self.to)?;
         let mut room = bytes_max;
         let copied = found.entries.iter().try_for_each(|entry| self.copy_entry(entry, &mut room, bytes_max));
-        // The last first: in a folder that cannot be written to nothing could be made any more.
+        // Apply modes bottom-up: nothing can be created below a read-only directory.
         let copied = copied.and_then(|()| {
             found.entries.iter().rev().chain([&root]).try_for_each(|entry| self.finish_folder(entry))
         });
@@ -105,13 +106,13 @@ impl Move {
         }
     }
 
-    /// Clears the copy away.
+    /// Removes the copy.
     pub(crate) fn undo(&self) {
-        // Whatever stopped the fork says more than that this failed, too.
+        // An error here is ignored: the error that stopped the fork is more important.
         drop(fs::remove_dir_all(&self.to));
     }
 
-    /// Everything that is to be copied, folders before what is in them, if that is not too much.
+    /// Returns everything to copy, each folder before its content, within the limits.
     fn look(&self, entries_max: u64, bytes_max: u64) -> Result<Found, CopyError> {
         let mut found = Found::default();
         let root = match fs::symlink_metadata(&self.from) {
@@ -168,11 +169,11 @@ impl Move {
             Kind::File { mode } => {
                 let source = match open(&from) {
                     Ok(file) => file,
-                    // It was there a moment ago.
+                    // It was removed since the listing.
                     Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
                     Err(source) => return Err(broken(&from, source)),
                 };
-                // It may have grown since it was looked at.
+                // It may have grown since the listing.
                 let copied = copy_file(source.take(room.saturating_add(1)), &to, *mode)
                     .map_err(|source| broken(&to, source))?;
                 *room = room.checked_sub(copied).ok_or_else(|| self.too_large(bytes_max))?;
@@ -203,8 +204,8 @@ impl Move {
     }
 }
 
-/// Where something that was created before the fork is in it: in its copy of a workspace. Everything else that the other
-/// task created is that one's, and the fork asks before it changes it.
+/// Returns where a file created before the fork is in the fork's copy of a workspace. Any other file that the
+/// original created still belongs to that task, and the fork asks before changing it.
 #[must_use]
 pub fn created_in_copy(
     path: &str,
@@ -213,23 +214,23 @@ pub fn created_in_copy(
     task: &TaskId,
 ) -> Option<String> {
     let workspace = Path::new(&surroundings.workspace);
-    // One that was forked when forks had no workspace of their own, or in a folder that was given.
+    // `None` for a fork made before forks had their own workspace, or in a folder that was given.
     workspace.file_name().filter(|name| *name == task.as_str())?;
     let below = |one: &TaskId| Path::new(path).strip_prefix(workspace.with_file_name(one.as_str())).ok();
     let below = from.tasks().find_map(below)?;
     Some(workspace.join(below).to_string_lossy().into_owned())
 }
 
-/// What is in a workspace.
+/// The content of a workspace.
 #[derive(Default)]
 struct Found {
-    /// Its own mode, where it is there.
+    /// Mode of the workspace itself, if it exists.
     mode: Option<u32>,
     entries: Vec<Entry>,
     left_out: Vec<PathBuf>,
 }
 
-/// Something in a workspace, by its path from there.
+/// An entry of a workspace, by its relative path.
 struct Entry {
     path: PathBuf,
     kind: Kind,
@@ -253,8 +254,8 @@ fn names_in(folder: &Path) -> Result<Vec<std::ffi::OsString>, CopyError> {
     Ok(names)
 }
 
-/// Where a link leads that stays in the workspace, whatever else in it is a link: up first, never further than its folder
-/// is deep, and then down.
+/// Returns the target of a link that stays inside the workspace, whatever other links it contains: it goes up first,
+/// at most as far as its folder is deep, and then down.
 fn link_inside(path: &Path, whole: &Path) -> Option<PathBuf> {
     let target = fs::read_link(whole).ok()?;
     let mut depth = path.components().count().checked_sub(1)?;
@@ -270,7 +271,7 @@ fn link_inside(path: &Path, whole: &Path) -> Option<PathBuf> {
     Some(target)
 }
 
-/// A file that was one a moment ago; what has taken its place is not followed and does not hold anybody up.
+/// Opens a file seen in the listing; whatever has replaced it is not followed and does not block.
 fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -310,7 +311,7 @@ mod tests {
         ForkedFrom { task: task(n), seq: 9, models: None, earlier: vec![] }
     }
 
-    /// The workspaces of task 1 and of its fork 2, and what is copied.
+    /// Returns the workspaces of task 1 and of its fork 2, and the copy between them.
     fn world() -> (tempfile::TempDir, Move) {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join(task(1).as_str());
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_folders_are_copied_as_they_are() {
+    fn files_and_folders_are_copied_unchanged() {
         let (_folder, moved) = world();
         put(&moved, "report.md", "one", 0o640);
         put(&moved, "a/b/run.sh", "two", 0o4755);
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_is_not_copied_and_nothing_is_left_behind() {
+    fn an_oversized_workspace_is_not_copied_even_partly() {
         let (_folder, moved) = world();
         put(&moved, "a/one", "12345", 0o600);
         put(&moved, "a/two", "67890", 0o600);
@@ -385,7 +386,7 @@ mod tests {
         assert!(matches!(refused(2, 10), CopyError::TooMany { max: 2, .. }));
         assert!(matches!(refused(3, 9), CopyError::TooLarge { max: 9, .. }));
         assert!(!moved.to.exists());
-        // A file that has grown since it was looked at.
+        // A file that has grown since the listing.
         make_folder(&moved.to).unwrap();
         make_folder(&moved.to.join("a")).unwrap();
         let grown = Entry { path: "a/one".into(), kind: Kind::File { mode: 0o600 } };
@@ -393,14 +394,14 @@ mod tests {
         moved.undo();
         assert!(!moved.to.exists());
         assert_eq!(moved.copy_within(3, 10).unwrap().entries, 3);
-        // Nobody's folder is filled up.
+        // An existing folder is never filled.
         fs::remove_file(moved.to.join("a/one")).unwrap();
         assert!(matches!(moved.copy(), Err(CopyError::Io { .. })));
         assert!(moved.to.join("a/two").exists() && !moved.to.join("a/one").exists());
     }
 
     #[test]
-    fn a_workspace_that_is_not_there_is_nothing_to_copy_and_a_link_is_none() {
+    fn a_missing_workspace_copies_nothing_and_a_link_is_refused() {
         let (folder, moved) = world();
         assert_eq!(moved.copy().unwrap().entries, 0);
         assert!(!moved.to.exists());
@@ -410,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_tasks_own_workspace_gives_way_to_another_one() {
+    fn only_a_tasks_own_workspace_is_replaced() {
         let of = |workspace: &str, from: &ForkedFrom| {
             Move::of(&surroundings(Path::new(workspace)), from, &task(3)).map(|moved| moved.target())
         };
@@ -419,7 +420,7 @@ mod tests {
         assert_eq!(of("", &from(1)), None);
         assert_eq!(of(&own(2), &from(1)), None);
         assert_eq!(of(&own(1), &from(1)), Some(own(3)));
-        // It was handed down when forks had none of their own.
+        // It was inherited when forks had no workspace of their own.
         let earlier = setpoint_protocol::record::EarlierFork { task: task(1), seq: 5, models: None };
         let nested = ForkedFrom { earlier: vec![earlier], ..from(2) };
         assert_eq!((of(&own(1), &nested), of(&own(2), &nested)), (Some(own(3)), Some(own(3))));

@@ -1,9 +1,10 @@
-//! A task as one file that other programs read and that replays elsewhere: CloudEvents 1.0, one JSON object a line.
+//! Writes a task as one file that other programs read and that replays elsewhere: CloudEvents 1.0, one JSON object
+//! per line.
 //!
-//! The first line seals the rest: how many records and fragments follow, and the chain's last value. Then come the
-//! records in order, each fragment of a prompt before the first record that names it. `data` holds a record's body byte
-//! for byte; where the wire form carries the task's id, that is added at its end, so that taking it away gives the body
-//! back. What the journal keeps besides (clock, cause, format, chain) stands in attributes of the line.
+//! The first line seals the rest: how many records and fragments follow, and the chain's last value. Then follow the
+//! records in order, each fragment of a prompt before the first record that names it. `data` holds a record's body
+//! byte for byte; if the wire form carries the task's id, that is appended, so that removing it restores the body.
+//! The journal's other columns (clock, cause, format, chain) are attributes of the line.
 
 use std::collections::BTreeMap;
 
@@ -17,33 +18,33 @@ use setpoint_protocol::{TaskId, Timestamp};
 
 use super::import::{FILE_BYTES_MAX, LINE_BYTES_MAX, LINES_MAX};
 
-/// The version of the file's form. Raised with every change that an older reader would misread.
+/// Version of the file format. Raised with every change that an older reader would misread.
 pub const EXPORT_VERSION: u32 = 1;
 
-/// What the first line says of the rest.
+/// The first line's description of the rest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seal {
-    /// The version of the file's form.
+    /// Version of the file format.
     pub version: u32,
-    /// The task.
+    /// Exported task.
     pub task_id: TaskId,
-    /// The line by which people know it.
+    /// The task's title.
     pub title: String,
-    /// The time of its first record: when it was opened, or of a fork, when the task that it comes from was.
+    /// Time of its first record: when it was opened or, for a fork, when the original task was.
     pub opened_at: Timestamp,
-    /// When it was closed; nothing while it was open.
+    /// When it was closed; `None` while it was open.
     pub closed_at: Option<Timestamp>,
-    /// The version of the machines' logic that made it.
+    /// Version of the machine logic that made it.
     pub logic_version: u32,
-    /// Records that follow.
+    /// Number of records that follow.
     pub records: u64,
-    /// Fragments that follow.
+    /// Number of fragments that follow.
     pub fragments: u64,
-    /// The last record's value in the task's chain, in hexadecimal.
+    /// Chain value of the last record, in hexadecimal.
     pub chain: String,
 }
 
-/// The seal with a hash over itself, as it stands in the file.
+/// The seal with a hash over itself, as written in the file.
 #[derive(Serialize, Deserialize)]
 struct Checked {
     #[serde(flatten)]
@@ -54,10 +55,10 @@ struct Checked {
 /// Why a task cannot be written as a file that could be read back.
 #[derive(Debug, thiserror::Error)]
 pub enum Unwritable {
-    /// A record that is no line.
+    /// A record's body is not one line of JSON.
     #[error("write record {seq} as a line: its body is no JSON on one line")]
     Body {
-        /// The record.
+        /// Sequence number of the record.
         seq: u64,
     },
     /// A line is too long.
@@ -65,29 +66,29 @@ pub enum Unwritable {
         "export the task: line {line} would be longer than the {LINE_BYTES_MAX} bytes that are read back"
     )]
     LineTooLong {
-        /// The line, from 1.
+        /// Line number, from 1.
         line: u64,
     },
-    /// There is too much of it.
+    /// The file is too large.
     #[error(
         "export the task: its file would have more than the {FILE_BYTES_MAX} bytes or {LINES_MAX} lines that are read back"
     )]
     TooLarge,
 }
 
-/// The lines of a file, as far as an import reads them.
+/// The lines of a file, within the limits of an import.
 #[derive(Debug, Default)]
 pub struct Lines {
     lines: Vec<String>,
-    /// With the ends of the lines.
+    /// Bytes so far, line ends included.
     pub(crate) bytes: u64,
 }
 
 impl Lines {
-    /// The next line, without its end.
+    /// Adds the next line, without its end.
     ///
     /// # Errors
-    /// A line or a file that is longer than what is read back.
+    /// Fails if the line or the file is longer than what is read back.
     pub fn push(&mut self, line: String) -> Result<(), Unwritable> {
         let number = self.lines.len() as u64 + 1;
         if line.len() > LINE_BYTES_MAX {
@@ -101,14 +102,14 @@ impl Lines {
         Ok(())
     }
 
-    /// All of them.
+    /// Returns all lines.
     #[must_use]
     pub fn finish(self) -> Vec<String> {
         self.lines
     }
 }
 
-/// One line. Attributes that CloudEvents does not name are extensions, in lower case without a separator.
+/// A line of the file. Attributes that CloudEvents does not define are extensions, in lower case without a separator.
 #[derive(Serialize)]
 struct Line<'a> {
     specversion: &'static str,
@@ -128,7 +129,7 @@ struct Line<'a> {
     correlationid: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     slug: Option<&'a str>,
-    /// A text, for an integer of CloudEvents ends at 2³¹ and a task's clock may not.
+    /// Written as text: integers of CloudEvents end at 2³¹, and a task's clock may exceed that.
     #[serde(skip_serializing_if = "Option::is_none")]
     clockms: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +141,7 @@ struct Line<'a> {
 
 /// Writes the lines of one task, in order from the first.
 ///
-/// It remembers what a line says of earlier records: when they were, and the slug since the `TaskSpec`.
+/// It remembers what a line says of earlier records: their times, and the slug since the `TaskSpec`.
 pub struct Exporter<'s> {
     task: TaskId,
     slug_of: &'s dyn Fn(&str) -> String,
@@ -156,7 +157,7 @@ impl std::fmt::Debug for Exporter<'_> {
 }
 
 impl<'s> Exporter<'s> {
-    /// For the task that `seal` is about; `slug_of` gives an intent's slug.
+    /// Creates an exporter for the sealed task; `slug_of` returns an intent's slug.
     #[must_use]
     pub fn new(seal: &Seal, slug_of: &'s dyn Fn(&str) -> String) -> Self {
         Exporter {
@@ -168,7 +169,7 @@ impl<'s> Exporter<'s> {
         }
     }
 
-    /// The first line, without its end as all of them.
+    /// Returns the first line; like all lines, without its end.
     #[must_use]
     pub fn seal(&self, seal: &Seal) -> String {
         let check = check_of(seal);
@@ -176,7 +177,7 @@ impl<'s> Exporter<'s> {
         self.aside(EXPORT_KIND, None, data.unwrap_or_default())
     }
 
-    /// A piece of a prompt.
+    /// Returns the line of a prompt's fragment.
     #[must_use]
     pub fn fragment(&self, text: &str) -> String {
         let hash = hex_of(FragmentHash::of(text));
@@ -184,10 +185,10 @@ impl<'s> Exporter<'s> {
         self.aside(FRAGMENT_KIND, Some(&hash), data)
     }
 
-    /// The next record, with its format and its value in the task's chain in hexadecimal.
+    /// Returns the line of the next record, given its format and its chain value in hexadecimal.
     ///
     /// # Errors
-    /// A body that is not JSON on one line, which no machine makes.
+    /// Fails if a body is not JSON on one line, which no machine produces.
     pub fn record(&mut self, record: &Record, format: u16, chain: &str) -> Result<String, Unwritable> {
         let unwritable = || Unwritable::Body { seq: record.seq };
         let data = on_the_wire(record, &self.task).ok_or_else(unwritable)?;
@@ -222,7 +223,7 @@ impl<'s> Exporter<'s> {
         serde_json::to_string(&line).map_err(|_| unwritable())
     }
 
-    /// A line that is no record.
+    /// Returns a line that is not a record.
     fn aside(&self, kind: &str, subject: Option<&str>, data: Box<RawValue>) -> String {
         let line = Line {
             specversion: "1.0",
@@ -249,22 +250,22 @@ impl<'s> Exporter<'s> {
     }
 }
 
-/// Reads a seal back; nothing when its hash is not the one of what it says.
+/// Parses a seal; `None` if its hash does not match its content.
 pub(crate) fn read_seal(data: &RawValue) -> Result<Option<Seal>, serde_json::Error> {
     let Checked { seal, check } = serde_json::from_str(data.get())?;
     Ok((check_of(&seal) == check).then_some(seal))
 }
 
-/// The body of a record of this kind, taken out of its wire form.
+/// Returns the body of a record of this kind, extracted from its wire form.
 pub(crate) fn body_of(kind: RecordKind, task: &TaskId, data: &str) -> Vec<u8> {
     let Some(added) = added_to(kind, task) else { return data.as_bytes().to_vec() };
     let Some(before) = data.strip_suffix(&*added) else { return data.as_bytes().to_vec() };
-    // The comma stands between what was there and what was added.
+    // A comma separates the added field from the others.
     let before = before.strip_suffix(',').unwrap_or(before);
     format!("{before}}}").into_bytes()
 }
 
-/// The wire form of a record's body, with every byte of it; `None` where it is no JSON on one line.
+/// Returns the wire form of a record's body, with every byte of it; `None` if it is not JSON on one line.
 fn on_the_wire(record: &Record, task: &TaskId) -> Option<Box<RawValue>> {
     let body = std::str::from_utf8(&record.body).ok()?;
     let raw = RawValue::from_string(body.to_owned()).ok()?;
@@ -278,10 +279,10 @@ fn on_the_wire(record: &Record, task: &TaskId) -> Option<Box<RawValue>> {
     RawValue::from_string(format!("{before}{comma}{added}")).ok()
 }
 
-/// What the wire form adds to the body of a record of this kind, with the end of the object.
+/// Returns what the wire form appends to the body of a record of this kind, including the end of the object.
 fn added_to(kind: RecordKind, task: &TaskId) -> Option<String> {
     let RecordKind::Message(kind) = kind else { return None };
-    // A task's id has no character that JSON writes otherwise.
+    // A task's id has no character that JSON would escape.
     Some(format!("\"{}\":\"{task}\"}}", task_id_field(kind)?))
 }
 
@@ -289,7 +290,7 @@ fn check_of(seal: &Seal) -> FragmentHash {
     FragmentHash::of(&serde_json::to_string(seal).unwrap_or_default())
 }
 
-/// A hash as it is written.
+/// Returns a hash in its written form.
 pub(crate) fn hex_of(hash: FragmentHash) -> String {
     match serde_json::to_value(hash) {
         Ok(serde_json::Value::String(text)) => text,

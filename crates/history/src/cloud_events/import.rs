@@ -1,7 +1,7 @@
-//! An exported task, read back to the same bytes. The file may come from anybody.
+//! Reads an exported task back to the same bytes. The file is untrusted.
 //!
-//! Every line must be exactly what [`Exporter`] writes of what was read from it, so a byte that was changed anywhere is
-//! seen here, or by whoever follows the chain of the records.
+//! Every line must be exactly what [`Exporter`] writes for the values read from it, so a byte changed anywhere is
+//! detected here, or by the check of the records' chain.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Read as _};
@@ -15,103 +15,103 @@ use setpoint_protocol::{TaskId, Timestamp};
 
 use super::export::{EXPORT_VERSION, Exporter, Seal, body_of, read_seal};
 
-/// Longest line in bytes: the largest body, and room for a fragment whose every character is written as an escape.
+/// Maximum line in bytes: the largest body, and room for a fragment whose every character is escaped.
 pub const LINE_BYTES_MAX: usize = 48 * 1024 * 1024;
-/// Most lines.
+/// Maximum number of lines.
 pub const LINES_MAX: u64 = 1_000_000;
-/// Largest file in bytes.
+/// Maximum file in bytes.
 pub const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
-/// Characters of what was found that an error tells.
+/// Maximum characters of a found value in an error.
 const FOUND_CHARS_MAX: usize = 80;
 
-/// Why a file is no exported task that can be used. Lines count from 1.
+/// Why a file is not a usable exported task. Lines count from 1.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The file broke.
+    /// Reading the file failed.
     #[error("read line {line}")]
     Read {
-        /// The line.
+        /// Line number.
         line: u64,
-        /// Why.
+        /// Cause of the failure.
         #[source]
         source: io::Error,
     },
-    /// It does not begin as an exported task.
+    /// It does not begin like an exported task.
     #[error("read line 1: no exported task begins like this")]
     NotExported,
     /// It was written by a newer program.
     #[error("read line {line}: its format is {found}, and this program reads up to {known}")]
     Newer {
-        /// The line.
+        /// Line number.
         line: u64,
-        /// Its format.
+        /// Format version of the file.
         found: u64,
-        /// The newest that can be read.
+        /// Newest version that can be read.
         known: u64,
     },
     /// A line is too long.
     #[error("read line {line}: it is longer than {LINE_BYTES_MAX} bytes")]
     LineTooLong {
-        /// The line.
+        /// Line number.
         line: u64,
     },
-    /// There is too much of it.
+    /// The file is too large.
     #[error("read line {line}: a file of more than {FILE_BYTES_MAX} bytes or {LINES_MAX} lines is not read")]
     TooLarge {
-        /// The line.
+        /// Line number.
         line: u64,
     },
-    /// A line is no line of an exported task.
+    /// A line does not have the form of an exported task's.
     #[error("read line {line}: {reason}")]
     Malformed {
-        /// The line.
+        /// Line number.
         line: u64,
         /// What is wrong with it.
         reason: String,
     },
-    /// A column of a record cannot be read.
+    /// A column of a record cannot be parsed.
     #[error("read line {line}, record {seq}: its {column} is {found:?}")]
     Column {
-        /// The line.
+        /// Line number.
         line: u64,
-        /// The record.
+        /// Sequence number of the record.
         seq: u64,
-        /// Which column.
+        /// Name of the column.
         column: &'static str,
-        /// What stands there.
+        /// Value that was found.
         found: String,
     },
     /// The records are not in order.
     #[error("read line {line}: record {expected} comes next, and this is record {found}")]
     Order {
-        /// The line.
+        /// Line number.
         line: u64,
-        /// The record that should stand there.
+        /// Expected sequence number.
         expected: u64,
-        /// The one that does.
+        /// Sequence number that was found.
         found: u64,
     },
-    /// A line is not as it was written.
+    /// A line was changed after it was written.
     #[error("read line {line}{}: it was changed after it was written", record(*.seq))]
     Changed {
-        /// The line.
+        /// Line number.
         line: u64,
-        /// The record, where it is one.
+        /// Sequence number, if the line is a record.
         seq: Option<u64>,
     },
-    /// The file ends too early, or goes on too long.
+    /// The file has too few or too many lines.
     #[error(
         "read the file to its end: its first line says {records} records and {fragments} fragments, and there are \
          {found_records} and {found_fragments}"
     )]
     Incomplete {
-        /// Records that there should be.
+        /// Number of records according to the first line.
         records: u64,
-        /// Fragments that there should be.
+        /// Number of fragments according to the first line.
         fragments: u64,
-        /// Records that there are.
+        /// Number of records found.
         found_records: u64,
-        /// Fragments that there are.
+        /// Number of fragments found.
         found_fragments: u64,
     },
 }
@@ -120,27 +120,27 @@ fn record(seq: Option<u64>) -> String {
     seq.map(|seq| format!(", record {seq}")).unwrap_or_default()
 }
 
-/// What stands in a line after the first.
+/// The content of a line after the first.
 #[derive(Debug)]
 pub enum Line {
-    /// A piece of a prompt.
+    /// A fragment of a prompt.
     Fragment(String),
     /// A record.
     Record(Box<Stored>),
 }
 
-/// A record with what the journal keeps of it besides.
+/// A record with the journal's other columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// The record.
+    /// Record itself.
     pub record: Record,
-    /// The encoding of its body.
+    /// Encoding of its body.
     pub format: u16,
-    /// Its value in the task's chain, in hexadecimal. Whether it fits is not known here.
+    /// Its chain value in hexadecimal. Whether it continues the chain is not checked here.
     pub chain: String,
 }
 
-/// One line as it stands there. What it leaves out, writing it again shows.
+/// A parsed line. Anything that it omits shows when the line is written again and compared.
 #[derive(Deserialize)]
 struct Event<'a> {
     r#type: String,
@@ -171,7 +171,7 @@ pub struct Importer<'s, R> {
     seal: Seal,
     records: u64,
     fragments: BTreeSet<FragmentHash>,
-    /// Fragments that records have named, and those that stand before the next record, with their lines.
+    /// Fragments that records have named, and those that precede the next record, with their lines.
     named: BTreeSet<FragmentHash>,
     waiting: Vec<(u64, FragmentHash)>,
 }
@@ -183,10 +183,10 @@ impl<R> std::fmt::Debug for Importer<'_, R> {
 }
 
 impl<'s, R: BufRead> Importer<'s, R> {
-    /// Reads the first line; `slug_of` gives an intent's slug.
+    /// Reads the first line; `slug_of` returns an intent's slug.
     ///
     /// # Errors
-    /// A first line that is none of an exported task.
+    /// Fails if the first line is not that of an exported task.
     pub fn new(input: R, slug_of: &'s dyn Fn(&str) -> String) -> Result<Self, ImportError> {
         let mut lines = Lines { input, number: 0, bytes: 0 };
         let text = lines.next()?.ok_or(ImportError::NotExported)?;
@@ -219,20 +219,20 @@ impl<'s, R: BufRead> Importer<'s, R> {
         })
     }
 
-    /// What the first line says.
+    /// Returns the content of the first line.
     pub fn seal(&self) -> &Seal {
         &self.seal
     }
 
-    /// The line that was read last, from 1.
+    /// Returns the number of the line read last, from 1.
     pub fn line(&self) -> u64 {
         self.lines.number
     }
 
-    /// The next line; `None` after the last, when everything that was sealed is there.
+    /// Returns the next line; `None` after the last, if everything that was sealed has been read.
     ///
     /// # Errors
-    /// A line that is not what was written, and an end that comes too early.
+    /// Fails on a line that differs from what was written, and on an early end.
     #[expect(clippy::should_implement_trait, reason = "it fails, and an iterator would go on after that")]
     pub fn next(&mut self) -> Result<Option<Line>, ImportError> {
         let Some(text) = self.lines.next()? else { return self.end() };
@@ -320,8 +320,8 @@ impl<'s, R: BufRead> Importer<'s, R> {
         Ok(Line::Record(Box::new(Stored { record, format, chain })))
     }
 
-    /// What stands before a record is what it is the first to name, in that order. A piece that the journal did not have
-    /// is in no file: how many there are is sealed.
+    /// Checks that the fragments before a record are those that it is the first to name, in that order. A fragment
+    /// missing from the journal is in no file; the seal gives the number of fragments.
     fn place_fragments(&mut self, record: &Record) -> Result<(), ImportError> {
         let mut waiting = std::mem::take(&mut self.waiting).into_iter().peekable();
         for hash in record.asked_fragments() {
@@ -336,17 +336,17 @@ impl<'s, R: BufRead> Importer<'s, R> {
     }
 }
 
-/// The kind in a line's type.
+/// Returns the kind in a line's type.
 fn kind_of<'e>(event: &'e Event<'_>) -> Option<&'e str> {
     event.r#type.strip_prefix(EVENT_PREFIX)
 }
 
-/// The sender's address in a line's source.
+/// Returns the sender's address in a line's source.
 fn sender_in<'e>(source: &'e str, task: &TaskId) -> Option<&'e str> {
     source.strip_prefix("/setpoint/tasks/")?.strip_prefix(task.as_str())?.strip_prefix('/')
 }
 
-/// The version that a seal says, whatever else a newer one holds.
+/// Returns the version in a seal, whatever else a newer one contains.
 fn version_of(data: &RawValue) -> Option<u64> {
     #[derive(Deserialize)]
     struct Version {
@@ -355,7 +355,7 @@ fn version_of(data: &RawValue) -> Option<u64> {
     serde_json::from_str::<Version>(data.get()).ok().map(|read| read.version)
 }
 
-/// Lines within bounds.
+/// The lines of the input, within limits.
 struct Lines<R> {
     input: R,
     number: u64,
@@ -363,7 +363,7 @@ struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The next line without its end; `None` after the last. A line that has no end was cut.
+    /// Returns the next line without its end; `None` after the last. A line without an end was cut.
     fn next(&mut self) -> Result<Option<String>, ImportError> {
         let line = self.number + 1;
         let mut bytes = Vec::new();

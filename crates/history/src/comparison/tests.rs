@@ -1,4 +1,4 @@
-//! What two tasks part in, and what not.
+//! Tests of which differences between two tasks count.
 
 use setpoint_protocol::record::ForkedFrom;
 use setpoint_protocol::topology::Kind;
@@ -36,7 +36,7 @@ fn records(workspace_of: &TaskId, forked_from: Option<ForkedFrom>) -> Vec<Record
 }
 
 #[test]
-fn a_place_in_the_workspace_of_a_task_is_the_same_one_in_its_fork() {
+fn paths_in_the_workspaces_of_a_task_and_its_fork_compare_equal() {
     let [first, fork, other] = [1, 2, 3].map(|n| TaskId::mint("count", n));
     let from = || Some(ForkedFrom { task: first.clone(), seq: 1, models: None, earlier: vec![] });
     let decision = |workspace_of: &TaskId| {
@@ -47,7 +47,7 @@ fn a_place_in_the_workspace_of_a_task_is_the_same_one_in_its_fork() {
         (decided.is_same, is_named, comparison.first_record.map(|parting| parting.seq))
     };
     assert_eq!(decision(&fork), (true, true, None));
-    // What was taken over names the old place.
+    // Inherited records name the original workspace.
     assert_eq!(decision(&first), (true, true, None));
     assert_eq!(decision(&other), (false, true, Some(2)));
 }
@@ -65,7 +65,7 @@ fn message(kind: Kind, body: &Value) -> Record {
     }
 }
 
-/// A decision and an end, of a run that took longer where Ω is greater.
+/// Returns a decision and an end of a run that took longer for a greater Ω.
 fn decided(omega: f64, change: impl Fn(&mut Value)) -> Vec<Record> {
     let reason = |state: &str| {
         format!(
@@ -109,7 +109,7 @@ fn decided(omega: f64, change: impl Fn(&mut Value)) -> Vec<Record> {
 }
 
 #[test]
-fn a_run_is_the_same_a_second_later() {
+fn a_run_a_second_later_compares_equal() {
     let task = TaskId::mint("count", 1);
     let compared = |one: &[Record], other: &[Record]| {
         let comparison = Comparison::of((&task, one), (&task, other));
@@ -122,7 +122,7 @@ fn a_run_is_the_same_a_second_later() {
         now.iter().all(|record| !matches!(record.kind, RecordKind::Message(_)) || record.message().is_some())
     );
     assert_eq!(compared(&now, &decided(0.75, |_| {})), (vec![], None));
-    // What was measured and decided is compared.
+    // Measurements and decisions are compared.
     let other = decided(0.75, |directive| directive["loss"]["D"] = 0.0625.into());
     assert_eq!(compared(&now, &other), (vec!["round 1, loss".to_owned()], Some(1)));
     let other = decided(0.75, |directive| {
@@ -133,7 +133,7 @@ fn a_run_is_the_same_a_second_later() {
 }
 
 #[test]
-fn a_setting_is_no_duration_and_neither_is_what_a_tool_is_given() {
+fn settings_and_tool_inputs_are_not_durations() {
     let task = TaskId::mint("count", 1);
     let parting = |one: &[Record], other: &[Record]| {
         Comparison::of((&task, one), (&task, other)).first_record.map(|parting| parting.seq)
@@ -155,7 +155,7 @@ fn a_setting_is_no_duration_and_neither_is_what_a_tool_is_given() {
 }
 
 #[test]
-fn rounds_are_told_in_order_whatever_their_number() {
+fn rounds_are_listed_in_numeric_order() {
     let task = TaskId::mint("count", 1);
     let mut records = Vec::new();
     for round in [2, 10, u32::MAX] {

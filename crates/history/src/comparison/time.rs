@@ -1,7 +1,7 @@
-//! Numbers that are born of time: the same run a second later has others.
+//! Numbers that depend on time: they differ when the same run is a second later.
 
-/// Whether the number of this name, in an object of that one, is a duration or holds one. Ω counts the time that is used up,
-/// and L and its gradient count Ω; what memory knows fades.
+/// Returns whether the number `name` in an object `object` is a duration or depends on one. Ω counts the time used, L
+/// and its gradient include Ω, and memory fades with time.
 pub(super) fn is_of_time(object: &str, name: &str) -> bool {
     match object {
         "loss" => matches!(name, "Omega" | "L"),
@@ -14,18 +14,19 @@ pub(super) fn is_of_time(object: &str, name: &str) -> bool {
     }
 }
 
-/// A line of the loss without them: what is left is D and P.
+/// Returns a line of the loss reduced to D and P, which do not depend on time.
 pub(super) fn loss_aside(line: &str) -> &str {
     line.split_once(" Ω ").map_or(line, |(measured, _)| measured)
 }
 
-/// Before the numbers behind a reason, up to a bracket; and before what is said of a round that is worse by its budget alone.
+/// Text before the numbers after a reason, up to a bracket, and before the note on a round that is worse only by its
+/// budget.
 const NUMBERS: &str = " (L = ";
 const SENTENCE: &str = " The budget part alone makes this round look like worsening: ";
-/// Bytes in which the numbers end. Whatever is longer is somebody else's words.
+/// Maximum bytes of the numbers. A longer text is not the controller's.
 const NUMBERS_BYTES_MAX: usize = 400;
 
-/// What the controller says, without the numbers behind its reason.
+/// Returns the controller's text without the numbers after its reason.
 pub(super) fn numbers_aside(text: &str) -> String {
     let mut places: Vec<(usize, &str)> =
         text.match_indices(NUMBERS).chain(text.match_indices(SENTENCE)).collect();
@@ -33,7 +34,7 @@ pub(super) fn numbers_aside(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
     for (place, opening) in places {
-        // What was passed over already has it in it.
+        // This place is inside a part that was already skipped.
         let Some(before) = place.checked_sub(text.len() - rest.len()) else { continue };
         let (before, found) = rest.split_at(before);
         let inside = found.split_at(opening.len()).1;
@@ -46,14 +47,14 @@ pub(super) fn numbers_aside(text: &str) -> String {
     kept
 }
 
-/// How long the numbers are, their bracket included, if that is what stands here.
+/// Returns the length of the numbers at this place, their bracket included; `None` if there are none.
 fn numbers(inside: &str) -> Option<usize> {
     let near = inside.split_at(inside.floor_char_boundary(NUMBERS_BYTES_MAX)).0;
     let end = near.find(')')?;
     near.split_at(end).0.contains("; ∇L = ").then_some(end + 1)
 }
 
-/// The same of a sentence, which ends with its number.
+/// Returns the length of such a sentence, which ends with its number.
 fn sentence(inside: &str) -> Option<usize> {
     let near = inside.split_at(inside.floor_char_boundary(NUMBERS_BYTES_MAX)).0;
     let (before, number) = near.split_once("∇L would be ")?;
@@ -66,13 +67,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_left_out_wherever_they_stand_and_nothing_else() {
+    fn only_numbers_that_depend_on_time_are_left_out() {
         let reason = "change_path (L = 0.6; ∇L = +0.1) because (L = x) of it. The budget part alone makes this round look \
                       like worsening: without it ∇L would be +0.02. So (L = 1; ∇L = 0)";
         assert_eq!(numbers_aside(reason), "change_path because (L = x) of it. So");
         assert_eq!(numbers_aside("(L = 0.6; ∇L = 1) (L = ∇"), "(L = 0.6; ∇L = 1) (L = ∇");
         assert_eq!(numbers_aside("x (L = 1 (L = 2; ∇L = 3) y (L = 1; ∇L = 2) z"), "x y z");
-        // Each place is looked at once, and no further than numbers go.
+        // Each place is examined once, and only as far as numbers extend.
         let hostile = " (L = ".repeat(500_000);
         assert_eq!(numbers_aside(&hostile), hostile);
         let hostile = SENTENCE.repeat(50_000);

@@ -21,7 +21,7 @@ fn record(seq: u64, cause: Option<u64>, kind: RecordKind, body: &str) -> Record 
     }
 }
 
-/// A task's records, with bodies that a reader might be tempted to write otherwise.
+/// Returns a task's records, with bodies that a serialiser might write differently.
 fn records() -> Vec<Record> {
     let spec = TaskSpec {
         title: String::new(),
@@ -40,10 +40,10 @@ fn records() -> Vec<Record> {
     ]
 }
 
-/// A piece of a prompt.
+/// A fragment of a prompt.
 const PIECE: &str = "a piece\nof a \"prompt\" \u{1b}";
 
-/// The body of a question that is made of these pieces.
+/// Returns the body of a question with these fragments.
 fn asked(pieces: &[&str]) -> String {
     let fragments: Vec<_> = pieces.iter().map(|piece| FragmentHash::of(piece)).collect();
     let ask = serde_json::json!({ "model": { "purpose": "plan", "fragments": fragments } });
@@ -100,7 +100,7 @@ fn a_file_is_read_back_to_the_same_bytes() {
     assert_eq!(fragments, [PIECE]);
 }
 
-/// A file of pieces and questions; a line of pieces (`+a`) or a question of those (`a b`).
+/// Returns a file of fragments and questions; each line is a fragment (`+a`) or a question with fragments (`a b`).
 fn asked_file(lines: &[&str]) -> String {
     let is_piece = |line: &&&str| line.starts_with('+');
     let pieces = lines.iter().filter(is_piece).count() as u64;
@@ -122,10 +122,10 @@ fn asked_file(lines: &[&str]) -> String {
 }
 
 #[test]
-fn a_piece_stands_before_the_first_record_that_names_it_and_nowhere_else() {
+fn a_fragment_precedes_the_first_record_that_names_it() {
     for lines in [
         &["+a", "+b", "a b a", "b a", "+c", "a c"][..],
-        // A piece that the journal has lost is in no file of it.
+        // A fragment missing from the journal is in no exported file.
         &["+b", "a b c", "a c"],
     ] {
         read(asked_file(lines).as_bytes()).unwrap();
@@ -204,9 +204,9 @@ fn a_cut_file_is_refused_wherever_it_is_cut() {
     }
 }
 
-/// Bodies and chain values are for whoever follows the chain; everything else is seen here.
+/// The chain covers bodies and chain values; every other change is detected here.
 #[test]
-fn a_changed_byte_outside_of_the_bodies_is_refused() {
+fn a_changed_byte_outside_the_bodies_is_refused() {
     let file = file();
     let mut missed = Vec::new();
     for at in 0..file.len() {
@@ -221,14 +221,14 @@ fn a_changed_byte_outside_of_the_bodies_is_refused() {
         }
     }
     let text: String = missed.iter().map(|at| char::from(file.as_bytes()[*at])).collect();
-    // A body, a clock, a cause, a format or a chain value that reads like another one: the chain covers all of them.
+    // A changed body, clock, cause, format or chain value may still parse, but the chain covers all of them.
     assert!(missed.len() < 900, "{} bytes: {text}", missed.len());
     let first = file.lines().next().unwrap().len();
     assert!(missed.iter().all(|at| *at > first), "the first line is covered whole");
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn errors_name_their_place() {
     let file = file();
     let error = |from: &str, to: &str| {
         assert!(file.contains(from), "{from}");
@@ -301,9 +301,9 @@ fn a_line_without_end_is_not_read_into_memory() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Whatever stands in a file, reading it ends, and what comes out was written like this.
+    /// Any input terminates, and every accepted line is one that the exporter writes.
     #[test]
-    fn hostile_bytes_are_refused_or_read_as_they_stand(
+    fn hostile_bytes_are_refused_or_read_unchanged(
         at in 0_usize..7,
         garbage in proptest::collection::vec(any::<u8>(), 0..64),
         place in 0_usize..400,
@@ -331,7 +331,7 @@ proptest! {
         }
     }
 
-    /// Every body that a machine can write comes back byte by byte, whatever its kind adds to it.
+    /// Every body that a machine can write is restored byte for byte, whatever its kind appends.
     #[test]
     fn bodies_survive_the_wire_form(
         text in ".{0,40}",
@@ -348,9 +348,9 @@ proptest! {
     }
 }
 
-/// What is written is what is read, up to the last byte.
+/// Export and import have the same limits, to the byte.
 #[test]
-fn a_file_is_written_as_far_as_it_is_read() {
+fn export_and_import_have_the_same_limits() {
     use crate::cloud_events::export::{Lines as Written, Unwritable};
 
     let read = |number: u64, bytes: u64, length: usize| {
