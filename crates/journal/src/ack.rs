@@ -1,4 +1,4 @@
-//! How a submitter hears what became of its submission.
+//! How a submitter learns the outcome of its submission.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,15 +7,16 @@ use std::sync::Arc;
 use crate::error::JournalError;
 use crate::submission::{Committed, Submission};
 
-/// Called exactly once, when the submission is durable or refused. It runs on the writer's thread (in memory:
-/// on a submitter's thread), so it must be short and must not make a blocking call of the journal.
+/// Callback for the outcome of a submission, called exactly once, when it is durable or refused. It runs on the
+/// writer's thread (in memory: on a submitter's thread), so it must be short and must not make a blocking call of
+/// the journal.
 pub type Ack = Box<dyn FnOnce(Result<Committed, Arc<JournalError>>) + Send>;
 
-/// The queue was full; both parts come back.
+/// A submission returned because the queue was full, with its acknowledgement.
 pub struct NotQueued {
     /// The submission, unchanged.
     pub submission: Submission,
-    /// The acknowledgement, not called.
+    /// The acknowledgement, not yet called.
     pub ack: Ack,
 }
 
@@ -25,7 +26,7 @@ impl fmt::Debug for NotQueued {
     }
 }
 
-/// Keeps the promise "exactly once": a request that is dropped unprocessed was not appended, and says so.
+/// An acknowledgement that is called exactly once: if dropped, it reports [`JournalError::Closed`].
 pub(crate) struct OneAck(Option<Ack>);
 
 impl OneAck {
@@ -39,7 +40,7 @@ impl OneAck {
         }
     }
 
-    /// Takes the callback out again, uncalled.
+    /// Takes the callback out without calling it.
     pub(crate) fn into_inner(mut self) -> Option<Ack> {
         self.0.take()
     }
@@ -53,7 +54,7 @@ impl Drop for OneAck {
     }
 }
 
-/// Somebody else's code on our thread: its panic must not take the journal down.
+/// Catches a panic of the caller's callback, which runs on the journal's thread and must not end it.
 pub(crate) fn guarded(what: &str, callback: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(callback)).is_err() {
         tracing::error!("{what} panicked; the journal goes on");

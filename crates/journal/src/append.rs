@@ -1,4 +1,4 @@
-//! The rules of appending, for every backend: who may append what behind which row.
+//! The rules of appending, for every backend: who may append what after which row.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The hash that ties every row of a task to the row before it, and the place where a task stands.
+//! The hash that chains every row of a task to the row before it, and a task's head.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use crate::row::{Columns, NewRow, Row, SealedRow, check_name};
 /// The chain value of a row.
 pub type Chain = [u8; 32];
 
-/// Where a task stands: the number and the chain value of its last row.
+/// A task's head: the number and the chain value of its last row.
 ///
-/// It is all that a submitter needs to number and chain the next rows, without asking the journal.
+/// A submitter needs nothing else to number and chain the next rows, without asking the journal.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TaskHead {
     task: Arc<str>,
@@ -21,20 +21,20 @@ pub struct TaskHead {
 }
 
 impl TaskHead {
-    /// The head of a task without rows. Fails with [`JournalError::BadName`] or [`JournalError::Limit`] for
-    /// an id that is empty, holds control characters or is longer than [`TASK_ID_BYTES_MAX`].
+    /// Returns the head of a task without rows. Fails with [`JournalError::BadName`] or [`JournalError::Limit`] if
+    /// the id is empty, holds control characters or is longer than [`TASK_ID_BYTES_MAX`].
     pub fn start(task: &str) -> Result<Self> {
         check_name("task id", task, TASK_ID_BYTES_MAX)?;
         Ok(Self { task: task.into(), seq: 0, chain: start_of_chain(task) })
     }
 
-    /// The task.
+    /// The id of the task.
     #[must_use]
     pub fn task(&self) -> &Arc<str> {
         &self.task
     }
 
-    /// Number of the last row; 0 for none.
+    /// Number of the last row; 0 if there are no rows.
     #[must_use]
     pub fn seq(&self) -> u64 {
         self.seq
@@ -50,8 +50,8 @@ impl TaskHead {
         Self { task, seq, chain }
     }
 
-    /// Chains a row and moves on to it. Fails with [`JournalError::SeqConflict`] where the row is not the
-    /// next one.
+    /// Chains a row and moves the head to it. Fails with [`JournalError::SeqConflict`] if the row is not the next
+    /// one.
     pub(crate) fn seal(&mut self, row: NewRow) -> Result<SealedRow> {
         let expected = self.seq + 1;
         if row.seq != expected {
@@ -64,8 +64,8 @@ impl TaskHead {
         Ok(SealedRow { row, chain, is_pruned: false })
     }
 
-    /// Moves on to a stored row if it continues this head by number and by chain. The chain of a pruned row cannot be
-    /// computed any more and is taken as it is: the row behind it is still chained to it.
+    /// Moves the head to a stored row if the row continues it by number and by chain. The chain of a pruned row
+    /// cannot be recomputed, so it is accepted as stored: the next row is still chained to it.
     pub(crate) fn follow(&mut self, row: &Row) -> std::result::Result<(), Break> {
         if row.seq != self.seq + 1 {
             return Err(Break::Seq);
@@ -79,7 +79,7 @@ impl TaskHead {
     }
 }
 
-/// Why a stored row does not follow.
+/// Why a stored row does not follow the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Break {
     Seq,
@@ -92,20 +92,21 @@ pub fn chain(previous: &Chain, task: &str, row: &NewRow) -> Chain {
     chain_of(previous, task, row.columns())
 }
 
-/// The value that a task's first row is chained to. Another domain than rows, so that no row can imitate it.
+/// Returns the value that a task's first row is chained to. It is hashed in another domain than rows, so that no
+/// row can imitate it.
 #[must_use]
 pub fn start_of_chain(task: &str) -> Chain {
     blake3::derive_key("setpoint journal 2026 start of a task's chain", task.as_bytes())
 }
 
-/// Bytes of a row that are not text, the texts' lengths among them, at most.
+/// At most this many bytes of a row are not text; includes the lengths of the texts.
 const FIXED_BYTES_MAX: usize = 128;
 
-/// Fixed-width numbers, and a length before each text, so that two different rows never feed the same bytes.
+/// Hashes fixed-width numbers, and a length before each text, so that two different rows never hash the same bytes.
 pub(crate) fn chain_of(previous: &Chain, task: &str, columns: Columns<'_>) -> Chain {
     let Columns { seq, at_us, clock_ms, from, to, kind, cause, format, body } = columns;
     let texts = [task.as_bytes(), from.as_bytes(), to.as_bytes(), kind.as_bytes(), body];
-    // In one piece: the hasher is several times quicker with it than with many small ones.
+    // One buffer: the hasher is several times faster on it than on many small pieces.
     let mut bytes = Vec::with_capacity(FIXED_BYTES_MAX + texts.iter().map(|text| text.len()).sum::<usize>());
     bytes.extend_from_slice(previous);
     bytes.extend_from_slice(&seq.to_le_bytes());
@@ -148,16 +149,16 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-        /// The values are drawn from few, so that equal encodings of different rows would meet.
+        /// Draws from few values, so that rows with the same encoding would be found.
         #[test]
         fn only_equal_rows_have_equal_chains(a in row(), b in row()) {
             let start = start_of_chain("t");
             prop_assert_eq!(a == b, chain(&start, &a.0, &a.1) == chain(&start, &b.0, &b.1));
         }
 
-        /// Bytes that move from one column into its neighbour change the encoding.
+        /// Moving bytes from one column to the next must change the encoding.
         #[test]
-        fn texts_cannot_flow_into_each_other(text in "[ -~]{1,12}", cut in 0usize..12) {
+        fn moving_bytes_between_columns_changes_the_chain(text in "[ -~]{1,12}", cut in 0usize..12) {
             let cut = cut.min(text.len());
             let (left, right) = text.split_at(cut);
             let row = |from: &str, to: &str, kind: &str, body: &str| NewRow {
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn every_column_and_the_previous_row_count() {
+    fn chain_covers_every_column_and_the_previous_row() {
         let base = NewRow {
             seq: 1,
             at_us: 2,
@@ -221,9 +222,9 @@ mod tests {
         assert_eq!(seen.len(), all);
     }
 
-    /// Stored chains outlive the program: a change of the encoding must be seen here first.
+    /// Stored chains outlive the program, so a changed encoding must fail this test.
     #[test]
-    fn the_encoding_is_pinned() {
+    fn chain_encoding_is_pinned() {
         let row = NewRow {
             seq: 1,
             at_us: 1_700_000_000_000_000,

@@ -1,52 +1,52 @@
-//! What other processes want from a task: commands wait in the journal until the task's owner takes them
-//! together with the rows that they cause.
+//! Requests of other processes to a task: a command waits in the journal until the task's owner takes it
+//! together with the rows that it causes.
 
 use crate::error::{JournalError, Result};
 use crate::limits::{COMMAND_BODY_BYTES_MAX, COMMANDS_PER_TASK_MAX, KIND_BYTES_MAX};
 use crate::row::{check_name, check_size};
 use crate::store::{CommandScope, Store, Tid};
 
-/// A command to be sent.
+/// A command to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCommand {
-    /// What it is; 1 to [`KIND_BYTES_MAX`] bytes.
+    /// Kind of the command; 1 to [`KIND_BYTES_MAX`] bytes.
     pub kind: String,
-    /// The exact bytes; at most [`COMMAND_BODY_BYTES_MAX`].
+    /// Exact bytes; at most [`COMMAND_BODY_BYTES_MAX`].
     pub body: Vec<u8>,
-    /// When it was sent, in microseconds since 1970 (UTC).
+    /// Time of sending, in microseconds since 1970 (UTC).
     pub at_us: i64,
 }
 
-/// A command that waits.
+/// A pending command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// Its number: rises over all tasks and is never used twice.
+    /// Number of the command: increases over all tasks and is never reused.
     pub id: u64,
-    /// The task that it is for.
+    /// Id of the task that it is for.
     pub task: String,
-    /// What it is.
+    /// Kind of the command.
     pub kind: String,
-    /// The exact bytes.
+    /// Exact bytes.
     pub body: Vec<u8>,
-    /// When it was sent, in microseconds since 1970 (UTC).
+    /// Time of sending, in microseconds since 1970 (UTC).
     pub at_us: i64,
 }
 
-/// What became of a command.
+/// The state of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandState {
-    /// It waits.
+    /// No submission has taken it yet.
     Pending,
     /// A submission took it.
     Taken {
-        /// The first row of that submission.
+        /// Number of the first row of that submission.
         seq: u64,
     },
-    /// The task was closed before anybody took it.
+    /// The task was closed before a submission took it.
     TooLate,
 }
 
-/// A command as it is stored.
+/// A command's task and state, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CommandEntry {
     pub(crate) tid: Tid,
@@ -54,7 +54,7 @@ pub(crate) struct CommandEntry {
 }
 
 impl CommandState {
-    /// As it is stored: nothing, the row that took it, or 0 for none.
+    /// Decodes the column `taken_seq`: null for pending, 0 for too late, otherwise the row that took the command.
     pub(crate) fn from_taken_seq(taken_seq: Option<u64>) -> Self {
         match taken_seq {
             None => Self::Pending,
@@ -86,7 +86,7 @@ pub(crate) fn push(store: &mut dyn Store, task: &str, command: &NewCommand) -> R
     store.insert_command(tid, command)
 }
 
-/// Every command that a submission takes must wait for its task, and be named once.
+/// Checks that every command that a submission takes is pending for its task and is named only once.
 pub(crate) fn check_taken(store: &dyn Store, task: &str, tid: Option<Tid>, ids: &[u64]) -> Result<()> {
     for (n, id) in ids.iter().enumerate() {
         let waits = store
@@ -100,7 +100,7 @@ pub(crate) fn check_taken(store: &dyn Store, task: &str, tid: Option<Tid>, ids: 
     Ok(())
 }
 
-/// Marks everything that still waits for a task as too late, and names it.
+/// Marks every pending command of a task as too late, and returns their numbers.
 pub(crate) fn expire(store: &mut dyn Store, tid: Tid) -> Result<Vec<u64>> {
     let waiting = store.pending(CommandScope::Task(tid), 0, COMMANDS_PER_TASK_MAX)?;
     let ids: Vec<u64> = waiting.into_iter().map(|command| command.id).collect();

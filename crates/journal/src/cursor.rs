@@ -1,11 +1,11 @@
-//! Named places in the journal: how far somebody outside the tasks has read.
+//! Named positions in the journal: how far a reader outside the tasks has read.
 
 use crate::error::{JournalError, Result};
 use crate::limits::CURSOR_NAME_BYTES_MAX;
 use crate::row::check_name;
 use crate::store::Store;
 
-/// Moves a cursor forward; standing still is fine.
+/// Moves a cursor forward; the position that it already has is accepted.
 pub(crate) fn advance(store: &mut dyn Store, name: &str, pos: u64) -> Result<()> {
     let at = place(store, name, pos)?;
     if pos < at {
@@ -14,7 +14,7 @@ pub(crate) fn advance(store: &mut dyn Store, name: &str, pos: u64) -> Result<()>
     if pos > at { store.set_cursor(name, pos) } else { Ok(()) }
 }
 
-/// Puts a cursor anywhere: for a reader that starts again.
+/// Sets a cursor to any position, for a reader that starts again.
 pub(crate) fn rewind(store: &mut dyn Store, name: &str, pos: u64) -> Result<()> {
     place(store, name, pos)?;
     store.set_cursor(name, pos)

@@ -1,19 +1,19 @@
-//! What is wrong with a journal, and where.
+//! Damage to a journal, and its place.
 
 use std::fmt;
 
 /// One damage, with its place as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// The file that does not hold what it should.
+    /// The damaged file.
     pub file: JournalFile,
     /// Position of the row.
     pub pos: Option<u64>,
-    /// Task of the row or entry.
+    /// Task id of the row or entry.
     pub task: Option<String>,
     /// Sequence number of the row in its task.
     pub seq: Option<u64>,
-    /// What is wrong.
+    /// Kind of the damage.
     pub kind: DamageKind,
 }
 
@@ -26,34 +26,34 @@ pub enum JournalFile {
     Head,
 }
 
-/// What is wrong at the place.
+/// The kind of a damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DamageKind {
     /// The row's chain is not the hash of the row before it and its own columns.
     ChainMismatch,
-    /// The row's body is gone, and no pruning of its task is recorded.
+    /// The row's body is missing, and no pruning of its task is recorded.
     BodyGone,
-    /// A row that must be there is not.
+    /// A required row is missing.
     RowMissing,
-    /// A row stands where its task's numbering or the journal's positions do not allow it.
+    /// A row's number or position does not fit its task or the journal.
     RowMisplaced,
-    /// The entry of a task says another last row than the rows do.
+    /// A task's entry and its rows disagree about the last row.
     TaskDisagrees,
     /// An entry that no chain covers (task, lease, command, cursor) does not match its own check.
     CheckMismatch {
         /// The table of the entry.
         table: &'static str,
-        /// Its number or name there.
+        /// Its number or name in that table.
         key: String,
     },
-    /// An entry that must be there is not.
+    /// A required entry is missing.
     EntryMissing {
         /// The table of the entry.
         table: &'static str,
-        /// Its number there.
+        /// Its number in that table.
         key: String,
     },
-    /// A fragment's bytes do not have the hash that they are stored under.
+    /// A fragment's bytes do not match the hash that they are stored under.
     FragmentMismatch {
         /// The hash, as hexadecimal digits.
         hash: String,
@@ -63,38 +63,38 @@ pub enum DamageKind {
         /// The column.
         column: &'static str,
     },
-    /// The tables or indexes are not those that this format has.
+    /// The tables or indexes differ from those of this format.
     Schema,
     /// SQLite cannot read the place.
     Unreadable {
-        /// SQLite's words.
+        /// SQLite's message.
         message: String,
     },
-    /// SQLite's own integrity check found something.
+    /// SQLite's integrity check reported something.
     Integrity {
-        /// SQLite's words.
+        /// SQLite's message.
         message: String,
     },
     /// A slot of the head file does not match its check, or the file has another length.
     HeadUnreadable,
-    /// The head file is not there, or empty, although the journal has rows.
+    /// The head file is absent or empty, although the journal has rows.
     HeadAbsent,
-    /// The row that the head file names is not the row of the journal.
+    /// The journal's row at the head file's position is another one.
     HeadMismatch,
-    /// The head file names a row behind the journal's end: rows are lost.
+    /// The head file names a row after the journal's end: rows are lost.
     TailLost {
-        /// The last position that there is.
+        /// The last position in the journal.
         last_pos: u64,
     },
 }
 
 impl Damage {
-    /// A damage of the database whose place is not known further.
+    /// Returns a damage of the database without a known place.
     pub(crate) fn database(kind: DamageKind) -> Self {
         Self { file: JournalFile::Database, pos: None, task: None, seq: None, kind }
     }
 
-    /// A damage of the head file.
+    /// Returns a damage of the head file.
     pub(crate) fn head(pos: Option<u64>, kind: DamageKind) -> Self {
         Self { file: JournalFile::Head, pos, task: None, seq: None, kind }
     }

@@ -1,4 +1,4 @@
-//! Everything that can go wrong with a journal. Each text completes "failed to …".
+//! The errors of a journal. Each text completes "failed to …".
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use crate::damage::Damage;
 
-/// What went wrong, and with what. One failed commit fails every submission of its group, so the error is
+/// Why an operation on a journal failed. One failed commit fails every submission of its group, so the error is
 /// cheap to clone.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum JournalError {
-    /// The directory is not there and cannot be made.
+    /// The directory is missing and cannot be created.
     #[error("create the journal directory {}", path.display())]
     CreateDir {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The operating system's error.
         source: Arc<io::Error>,
     },
     /// The directory or a file in it may not be written.
@@ -24,14 +24,14 @@ pub enum JournalError {
         /// The directory or file.
         path: PathBuf,
     },
-    /// The disk or the quota is full. Nothing of the submission was kept; it can be submitted again when
-    /// there is room.
+    /// The disk or the quota is full. Nothing of the submission was stored; it can be submitted again when
+    /// there is space.
     #[error("write to the journal at {}: no space is left on the device", path.display())]
     NoSpace {
         /// The database.
         path: PathBuf,
     },
-    /// Another process kept the journal locked for longer than this one waits.
+    /// Another process held the lock for longer than this one waits.
     #[error("lock the journal at {}: another process has held it for {waited_ms} ms", path.display())]
     Locked {
         /// The database.
@@ -39,7 +39,7 @@ pub enum JournalError {
         /// How long this process waited, in milliseconds.
         waited_ms: u64,
     },
-    /// The file is something else.
+    /// The file is not a journal.
     #[error("open {}: it is not a journal", path.display())]
     NotAJournal {
         /// The file.
@@ -68,10 +68,10 @@ pub enum JournalError {
         path: PathBuf,
         /// Position of the last row known to have been durable.
         head_pos: u64,
-        /// Position of the last row that there is.
+        /// Position of the last row in the journal.
         last_pos: u64,
     },
-    /// The journal holds another row than the last one that was acknowledged: it was replaced, or the row is
+    /// The journal's row at the last acknowledged position is another one: the journal was replaced, or the row is
     /// damaged.
     #[error(
         "open the journal at {}: row {pos} is not the row that was acknowledged under this number",
@@ -83,12 +83,12 @@ pub enum JournalError {
         /// Position of the row.
         pos: u64,
     },
-    /// A part of the journal does not hold what was written.
+    /// A part of the journal differs from what was written.
     #[error("read the journal at {}: {damage}", path.display())]
     Damaged {
         /// The directory (empty for a journal in memory).
         path: PathBuf,
-        /// What and where.
+        /// The damage and its place.
         damage: Box<Damage>,
     },
     /// The operating system refused a file operation.
@@ -96,18 +96,18 @@ pub enum JournalError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The operating system's error.
         source: Arc<io::Error>,
     },
-    /// SQLite failed in a way that has no name of its own here.
+    /// SQLite failed in a way that has no variant of its own.
     #[error("use the journal at {}", path.display())]
     Storage {
         /// The database.
         path: PathBuf,
-        /// SQLite's answer.
+        /// SQLite's error.
         source: StorageFault,
     },
-    /// A write or a sync failed earlier. What the disk holds is no longer known, so this process appends
+    /// A write or a sync failed earlier. The state of the disk is unknown since then, so this process appends
     /// nothing more. Whether the submission that met the failure became durable shows when the journal is
     /// opened again; one that is refused with this error did not.
     #[error("append to the journal: a write failed before, and nothing is appended after that")]
@@ -116,10 +116,10 @@ pub enum JournalError {
         #[source]
         cause: Arc<JournalError>,
     },
-    /// The handle was closed, or its writer is gone. The submission was not appended.
+    /// The handle was closed, or its writer has ended. The submission was not appended.
     #[error("use the journal: it is closed")]
     Closed,
-    /// A blocking call was made from inside an acknowledgement, where it would wait for itself.
+    /// A blocking call was made inside an acknowledgement, where it would wait for itself.
     #[error("wait for the journal: the call was made from inside an acknowledgement")]
     CalledFromAck,
 
@@ -129,13 +129,13 @@ pub enum JournalError {
         /// The id.
         task: String,
     },
-    /// The submission opens a task that exists.
+    /// The submission opens a task that already exists.
     #[error("open task {task}: it exists already")]
     TaskExists {
         /// The id.
         task: String,
     },
-    /// The task has ended; nothing can follow its last row.
+    /// The task has ended; no row can follow its last one.
     #[error("append to task {task}: it is closed")]
     TaskClosed {
         /// The id.
@@ -154,10 +154,10 @@ pub enum JournalError {
         task: String,
         /// The number that the next row must have.
         expected: u64,
-        /// The number that it had.
+        /// The number that the first row had.
         got: u64,
     },
-    /// The rows were chained to another row than the task's last one.
+    /// The rows are chained to another row than the task's last one.
     #[error("append row {seq} to task {task}: it does not continue the task's chain")]
     ChainBroken {
         /// The task.
@@ -165,14 +165,14 @@ pub enum JournalError {
         /// Number of the first refused row.
         seq: u64,
     },
-    /// The submission holds no row.
+    /// The submission holds no rows.
     #[error("append to task {task}: the submission holds no row")]
     EmptySubmission {
         /// The task.
         task: String,
     },
 
-    /// The task belongs to somebody else now, or to nobody.
+    /// The task has another owner now, or none.
     #[error("act for task {task}: its lease is lost (epoch {current} is current)")]
     LeaseLost {
         /// The task.
@@ -181,41 +181,41 @@ pub enum JournalError {
         held: Option<u64>,
         /// The task's epoch.
         current: u64,
-        /// The present owner, if there is one.
+        /// The current owner, if any.
         owner: Option<String>,
     },
-    /// Somebody else holds the lease.
+    /// Another owner holds the lease.
     #[error("lease task {task}: {owner} holds it")]
     LeaseHeld {
         /// The task.
         task: String,
-        /// The present owner.
+        /// The current owner.
         owner: String,
-        /// The present epoch.
+        /// The current epoch.
         epoch: u64,
-        /// When the present lease ends unless renewed, in microseconds since 1970.
+        /// When the lease expires unless renewed, in microseconds since 1970 (UTC).
         until_us: i64,
     },
 
-    /// Rows were appended after the journal was read for the pruning. Nothing was pruned.
+    /// Rows were appended after the journal was read for the pruning, so nothing was pruned.
     #[error("prune tasks: another process has written to the journal meanwhile")]
     PruneOvertaken,
-    /// The task has not ended.
+    /// The task has not ended, so it cannot be pruned.
     #[error("prune task {task}: it has not ended")]
     PruneOpen {
         /// The task.
         task: String,
     },
-    /// Nothing is pruned while a task is driven.
+    /// A task is being driven, so nothing was pruned.
     #[error("prune tasks: task {task} is being driven by {owner}")]
     PruneBeside {
         /// The task that is driven.
         task: String,
-        /// Who drives it.
+        /// The owner that drives it.
         owner: String,
     },
 
-    /// The command does not wait for this task (any more).
+    /// The command is not pending for this task.
     #[error("take command {id} for task {task}: it does not wait there")]
     CommandGone {
         /// The task.
@@ -223,39 +223,39 @@ pub enum JournalError {
         /// The command.
         id: u64,
     },
-    /// As many commands as may wait for one task wait already.
+    /// The task already has as many pending commands as it may have.
     #[error("send a command to task {task}: {max} wait already")]
     CommandsFull {
         /// The task.
         task: String,
-        /// How many may wait.
+        /// How many commands may be pending.
         max: usize,
     },
-    /// A cursor only goes forward.
+    /// A cursor only moves forward.
     #[error("move cursor {name} to {asked}: it stands at {at}")]
     CursorBackwards {
         /// The cursor.
         name: String,
-        /// Where it stands.
+        /// Current position of the cursor.
         at: u64,
-        /// Where it should have gone.
+        /// The position that was asked for.
         asked: u64,
     },
-    /// A cursor cannot stand behind the last row.
+    /// A cursor cannot move past the last row.
     #[error("move cursor {name} to {asked}: the journal ends at {last_pos}")]
     CursorBeyondEnd {
         /// The cursor.
         name: String,
-        /// The last position.
+        /// The last position in the journal.
         last_pos: u64,
-        /// Where it should have gone.
+        /// The position that was asked for.
         asked: u64,
     },
 
-    /// Something is larger than its limit.
+    /// A value is larger than its limit.
     #[error("accept {what}: {got} is over the limit of {max}")]
     Limit {
-        /// What.
+        /// Name of the value.
         what: &'static str,
         /// The limit.
         max: u64,
@@ -265,7 +265,7 @@ pub enum JournalError {
     /// A name is empty or holds a control character.
     #[error("accept {what}: it is empty or holds a control character")]
     BadName {
-        /// Which name.
+        /// Which name it is.
         what: &'static str,
     },
     /// A newer program wrote the row.
@@ -282,33 +282,32 @@ pub enum JournalError {
         /// The newest format that this program reads.
         known: u16,
     },
-    /// The beginning or the end of several ids.
+    /// Several ids begin or end with the given text.
     #[error("several tasks match {part:?}: {}", matches.join(", "))]
     Ambiguous {
-        /// What was given.
+        /// The given text.
         part: String,
-        /// The ids that it matches, the first [`crate::limits::MATCHES_MAX`] of them.
+        /// The ids that match, at most [`crate::limits::MATCHES_MAX`].
         matches: Vec<String>,
     },
-    /// No task's id, nor the beginning or the end of one.
+    /// No id is, begins with or ends with the given text.
     #[error("no task matches {part:?}")]
     NotFound {
-        /// What was given.
+        /// The given text.
         part: String,
     },
 }
 
-/// SQLite's own answer.
+/// An error of SQLite.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (SQLite code {code})")]
 pub struct StorageFault {
-    /// The extended result code; -1 where SQLite gave none.
+    /// Extended result code; -1 if SQLite gave none.
     pub code: i32,
-    /// SQLite's words.
+    /// SQLite's message.
     pub message: String,
 }
 
-/// The result of everything here.
 pub(crate) type Result<T> = std::result::Result<T, JournalError>;
 
 impl JournalError {
@@ -324,7 +323,7 @@ impl JournalError {
         }
     }
 
-    /// Adds the task to a damage that was found without knowing it.
+    /// Adds the task to a damage that was found without knowing its task.
     pub(crate) fn in_task(self, task: &str) -> Self {
         match self {
             Self::Damaged { path, damage } => Self::Damaged { path, damage: Box::new(damage.in_task(task)) },

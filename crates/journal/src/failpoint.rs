@@ -8,20 +8,20 @@ use std::path::Path;
 pub(crate) enum Point {
     /// Before the commit.
     Before,
-    /// In the middle of writing it.
+    /// In the middle of the write.
     Torn,
-    /// After it, before the head file and the acknowledgement.
+    /// After the commit, before the head file and the acknowledgement.
     AfterWrite,
     /// After the head file, before the acknowledgement.
     AfterSync,
 }
 
-/// Counts the rows of the commit that is about to happen, and says whether the chosen one is among them.
+/// Counts the rows of the next commit, and returns whether the chosen row is among them.
 pub(crate) fn count_rows(rows: u64) -> bool {
     armed::count_rows(rows)
 }
 
-/// Ends the process here, if this is the place and `due` the commit.
+/// Kills the process if `point` is the chosen one and the chosen row is in this commit (`due`).
 pub(crate) fn reach(point: Point, due: bool, database: &Path) {
     if due {
         armed::reach(point, database);
@@ -51,7 +51,7 @@ mod armed {
 
     use super::Point;
 
-    /// `before:7`, `torn:7`, `after_write:7` or `after_sync:7`.
+    /// Value: `before:7`, `torn:7`, `after_write:7` or `after_sync:7`.
     const VARIABLE: &str = "SETPOINT_FAILPOINT";
 
     static ROWS: AtomicU64 = AtomicU64::new(0);
@@ -97,7 +97,7 @@ mod armed {
         Some((point, n.parse().ok().filter(|n| *n > 0)?))
     }
 
-    /// A crash test that does not crash where it should must not pass.
+    /// Exits with an error: a crash test must not pass if the crash did not happen.
     fn give_up(why: &str) -> ! {
         eprintln!("{why}");
         std::process::exit(70);
@@ -113,8 +113,8 @@ mod armed {
         }
     }
 
-    /// Cuts the write-ahead log in the middle of its last transaction, as if the process had died while
-    /// writing it. What was written before stays as it was.
+    /// Cuts the write-ahead log in the middle of its last transaction, as if the process had died during the write.
+    /// Earlier transactions stay intact.
     fn tear(database: &Path) -> io::Result<()> {
         let mut path = database.as_os_str().to_owned();
         path.push("-wal");
@@ -126,8 +126,8 @@ mod armed {
         file.set_len((start + (end - start) / 2) as u64)
     }
 
-    /// The bytes of the last transaction: frames with the log's salt, from behind one commit frame up to the
-    /// last.
+    /// Returns the byte range of the last transaction: the frames with the log's salt, from the commit frame before
+    /// it to its own.
     fn last_transaction(log: &[u8]) -> Option<(usize, usize)> {
         const HEADER: usize = 32;
         const FRAME_HEADER: usize = 24;

@@ -1,10 +1,10 @@
-//! The `head` file: which row was the last one known to be durable.
+//! The `head` file: the last row known to be durable.
 //!
 //! SQLite takes a damaged frame of its write-ahead log for the end of the log, and opens a journal that has
-//! lost its tail without a word. The head file remembers the last acknowledged row outside the database, so
-//! that the loss is seen. It holds two slots; each write goes to the one that says less, so that a torn write
-//! leaves the other. It is not synced: it need not survive a power loss, where the log that was synced before
-//! is at least as long.
+//! lost its tail without an error. The head file records the last acknowledged row outside the database, so
+//! that the loss is detected. It has two slots; each write goes to the older one, so that a torn write leaves
+//! the newer. It is not synced: after a power loss an old mark is enough, because the log itself was synced
+//! before and is at least as long.
 
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -17,33 +17,33 @@ use crate::error::{JournalError, Result};
 
 const FILE_NAME: &str = "head";
 const MAGIC: &[u8; 8] = b"SPhead\x00\x01";
-/// A sector each; what the mark does not need is zero.
+/// One sector per slot; bytes after the mark are zero.
 const SLOT_BYTES: usize = 512;
 const FILE_BYTES: usize = 2 * SLOT_BYTES;
-/// Another process holds the lock for microseconds. Whoever finds it held this often leaves the writing to
-/// it.
+/// Tries to lock the file, which another process keeps locked for microseconds. If all of them fail, the mark is
+/// left unwritten.
 const LOCK_TRIES_MAX: usize = 1_000;
 
-/// How the head file stood to the rows when a journal was opened.
+/// How the head file compared with the rows when a journal was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadState {
     /// It named the last row.
     Current,
-    /// It named an earlier row: a process ended between a commit and its note of it.
+    /// It named an earlier row: a process ended between a commit and the write of its mark.
     Behind {
-        /// The row that it named.
+        /// Position of the row that it named.
         pos: u64,
     },
-    /// There were rows, and it named none.
+    /// The journal had rows, but the file named none.
     Absent,
-    /// One or two of its slots could not be read.
+    /// One or two of its slots were unreadable.
     Damaged {
-        /// How many.
+        /// Number of damaged slots.
         slots: u8,
     },
 }
 
-/// The last durable row.
+/// Position and chain value of a durable row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) pos: u64,
@@ -57,12 +57,12 @@ enum Slot {
     Damaged,
 }
 
-/// What the file says.
+/// The two slots of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slots([Slot; 2]);
 
 impl Slots {
-    /// The mark that counts.
+    /// Returns the mark with the highest position.
     pub(crate) fn newest(self) -> Option<Mark> {
         self.marks().max_by_key(|mark| mark.pos)
     }
@@ -78,7 +78,7 @@ impl Slots {
         })
     }
 
-    /// The slot to write next: the one that is worth least.
+    /// Returns the slot to overwrite: a damaged one first, then an empty one, then the older one.
     fn victim(self) -> usize {
         let worth = |slot: &Slot| match slot {
             Slot::Damaged => (0, 0),
@@ -90,14 +90,14 @@ impl Slots {
     }
 }
 
-/// The open file.
+/// The open head file of a journal directory.
 pub(crate) struct HeadFile {
     path: PathBuf,
     file: File,
 }
 
 impl HeadFile {
-    /// Reads what the file of this journal directory says, and makes none.
+    /// Reads the file of this journal directory without creating it.
     pub(crate) fn look(dir: &Path) -> Result<Slots> {
         let path = dir.join(FILE_NAME);
         match own::check(&path).map_err(|source| JournalError::io(&path, source))? {
@@ -106,7 +106,7 @@ impl HeadFile {
         }
     }
 
-    /// Opens the file of this journal directory, or makes an empty one.
+    /// Opens the file of this journal directory, or creates an empty one.
     pub(crate) fn open(dir: &Path) -> Result<Self> {
         let path = dir.join(FILE_NAME);
         let file =
@@ -119,7 +119,7 @@ impl HeadFile {
         Ok(head)
     }
 
-    /// Reads what it says; waits for a writer to finish its slot.
+    /// Reads both slots; waits for a writer to finish its slot.
     pub(crate) fn read(&mut self) -> Result<Slots> {
         let locked = self.lock();
         let slots = self.read_slots();
@@ -127,7 +127,7 @@ impl HeadFile {
         slots.map_err(|source| JournalError::io(&self.path, source))
     }
 
-    /// Notes a durable row, unless a later one is noted.
+    /// Records a durable row, unless a later one is recorded.
     pub(crate) fn write(&mut self, mark: Mark) -> Result<()> {
         let locked = self.lock();
         if !locked {
@@ -138,12 +138,12 @@ impl HeadFile {
         written.map_err(|source| JournalError::io(&self.path, source))
     }
 
-    /// Makes it survive a power loss too.
+    /// Syncs the file, so that it also survives a power loss.
     pub(crate) fn sync(&self) -> Result<()> {
         self.file.sync_all().map_err(|source| JournalError::io(&self.path, source))
     }
 
-    /// Grows the file rather than writing zeros: another process may have written its first mark by now.
+    /// Grows the file instead of writing zeros: another process may already have written its first mark.
     fn prepare(&self) -> std::io::Result<()> {
         self.file.set_len(FILE_BYTES as u64)?;
         self.file.sync_all()
@@ -177,8 +177,8 @@ impl HeadFile {
         self.file.write_all(&encode(mark))
     }
 
-    /// Processes take turns, so that none overwrites a later mark with an earlier one. A file system without
-    /// locks has one writer at a time anyway, or none that could be helped.
+    /// Locks the file, so that no process overwrites a later mark with an earlier one. A file system without
+    /// locks counts as locked: it has one writer at a time anyway, or the lock could not protect it.
     fn lock(&self) -> bool {
         for _ in 0..LOCK_TRIES_MAX {
             match self.file.try_lock() {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_of_a_slot_is_seen() {
+    fn every_flipped_bit_of_a_slot_is_detected() {
         let good = encode(mark(77));
         for bit in 0..SLOT_BYTES * 8 {
             let mut bad = good.clone();

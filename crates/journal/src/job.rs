@@ -1,5 +1,4 @@
-//! A unit of work for the one place that writes: it runs inside a transaction, and hears afterwards whether
-//! that became durable.
+//! A unit of work for the writer: it runs inside a transaction, and afterwards gets the outcome of the commit.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,27 +9,27 @@ use crate::error::{JournalError, Result};
 use crate::store::Store;
 use crate::submission::{Committed, Submission};
 
-/// What became of a job: durable, or not and why.
+/// The outcome of a job: durable, or the error.
 pub(crate) type Outcome = std::result::Result<(), Arc<JournalError>>;
 
 pub(crate) trait Job: Send {
-    /// Does the work. What it did is undone when it fails, and may be undone when another job of its group
-    /// fails; it may then be asked to do it again.
+    /// Does the work. It is undone if the job fails, and may be undone if another job of its group fails; the job
+    /// may then run again.
     fn run(&mut self, store: &mut dyn Store) -> Result<()>;
 
-    /// Tells whoever waits. Called at most once, after the commit; a job dropped without it was not done.
+    /// Reports the outcome to the caller. Called at most once, after the commit; a job dropped without it was not done.
     fn finish(self: Box<Self>, outcome: Outcome);
 
-    /// Bytes that it writes, about.
+    /// Approximate number of bytes that it writes.
     fn bytes(&self) -> usize;
 
-    /// Gives a submission back that was never run.
+    /// Returns a submission that was never run to its caller.
     fn into_submission(self: Box<Self>) -> Option<(Submission, Ack)> {
         None
     }
 }
 
-/// An append, acknowledged by callback.
+/// An append that is acknowledged by callback.
 pub(crate) struct AppendJob {
     submission: Submission,
     row_format_known: u16,
@@ -65,14 +64,14 @@ impl Job for AppendJob {
     }
 }
 
-/// Any other change, for a caller that waits.
+/// Any other change, for a caller that waits for it.
 pub(crate) struct CallJob<T, F> {
     work: F,
     value: Option<T>,
     reply: SyncSender<std::result::Result<T, Arc<JournalError>>>,
 }
 
-/// Where the caller waits.
+/// The caller's end of a [`CallJob`].
 pub(crate) struct Reply<T>(Receiver<std::result::Result<T, Arc<JournalError>>>);
 
 impl<T, F> CallJob<T, F>
@@ -87,7 +86,7 @@ where
 }
 
 impl<T> Reply<T> {
-    /// Waits for the outcome; a job that was dropped was not done.
+    /// Waits for the outcome; fails with [`JournalError::Closed`] if the job was dropped.
     pub(crate) fn wait(self) -> Result<T> {
         match self.0.recv() {
             Ok(result) => result.map_err(JournalError::from),

@@ -1,5 +1,5 @@
-//! Who may append to a task. The epoch is the fence; time only decides when somebody else may ask for the
-//! next one.
+//! Who may append to a task. The epoch is the fence; time only decides when another owner may ask for the
+//! next epoch.
 
 use std::sync::Arc;
 
@@ -9,37 +9,37 @@ use crate::row::check_name;
 use crate::store::{Store, TaskState, Tid};
 use crate::submission::TaskOpening;
 
-/// The right to append to a task, as long as no later epoch was given out.
+/// The right to append to a task, until a later epoch is given out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// The task.
+    /// Id of the task.
     pub task: Arc<str>,
-    /// Who holds it. The journal compares this text and reads nothing in it.
+    /// Owner of the lease. The journal only compares this text.
     pub owner: String,
-    /// Rises by one with every holder.
+    /// Increases by one with every lease of the task.
     pub epoch: u64,
-    /// Until when nobody else may take it, in microseconds since 1970 (UTC).
+    /// Time until which no other owner may take it, in microseconds since 1970 (UTC).
     pub until_us: i64,
 }
 
-/// What somebody who wants a lease says.
+/// Terms of a lease that an owner asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseTerms {
-    /// Who wants it; 1 to [`OWNER_BYTES_MAX`] bytes. It should name one run of one process (host, pid, start
+    /// Owner that asks; 1 to [`OWNER_BYTES_MAX`] bytes. It should name one run of one process (host, pid, start
     /// time), so that others can tell that it has died and displace it at once.
     pub owner: String,
-    /// The present time, in microseconds since 1970 (UTC).
+    /// Current time, in microseconds since 1970 (UTC).
     pub now_us: i64,
-    /// How long it should hold, in milliseconds; at most [`LEASE_TTL_MS_MAX`].
+    /// Duration of the lease, in milliseconds; at most [`LEASE_TTL_MS_MAX`].
     pub ttl_ms: u64,
 }
 
-/// Whom an acquirer may push aside.
+/// Which owner a new lease may displace.
 #[derive(Debug, Clone)]
 pub(crate) enum Displace {
-    /// An owner whose lease has run out.
+    /// An owner whose lease has expired.
     Expired,
-    /// This owner, whenever its lease ends: the caller knows that it is dead.
+    /// This owner, even before its lease expires: the caller knows that it is dead.
     Owner(String),
 }
 
@@ -62,7 +62,7 @@ impl LeaseTerms {
 }
 
 impl Lease {
-    /// The lease that a task is under, if it is under one.
+    /// Returns the current lease of a task, if any.
     pub(crate) fn of(task: &Arc<str>, state: &TaskState) -> Option<Self> {
         let owner = state.owner.as_deref()?;
         Some(Self {
@@ -74,7 +74,7 @@ impl Lease {
     }
 }
 
-/// The state of a task before its first row, under the lease that its opening asks for.
+/// Returns the state of a task before its first row, under the lease that its opening asks for.
 pub(crate) fn opening_state(task: &str, opening: &TaskOpening) -> Result<TaskState> {
     let mut state = TaskState {
         seq: 0,
@@ -91,8 +91,8 @@ pub(crate) fn opening_state(task: &str, opening: &TaskOpening) -> Result<TaskSta
     Ok(state)
 }
 
-/// A task under a lease takes rows from its holder only; one that is under none takes rows from those who
-/// never held one.
+/// Checks that a leased task gets rows only from its holder, and a task without a lease only from submitters
+/// without one.
 pub(crate) fn check_epoch(task: &str, state: &TaskState, held: Option<u64>) -> Result<()> {
     let fits = match held {
         Some(epoch) => state.owner.is_some() && state.epoch == epoch,
@@ -140,7 +140,7 @@ pub(crate) fn renew(store: &mut dyn Store, lease: &Lease, now_us: i64, ttl_ms: u
     held(&lease.task, &state)
 }
 
-/// Releasing what nobody has taken since is fine twice, also after the task was closed.
+/// Releases a lease that no other owner has taken since; doing so twice, or after the task was closed, succeeds.
 pub(crate) fn release(store: &mut dyn Store, lease: &Lease) -> Result<()> {
     let Some((tid, mut state)) = store.find(&lease.task)? else {
         return Err(JournalError::UnknownTask { task: lease.task.to_string() });

@@ -1,16 +1,16 @@
 //! The durable log of Setpoint: every record of every task, in the order in which it became durable.
 //!
-//! The crate stores rows; it never knows what they mean. Addresses and kinds are text, bodies are bytes. It
-//! never reads a clock, never draws a random number, never deletes a row, and never says that something is durable
-//! before it is. The one thing that it ever takes away from a row is its body, when a person prunes the task, and then
-//! another row says so ([`Journal::prune`]).
+//! The crate stores rows and does not interpret them: addresses and kinds are text, bodies are bytes. It
+//! never reads a clock, never draws a random number, never deletes a row, and never reports a row as durable
+//! before it is. It removes one thing only, the body of a row, when a person prunes the row's task, and records
+//! that in another row ([`Journal::prune`]).
 //!
 //! Reading order: [`Journal`] is the handle; a [`Submission`] is what one task appends at once; [`TaskHead`]
-//! is where a task stands and chains its rows; [`Row`] is what readers get. [`JournalError`] names everything
-//! that can go wrong, [`limits`] everything that is bounded.
+//! is a task's last row, to which the next rows are chained; [`Row`] is what readers get. [`JournalError`] names
+//! every failure, [`limits`] every bound.
 //!
 //! On disk a journal is one directory: `journal.db` (SQLite, write-ahead log) and `head`, a small file that
-//! remembers the last durable row, so that a log which lost its tail says so. [`Journal::in_memory`] has the
+//! records the last durable row, so that a log that lost its tail is detected. [`Journal::in_memory`] has the
 //! same semantics without the disk.
 
 mod ack;

@@ -1,4 +1,4 @@
-//! Every bound of the journal, by name. Reaching one is a typed outcome, never a silent cut.
+//! Every bound of the journal, by name. Reaching one returns a typed error; nothing is cut silently.
 
 /// Longest task id, in bytes.
 pub const TASK_ID_BYTES_MAX: usize = 200;
@@ -19,7 +19,7 @@ pub const FRAGMENTS_PER_SUBMISSION_MAX: usize = 1_024;
 /// Most bytes (bodies, addresses, kinds, fragments) in one submission.
 pub const SUBMISSION_BYTES_MAX: usize = 64 << 20;
 
-/// Most commands that wait for one task.
+/// Most commands pending for one task.
 pub const COMMANDS_PER_TASK_MAX: usize = 64;
 /// Longest body of a command, in bytes.
 pub const COMMAND_BODY_BYTES_MAX: usize = 1 << 20;
@@ -30,7 +30,7 @@ pub const OWNER_BYTES_MAX: usize = 512;
 /// Longest lease, in milliseconds: one day.
 pub const LEASE_TTL_MS_MAX: u64 = 86_400_000;
 
-/// Most requests that wait for the writer; a submitter that finds the queue full blocks until there is room.
+/// Most requests queued for the writer; a submitter that finds the queue full blocks until there is room.
 pub const QUEUE_MAX: usize = 1_024;
 /// Most requests in one commit.
 pub const GROUP_SUBMISSIONS_MAX: usize = 512;
@@ -39,7 +39,7 @@ pub const GROUP_BYTES_MAX: usize = 64 << 20;
 /// Pages of write-ahead log after which the writer moves them into the database, between two commits (8 MiB:
 /// the work of a checkpoint is spread over hundreds of commits, and a crash leaves little to recover).
 pub const WAL_PAGES_MAX: u64 = 2_048;
-/// How long an open or a commit waits for another process's lock unless told otherwise, in milliseconds.
+/// Default time that an open or a commit waits for another process's lock, in milliseconds.
 pub const LOCK_WAIT_MS: u64 = 5_000;
 
 /// Most rows in one page of reading.
@@ -50,10 +50,10 @@ pub const PAGE_BYTES_MAX: usize = 8 << 20;
 pub const READERS_IDLE_MAX: usize = 8;
 /// Most tasks or commands in one listing.
 pub const LIST_MAX: usize = 10_000;
-/// Most ids named when a prefix is ambiguous.
+/// Most ids named if a prefix is ambiguous.
 pub const MATCHES_MAX: usize = 10;
 /// Most damages named by one verification.
 pub const DAMAGES_MAX: usize = 1_000;
 
-/// Highest position, sequence number, clock reading or epoch: what SQLite's integers hold.
+/// Highest position, sequence number, clock reading or epoch: the maximum of SQLite's integers.
 pub const COUNT_MAX: u64 = i64::MAX as u64;

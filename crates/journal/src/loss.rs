@@ -1,5 +1,5 @@
-//! Lost rows that a person has accepted: the record of it, which stands in the journal where the rows are
-//! missing.
+//! Lost rows that a person has accepted: the loss is recorded as a row at the place in the journal where rows
+//! are missing.
 
 use crate::error::Result;
 use crate::row::Row;
@@ -9,18 +9,18 @@ use crate::system::{self, SYSTEM_STREAM};
 /// Kind of the row that records an accepted loss. Its body is the JSON object `{"last_pos":…,"head_pos":…}`.
 pub const LOSS_KIND: &str = "journal_loss";
 
-/// Rows that were acknowledged and are gone.
+/// Rows that were acknowledged and are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
-    /// The last row that was there. The lost ones stood behind it; their places are never used again.
+    /// The last row present. The lost rows came after it; their positions are never used again.
     pub last_pos: u64,
-    /// The last row that had been acknowledged. Not above `last_pos` where the row was not missing but
-    /// another one.
+    /// The last row that was acknowledged. Not above `last_pos` if that row was not missing but another
+    /// one.
     pub head_pos: u64,
 }
 
 impl Loss {
-    /// The loss that a row records; `None` for any other row.
+    /// Returns the loss that a row records; `None` for any other row.
     #[must_use]
     pub fn recorded_by(row: &Row) -> Option<Self> {
         if &*row.task != SYSTEM_STREAM || row.kind != LOSS_KIND {
@@ -29,7 +29,7 @@ impl Loss {
         Self::decode(&row.body)
     }
 
-    /// Whether the journal may go on at `next_pos` for a reader that stands at `pos`.
+    /// Returns whether this loss explains that a reader at `pos` finds the next row at `next_pos`.
     pub(crate) fn explains(self, pos: u64, next_pos: u64) -> bool {
         self.last_pos <= pos && pos <= self.head_pos && self.next_pos() == next_pos
     }
@@ -50,7 +50,7 @@ impl Loss {
     }
 }
 
-/// Appends the record of a loss behind every place that was ever given out.
+/// Appends the record of a loss after every position that was ever given out.
 pub(crate) fn record(store: &mut dyn Store, loss: Loss, now_us: i64) -> Result<u64> {
     store.skip_to(loss.next_pos().saturating_sub(1))?;
     let entry =
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_reads_back() {
+    fn a_recorded_loss_reads_back() {
         let loss = Loss { last_pos: 90, head_pos: 100 };
         assert_eq!(Loss::decode(&loss.encode()), Some(loss));
         for body in ["", "{}", r#"{"last_pos":1}"#, r#"{"last_pos":-1,"head_pos":2}"#, "\u{fffd}"] {
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_places_of_the_loss_are_explained() {
+    fn loss_explains_only_its_own_positions() {
         let loss = Loss { last_pos: 90, head_pos: 100 };
         assert!(loss.explains(90, 101) && loss.explains(100, 101));
         assert!(!loss.explains(89, 101) && !loss.explains(90, 102) && !loss.explains(101, 101));

@@ -1,4 +1,4 @@
-//! A journal without a disk: the same rules over ordered maps, done in the caller's thread.
+//! A journal without a disk: the same rules over ordered maps, run in the caller's thread.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -17,7 +17,6 @@ use crate::submission::TaskOpening;
 use crate::task::TaskFilter;
 use crate::watch::Watch;
 
-/// The journal in memory.
 #[derive(Default)]
 pub(crate) struct MemoryJournal {
     inner: Mutex<Inner>,
@@ -28,7 +27,7 @@ struct Inner {
     store: MemoryStore,
     closed: bool,
     finished: VecDeque<(Box<dyn Job>, Outcome, u64)>,
-    /// Who runs acknowledgements just now. They may submit again; what they submit is acknowledged after
+    /// The thread that runs acknowledgements now. They may submit again; what they submit is acknowledged after
     /// them, not inside them.
     finishing: Option<ThreadId>,
 }
@@ -78,7 +77,7 @@ impl MemoryJournal {
 struct MemoryStore {
     tasks: Vec<MemoryTask>,
     by_id: BTreeMap<Arc<str>, Tid>,
-    /// Whose row stands at each position, and where among that task's rows.
+    /// For each position, the task of its row and the row's index among that task's rows.
     order: Vec<(Tid, usize)>,
     fragments: BTreeMap<[u8; 32], Fragment>,
     commands: Vec<(CommandEntry, Command)>,
@@ -88,13 +87,13 @@ struct MemoryStore {
 struct MemoryTask {
     entry: TaskEntry,
     state: TaskState,
-    /// With their places.
+    /// The rows with their positions.
     rows: Vec<(u64, Arc<SealedRow>)>,
-    /// Where its pruning is recorded.
+    /// Position of the row that records the task's pruning.
     pruning: Option<u64>,
 }
 
-/// Whether pruning its task takes the row's body away.
+/// Returns whether pruning the task would remove this row's body.
 fn loses_body(sealed: &SealedRow, kept: &KeptKinds) -> bool {
     sealed.row.seq > 1 && !sealed.is_pruned && !kept.contains(&&*sealed.row.kind)
 }
@@ -305,7 +304,7 @@ impl Store for MemoryStore {
         Ok(self.next_pos() - 1)
     }
 
-    /// Memory loses no tail, so nothing is ever skipped.
+    /// Does nothing: a journal in memory loses no tail.
     fn skip_to(&mut self, _pos: u64) -> Result<()> {
         Ok(())
     }

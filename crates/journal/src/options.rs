@@ -1,30 +1,30 @@
-//! How a journal is opened, and what the opening found.
+//! Options for opening a journal, and the report of the opening.
 
 use crate::head::HeadState;
 use crate::limits::LOCK_WAIT_MS;
 use crate::loss::Loss;
 
-/// How to open a journal.
+/// Options for opening a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalOptions {
-    /// The newest format of bodies that this program reads and writes; rows of a newer one are refused.
+    /// Newest format of bodies that this program reads and writes; rows of a newer one are refused.
     pub row_format_known: u16,
-    /// What to do with a journal that has lost acknowledged rows.
+    /// What to do if the journal has lost acknowledged rows.
     pub on_loss: OnLoss,
-    /// How long to wait for another process's lock, in milliseconds.
+    /// Time to wait for another process's lock, in milliseconds.
     pub lock_wait_ms: u64,
-    /// Refuses to grow the database beyond this many pages of 4 KiB, as a full disk would; `None` for no
+    /// Most pages of 4 KiB to which the database may grow; beyond them a write fails as on a full disk. `None` for no
     /// bound.
     pub database_pages_max: Option<u32>,
 }
 
-/// What to do with a journal that ends before the last acknowledged row, or holds another row there.
+/// Reaction to a journal that ends before the last acknowledged row, or has another row there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnLoss {
     /// Refuse to open: [`crate::JournalError::LostTail`] or [`crate::JournalError::HeadMismatch`].
     Refuse,
-    /// Go on without the lost rows. The loss becomes a row of the stream `system`, and what is left of the
-    /// write-ahead log is kept aside in the directory.
+    /// Continue without the lost rows. The loss is recorded as a row of the stream `system`, and the rest of the
+    /// write-ahead log is copied aside in the directory.
     Accept {
         /// Time of the decision, in microseconds since 1970 (UTC).
         now_us: i64,
@@ -42,13 +42,13 @@ impl Default for JournalOptions {
     }
 }
 
-/// What an opening found.
+/// Report of an opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenReport {
-    /// The journal did not exist before.
+    /// Whether the journal was created.
     pub created: bool,
-    /// How the head file stood to the rows. It is current again now, whatever this says.
+    /// How the head file compared with the rows. The opening has already made it current.
     pub head: HeadState,
-    /// The loss that was accepted with this opening.
+    /// The loss that this opening accepted, if any.
     pub loss: Option<Loss>,
 }

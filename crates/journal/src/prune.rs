@@ -1,8 +1,8 @@
-//! Tasks whose content a person has let go: their rows keep every column but the body.
+//! Pruning: tasks whose content a person has deleted. Their rows keep every column but the body.
 //!
-//! A pruned row keeps its place, its number and its chain, so the rows behind it still follow and a digest over chains stays
-//! what it was. That its body may be gone is a row of the stream `system`, which no pruning ever touches: a body that is
-//! gone without one is damage.
+//! A pruned row keeps its position, its number and its chain, so the rows after it still follow and a digest over
+//! chains does not change. The pruning is recorded in a row of the stream `system`, which is never pruned itself: a
+//! body that is missing without such a row is damage.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,35 +16,35 @@ use crate::store::{Page, Store, Tid, View};
 use crate::system::{self, SYSTEM_STREAM};
 use crate::task::{Task, TaskFilter};
 
-/// Kind of the rows that record a pruning. Their body is the JSON object `{"kept":["…",…],"tasks":["…",…]}`: the kinds of rows
-/// that keep their bodies, and the tasks.
+/// Kind of the rows that record a pruning. Their body is the JSON object `{"kept":["…",…],"tasks":["…",…]}`: the
+/// kinds of rows that keep their bodies, and the tasks.
 pub const PRUNING_KIND: &str = "tasks_pruned";
-/// Tasks that one such row names at most: it is read again for each of them.
+/// At most this many tasks are named by one such row: the row is read again for each of them.
 const TASKS_PER_ROW: usize = 256;
 
-/// Kinds of rows that keep their bodies; where they are fewer, one stands twice.
+/// Kinds of rows that keep their bodies; if there are fewer, one is repeated.
 pub type KeptKinds = [&'static str; 5];
 
-/// What is to be pruned.
+/// A request to prune tasks.
 #[derive(Debug, Clone)]
 pub struct Prune {
-    /// Tasks that are closed and were not pruned before.
+    /// Tasks to prune, all closed. Those pruned before are skipped.
     pub tasks: Vec<Arc<str>>,
     /// Kinds of rows that keep their bodies. A task's first row always does.
     pub kept_kinds: KeptKinds,
-    /// Fragments that are named by rows which keep their bodies; all others are deleted.
+    /// Fragments to keep, named by rows that keep their bodies; all others are deleted.
     pub kept_fragments: BTreeSet<[u8; 32]>,
-    /// The last position up to which rows were read for [`Self::kept_fragments`].
+    /// Last position that was read to collect [`Self::kept_fragments`].
     pub as_of: u64,
-    /// Owners of leases that are known to be dead.
+    /// Owners of leases known to be dead.
     pub dead_owners: BTreeSet<String>,
-    /// Who wants it.
+    /// Who asks for the pruning.
     pub by: &'static str,
-    /// The present time, in microseconds since 1970 (UTC).
+    /// Current time, in microseconds since 1970 (UTC).
     pub now_us: i64,
 }
 
-/// What a pruning took away, or would.
+/// What a pruning removed, or would remove.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Rows that lost their bodies.
@@ -57,7 +57,7 @@ pub struct Pruned {
     pub fragment_bytes: u64,
 }
 
-/// Empties the rows and records that, all in the transaction of the caller. All rules are checked before the first write.
+/// Empties the rows and records the pruning in the caller's transaction. All rules are checked before the first write.
 pub(crate) fn apply(store: &mut dyn Store, prune: &Prune) -> Result<Pruned> {
     if store.last_pos()? != prune.as_of {
         return Err(JournalError::PruneOvertaken);
@@ -88,7 +88,7 @@ pub(crate) fn apply(store: &mut dyn Store, prune: &Prune) -> Result<Pruned> {
     Ok(done)
 }
 
-/// A process that drives a task may be about to name a fragment that it has stored before.
+/// Fails while a process drives a task: it may be about to name a fragment that it has stored before.
 fn refuse_beside_others(store: &dyn Store, prune: &Prune) -> Result<()> {
     for tid in store.tids(TaskFilter::Open, usize::MAX)? {
         let state = store.state(tid)?;
@@ -103,14 +103,14 @@ fn refuse_beside_others(store: &dyn Store, prune: &Prune) -> Result<()> {
     Ok(())
 }
 
-/// Tasks that were closed before this time and were not pruned, oldest first; at most `limit`.
+/// Returns at most `limit` tasks that were closed before this time and not pruned, oldest first.
 pub(crate) fn prunable(view: &dyn View, before_us: i64, limit: usize) -> Result<Vec<Task>> {
     let tids = view.prunable(before_us, limit)?;
     tids.into_iter().map(|tid| crate::task::read(view, tid)).collect()
 }
 
-/// The row that records the pruning of a task; `None` for a task that was not pruned. Fails with
-/// [`JournalError::Damaged`] where the task's entry names a row that does not record it.
+/// Returns the row that records the pruning of a task; `None` if the task was not pruned. Fails with
+/// [`JournalError::Damaged`] if the task's entry names a row that does not record it.
 pub(crate) fn of(view: &dyn View, tid: Tid, task: &str) -> Result<Option<Row>> {
     let Some(pos) = view.pruning(tid)? else { return Ok(None) };
     let found = view.rows_after(pos.saturating_sub(1), Page::of(1))?.into_iter().next();
@@ -128,12 +128,12 @@ pub(crate) fn of(view: &dyn View, tid: Tid, task: &str) -> Result<Option<Row>> {
     Err(JournalError::damaged(view.dir(), damage.in_task(task)))
 }
 
-/// Which tasks may have rows without bodies, and which kinds of rows keep theirs; each task is looked up once.
+/// Cache of prunings: for each pruned task, the kinds of rows that keep their bodies.
 #[derive(Default)]
 pub(crate) struct Prunings(BTreeMap<Tid, Vec<String>>);
 
 impl Prunings {
-    /// Fails where the row's body is gone and no recorded pruning took it.
+    /// Fails if the row's body is missing and no recorded pruning removed it.
     pub(crate) fn check(&mut self, view: &dyn View, tid: Tid, row: &Row) -> Result<()> {
         if !row.is_pruned {
             return Ok(());
@@ -162,7 +162,8 @@ fn record(store: &mut dyn Store, tasks: &[(Tid, Arc<str>)], prune: &Prune) -> Re
     system::append(store, entry)
 }
 
-/// Fails with [`JournalError::BadName`] for a name that JSON would have to escape: no task and no kind of Setpoint has one.
+/// Encodes the record. Fails with [`JournalError::BadName`] for a name that JSON would have to escape; Setpoint's
+/// tasks and kinds have none.
 fn encode<'t>(kept: &[&str], tasks: impl Iterator<Item = &'t str>) -> Result<Vec<u8>> {
     let list = |names: Vec<&str>| {
         if names.iter().any(|name| name.contains(['"', '\\'])) {
@@ -174,7 +175,7 @@ fn encode<'t>(kept: &[&str], tasks: impl Iterator<Item = &'t str>) -> Result<Vec
     Ok(format!("{{\"kept\":[\"{kept}\"],\"tasks\":[\"{tasks}\"]}}").into_bytes())
 }
 
-/// The kinds that were kept, and the tasks.
+/// Returns the kinds that were kept, and the tasks.
 fn decode(body: &[u8]) -> Option<(Vec<&str>, Vec<&str>)> {
     let text = std::str::from_utf8(body).ok()?;
     let lists = text.strip_prefix("{\"kept\":[\"")?.strip_suffix("\"]}")?;
@@ -187,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_record_of_a_pruning_reads_back() {
+    fn pruning_record_reads_back() {
         let tasks = ["count-1", "grüße, 2"];
         let body = encode(&["megram", "result"], tasks.into_iter()).unwrap();
         assert_eq!(

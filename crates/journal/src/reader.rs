@@ -1,4 +1,4 @@
-//! Reading rows. No row leaves the journal unless its chain, its number and its place fit what came before
+//! Reading rows. No row leaves the journal unless its chain, its number and its position fit what came before
 //! it.
 
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use crate::prune::Prunings;
 use crate::row::Row;
 use crate::store::{Kinds, Page, Tid, View};
 
-/// The rows of one task in order, read page by page. Ends where the task ended when the last page was read;
-/// after an error it ends.
+/// The rows of one task in order, read page by page. Ends at the task's last row as of the last page, or after
+/// an error.
 pub struct Rows {
     journal: Journal,
     task: Arc<str>,
@@ -57,8 +57,8 @@ impl Iterator for Rows {
     }
 }
 
-/// A page of rows behind `pos`, of all tasks. Where a row cannot be given out, the rows before it are; the
-/// next call names it.
+/// Reads a page of rows after `pos`, of all tasks. If a row is damaged, returns the rows before it; the next
+/// call fails with its damage.
 pub(crate) fn after(view: &dyn View, pos: u64, limit: usize, row_format_known: u16) -> Result<Vec<Row>> {
     let mut heads = Heads::default();
     let mut out: Vec<Row> = Vec::new();
@@ -76,8 +76,9 @@ pub(crate) fn after(view: &dyn View, pos: u64, limit: usize, row_format_known: u
     Ok(out)
 }
 
-/// A page of the rows of these kinds behind `pos`, of all tasks. Each fits the row before it in its task; what lies between
-/// them is not looked at. Where a row cannot be given out, the rows before it are; the next call names it.
+/// Reads a page of the rows of these kinds after `pos`, of all tasks. Each row is checked against the row before it in
+/// its task; rows of other kinds are not read. If a row is damaged, returns the rows before it; the next call fails
+/// with its damage.
 pub(crate) fn of_kinds_after(
     view: &dyn View,
     pos: u64,
@@ -96,7 +97,7 @@ pub(crate) fn of_kinds_after(
     Ok(out)
 }
 
-/// A page of a task's rows from `from_seq` on; empty only behind the task's last row.
+/// Reads a page of a task's rows from `from_seq` on; empty only after the task's last row.
 pub(crate) fn of_task(
     view: &dyn View,
     task: &str,
@@ -136,7 +137,7 @@ pub(crate) fn of_task(
     if out.is_empty() { Err(damaged(from_seq, DamageKind::RowMissing)) } else { Ok(out) }
 }
 
-/// Where each task stood before the page's next row, and which of them were pruned.
+/// The head of each task before the page's next row, and the prunings found so far.
 #[derive(Default)]
 struct Heads {
     heads: BTreeMap<Tid, TaskHead>,
@@ -164,13 +165,13 @@ impl Heads {
     }
 }
 
-/// The row, if it fits the one before it in its task.
+/// Returns the row if it follows the one before it in its task.
 pub(crate) fn admit_alone(view: &dyn View, tid: Tid, mut row: Row, known: u16) -> Result<Row> {
     let mut head = head_before(view, tid, &row)?;
     row.task = Arc::clone(head.task());
     follow(view, &mut head, &row)?;
     Prunings::default().check(view, tid, &row)?;
-    // No chain covers the place, and no neighbour is looked at here that would not fit a wrong one.
+    // No chain covers the position, and no neighbouring row is read here that would contradict a wrong one.
     if view.row_at(tid, row.seq)?.is_none_or(|found| found.pos != row.pos) {
         let damage = Damage::database(DamageKind::RowMisplaced).at_pos(row.pos).in_task(&row.task);
         return Err(JournalError::damaged(view.dir(), damage.at_seq(row.seq)));
@@ -179,7 +180,7 @@ pub(crate) fn admit_alone(view: &dyn View, tid: Tid, mut row: Row, known: u16) -
     Ok(row)
 }
 
-/// The head that a row must follow, which must stand before it.
+/// Returns the head that a row must follow, whose row must come before it.
 fn head_before(view: &dyn View, tid: Tid, row: &Row) -> Result<TaskHead> {
     let task = view.entry(tid)?.id;
     let (head, pos) = place_before(view, tid, &task, row.seq)?;
@@ -190,7 +191,7 @@ fn head_before(view: &dyn View, tid: Tid, row: &Row) -> Result<TaskHead> {
     Ok(head)
 }
 
-/// The head that the row with this number must follow, and the place behind which it must stand.
+/// Returns the head that the row with this number must follow, and the position after which it must come.
 fn place_before(view: &dyn View, tid: Tid, task: &Arc<str>, seq: u64) -> Result<(TaskHead, u64)> {
     if seq <= 1 {
         return Ok((TaskHead::at(Arc::clone(task), 0, crate::chain::start_of_chain(task)), 0));

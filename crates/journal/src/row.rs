@@ -1,4 +1,4 @@
-//! One record as it is submitted and as it is read, and the texts that records share.
+//! Records as they are submitted and as they are read, and the fragments that they share.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,57 +8,57 @@ use crate::chain::Chain;
 use crate::error::{JournalError, Result};
 use crate::limits::{ADDRESS_BYTES_MAX, BODY_BYTES_MAX, COUNT_MAX, FRAGMENT_BYTES_MAX, KIND_BYTES_MAX};
 
-/// A record to be appended. The journal adds `pos`; pushing it onto a [`crate::Submission`] chains it.
+/// A record to append. The journal adds `pos`; pushing it onto a [`crate::Submission`] chains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRow {
     /// Number in its task, gapless from 1.
     pub seq: u64,
-    /// When it was emitted, in microseconds since 1970 (UTC).
+    /// Time of emission, in microseconds since 1970 (UTC).
     pub at_us: i64,
     /// The task's own clock at that time, in milliseconds.
     pub clock_ms: u64,
-    /// Who sent it; 1 to [`ADDRESS_BYTES_MAX`] bytes.
+    /// Address of the sender; 1 to [`ADDRESS_BYTES_MAX`] bytes.
     pub from: Cow<'static, str>,
-    /// Whom it is for; 1 to [`ADDRESS_BYTES_MAX`] bytes.
+    /// Address of the receiver; 1 to [`ADDRESS_BYTES_MAX`] bytes.
     pub to: Cow<'static, str>,
-    /// What it is; 1 to [`KIND_BYTES_MAX`] bytes.
+    /// Kind of the record; 1 to [`KIND_BYTES_MAX`] bytes.
     pub kind: Cow<'static, str>,
-    /// The row of the same task that caused it.
+    /// Number of the row of the same task that caused it.
     pub cause: Option<u64>,
     /// Encoding of the body.
     pub format: u16,
-    /// The exact bytes; at most [`BODY_BYTES_MAX`].
+    /// Exact bytes; at most [`BODY_BYTES_MAX`].
     pub body: Vec<u8>,
 }
 
-/// A record as the journal holds it.
+/// A record as the journal stores it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Place in the whole journal, from 1 in commit order. A place is never used twice.
+    /// Position in the whole journal, from 1 in commit order. A position is never reused.
     pub pos: u64,
-    /// The task.
+    /// Id of the task.
     pub task: Arc<str>,
     /// Number in its task, gapless from 1.
     pub seq: u64,
-    /// When it was emitted, in microseconds since 1970 (UTC).
+    /// Time of emission, in microseconds since 1970 (UTC).
     pub at_us: i64,
     /// The task's own clock at that time, in milliseconds.
     pub clock_ms: u64,
-    /// Who sent it.
+    /// Address of the sender.
     pub from: Cow<'static, str>,
-    /// Whom it is for.
+    /// Address of the receiver.
     pub to: Cow<'static, str>,
-    /// What it is.
+    /// Kind of the record.
     pub kind: Cow<'static, str>,
-    /// The row of the same task that caused it.
+    /// Number of the row of the same task that caused it.
     pub cause: Option<u64>,
     /// Encoding of the body.
     pub format: u16,
     /// Hash of the task's row before it and of every column here but `pos`.
     pub chain: Chain,
-    /// The exact bytes; none where the row was pruned.
+    /// Exact bytes; empty if the row was pruned.
     pub body: Vec<u8>,
-    /// Whether the body is gone since a person pruned the task. The chain covers the body that there was.
+    /// Whether the body was removed by a pruning. The chain still covers the removed body.
     pub is_pruned: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct Fragment {
     bytes: Arc<Vec<u8>>,
 }
 
-/// The columns of one row, borrowed: what the chain covers and what a backend writes.
+/// Borrowed columns of one row: the input of the chain, and what a backend writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<'a> {
     pub(crate) seq: u64,
@@ -83,17 +83,17 @@ pub(crate) struct Columns<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// A row that its submitter has chained.
+/// A row chained by its submitter.
 #[derive(Debug, Clone)]
 pub(crate) struct SealedRow {
     pub(crate) row: NewRow,
     pub(crate) chain: Chain,
-    /// Its body was taken away.
+    /// Whether a pruning removed its body.
     pub(crate) is_pruned: bool,
 }
 
 impl SealedRow {
-    /// The row as it is read.
+    /// Returns the row as readers get it.
     pub(crate) fn stored_at(&self, pos: u64, task: &Arc<str>) -> Row {
         let NewRow { seq, at_us, clock_ms, from, to, kind, cause, format, body } = self.row.clone();
         let (task, chain, is_pruned) = (Arc::clone(task), self.chain, self.is_pruned);
@@ -116,7 +116,7 @@ impl NewRow {
         }
     }
 
-    /// Bytes that the row takes in a submission.
+    /// Returns the bytes that the row takes in a submission.
     pub(crate) fn bytes(&self) -> usize {
         self.body.len() + self.from.len() + self.to.len() + self.kind.len()
     }
@@ -147,26 +147,26 @@ impl Row {
         }
     }
 
-    /// Bytes that the row takes in a page.
+    /// Returns the bytes that the row takes in a page.
     pub(crate) fn bytes(&self) -> usize {
         self.body.len() + self.from.len() + self.to.len() + self.kind.len()
     }
 }
 
 impl Fragment {
-    /// Takes the bytes and hashes them. Fails with [`JournalError::Limit`] above [`FRAGMENT_BYTES_MAX`].
+    /// Hashes the bytes. Fails with [`JournalError::Limit`] above [`FRAGMENT_BYTES_MAX`].
     pub fn new(bytes: Vec<u8>) -> Result<Self> {
         check_size("fragment", bytes.len(), FRAGMENT_BYTES_MAX)?;
         Ok(Self { hash: Self::hash_of(&bytes), bytes: Arc::new(bytes) })
     }
 
-    /// The hash under which these bytes are stored.
+    /// Returns the hash under which these bytes are stored.
     #[must_use]
     pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
         *blake3::hash(bytes).as_bytes()
     }
 
-    /// The hash.
+    /// Hash of the bytes.
     #[must_use]
     pub fn hash(&self) -> &[u8; 32] {
         &self.hash
@@ -179,7 +179,7 @@ impl Fragment {
     }
 }
 
-/// Bodies may be large or private: a debug print shows their size only.
+/// Prints only the size of a body, which may be large or private.
 impl fmt::Debug for Row {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Row")
@@ -205,7 +205,7 @@ impl fmt::Debug for Fragment {
     }
 }
 
-/// A name is short, not empty, and prints on one line.
+/// Checks that a name is short, not empty, and prints on one line.
 pub(crate) fn check_name(what: &'static str, name: &str, bytes_max: usize) -> Result<()> {
     check_size(what, name.len(), bytes_max)?;
     if name.is_empty() || name.chars().any(char::is_control) {

@@ -1,4 +1,4 @@
-//! What a backend must be able to do. The rules of the journal are written once, above these two traits.
+//! The interface of a backend. The rules of the journal are written once, above these two traits.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::row::{Fragment, Row, SealedRow};
 use crate::submission::TaskOpening;
 use crate::task::TaskFilter;
 
-/// The short number by which a backend knows a task. Later tasks have higher numbers.
+/// Short number of a task inside a backend. Later tasks have higher numbers.
 pub(crate) type Tid = i64;
 
-/// What is noted about a task once, when it is opened.
+/// The part of a task that is written once, when it is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TaskEntry {
     pub(crate) id: Arc<str>,
@@ -26,7 +26,7 @@ pub(crate) struct TaskEntry {
     pub(crate) title: String,
 }
 
-/// What changes about a task with every submission.
+/// The part of a task that changes with submissions and leases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TaskState {
     pub(crate) seq: u64,
@@ -44,83 +44,83 @@ pub(crate) enum CommandScope {
     All,
 }
 
-/// Kinds of rows that are asked for together; where they are fewer, one stands twice.
+/// Kinds of rows to read together; if there are fewer, one is repeated.
 pub type Kinds<'a> = [&'a str; 4];
 
-/// Reading. Entries that no chain covers are checked here; rows are not (see `reader`). Rows come with an
-/// empty `task`, which only the reader knows to fill cheaply.
+/// Reading. Entries that no chain covers are checked here; rows are not (see `reader`). Rows are returned with an
+/// empty `task`, which only the reader can fill cheaply.
 pub(crate) trait View {
-    /// The directory, for errors.
+    /// Returns the journal's directory, for errors.
     fn dir(&self) -> &Path;
-    /// A task by its id.
+    /// Finds a task by its id.
     fn find(&self, task: &str) -> Result<Option<(Tid, TaskState)>>;
-    /// What was noted when the task was opened.
+    /// Returns what was recorded when the task was opened.
     fn entry(&self, tid: Tid) -> Result<TaskEntry>;
-    /// Where the task stands.
+    /// Returns the current state of a task.
     fn state(&self, tid: Tid) -> Result<TaskState>;
-    /// Tasks that pass the filter, newest first, the stream `system` included.
+    /// Lists tasks that pass the filter, newest first, the stream `system` included.
     fn tids(&self, filter: TaskFilter, limit: usize) -> Result<Vec<Tid>>;
-    /// Ids in order, from `first` on.
+    /// Lists ids in order, from `first` on.
     fn ids_from(&self, first: &str, limit: usize) -> Result<Vec<String>>;
-    /// Ids that end in `last`, in order; `last` is not empty.
+    /// Lists ids that end with `last`, in order; `last` is not empty.
     fn ids_to(&self, last: &str, limit: usize) -> Result<Vec<String>>;
-    /// Rows behind `pos` in order of position.
+    /// Returns rows after `pos`, in order of position.
     fn rows_after(&self, pos: u64, page: Page) -> Result<Vec<(Tid, Row)>>;
-    /// The same of these kinds alone.
+    /// Returns rows of these kinds after `pos`, in order of position.
     fn rows_of_kinds_after(&self, pos: u64, kinds: Kinds<'_>, page: Page) -> Result<Vec<(Tid, Row)>>;
-    /// A task's rows from `seq` on in order.
+    /// Returns a task's rows from `from_seq` on, in order.
     fn task_rows(&self, tid: Tid, from_seq: u64, page: Page) -> Result<Vec<Row>>;
-    /// Place and chain value of one row.
+    /// Returns position and chain value of one row.
     fn row_at(&self, tid: Tid, seq: u64) -> Result<Option<Mark>>;
-    /// Position of the first row behind `pos`.
+    /// Returns the position of the first row after `pos`.
     fn next_pos(&self, pos: u64) -> Result<Option<u64>>;
-    /// Position of the last row; 0 for none.
+    /// Returns the position of the last row; 0 if there are no rows.
     fn last_pos(&self) -> Result<u64>;
-    /// Bytes by their hash.
+    /// Returns the bytes with this hash.
     fn fragment(&self, hash: &[u8; 32]) -> Result<Option<Vec<u8>>>;
-    /// One command.
     fn command(&self, id: u64) -> Result<Option<CommandEntry>>;
-    /// Commands that wait, by id, behind `after_id`.
+    /// Lists pending commands with numbers above `after_id`, in order.
     fn pending(&self, scope: CommandScope, after_id: u64, limit: usize) -> Result<Vec<Command>>;
-    /// Where a cursor stands.
+    /// Returns the position of a cursor.
     fn cursor(&self, name: &str) -> Result<Option<u64>>;
-    /// Where the pruning of a task is recorded, if it was pruned.
+    /// Returns the position of the row that records the task's pruning, if it was pruned.
     fn pruning(&self, tid: Tid) -> Result<Option<u64>>;
-    /// Where the last pruning is recorded; 0 for none.
+    /// Returns the position of the row that records the last pruning; 0 if there was none.
     fn last_pruning(&self) -> Result<u64>;
-    /// Tasks that were closed before this time and were not pruned, oldest first.
+    /// Lists tasks that were closed before this time and not pruned, oldest first.
     fn prunable(&self, before_us: i64, limit: usize) -> Result<Vec<Tid>>;
-    /// Rows that pruning a task would empty, and the bytes that their bodies take.
+    /// Returns how many rows pruning a task would empty, and the bytes that their bodies take.
     fn content(&self, tid: Tid, kept: &KeptKinds) -> Result<(u64, u64)>;
     /// Checks everything that is not a row, and the storage's own structure.
     fn check_entries(&self, found: &mut dyn FnMut(Damage)) -> Result<EntryCounts>;
 }
 
-/// Writing, inside a transaction. Rules are checked before the first of these calls, so what fails here is
-/// the storage.
+/// Writing, inside a transaction. Rules are checked before the first of these calls, so a failure here is one
+/// of the storage.
 pub(crate) trait Store: View {
     fn insert_task(&mut self, id: &str, opening: &TaskOpening, state: &TaskState) -> Result<Tid>;
-    /// Writes what every submission changes: the last row.
+    /// Writes what every submission changes: the task's last row.
     fn save_progress(&mut self, tid: Tid, state: &TaskState) -> Result<()>;
-    /// Writes everything of the state.
+    /// Writes the whole state.
     fn save_state(&mut self, tid: Tid, state: &TaskState) -> Result<()>;
-    /// Appends rows side by side and says where the last one stands.
+    /// Appends rows at consecutive positions, and returns the last position.
     fn insert_rows(&mut self, tid: Tid, rows: &[Arc<SealedRow>]) -> Result<u64>;
-    /// Lets the next row stand behind `pos`, although there are no rows up to it.
+    /// Makes the next row come after `pos`, although there are no rows up to it.
     fn skip_to(&mut self, pos: u64) -> Result<()>;
     fn insert_fragment(&mut self, fragment: &Fragment) -> Result<()>;
     fn insert_command(&mut self, tid: Tid, command: &NewCommand) -> Result<u64>;
-    /// Notes the row that took a command; 0 for a command that came too late.
+    /// Records the row that took a command; 0 for a command that came too late.
     fn mark_command(&mut self, id: u64, taken_seq: u64) -> Result<()>;
     fn set_cursor(&mut self, name: &str, pos: u64) -> Result<()>;
-    /// Takes the bodies of a task's rows away, but for the first row and these kinds; how many, and the bytes they took.
+    /// Removes the bodies of a task's rows, except of the first row and of these kinds; returns how many, and the bytes
+    /// that they took.
     fn empty_rows(&mut self, tid: Tid, kept: &KeptKinds) -> Result<(u64, u64)>;
     fn set_pruning(&mut self, tid: Tid, pos: u64) -> Result<()>;
-    /// Deletes every other fragment; how many, and the bytes they took.
+    /// Deletes all other fragments; returns how many, and the bytes that they took.
     fn delete_fragments_but(&mut self, kept: &BTreeSet<[u8; 32]>) -> Result<(u64, u64)>;
 }
 
-/// How many entries there are besides rows.
+/// Counts of the entries that are not rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct EntryCounts {
     pub(crate) fragments: u64,
@@ -136,7 +136,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// At most so many rows, and never more than the limits of a page.
+    /// At most this many rows, and never more than the limits of a page.
     pub(crate) fn of(rows: usize) -> Self {
         Self { rows: rows.min(crate::limits::PAGE_ROWS_MAX), bytes: crate::limits::PAGE_BYTES_MAX }
     }
@@ -145,7 +145,7 @@ impl Page {
         self.rows
     }
 
-    /// Counts a row in; false when the page takes none after it.
+    /// Counts a row; returns false if the page takes no row after it.
     pub(crate) fn take(&mut self, row_bytes: usize) -> bool {
         self.rows = self.rows.saturating_sub(1);
         self.bytes = self.bytes.saturating_sub(row_bytes);

@@ -1,4 +1,4 @@
-//! What one task appends at once: rows with everything that must become durable together with them.
+//! What one task appends at once: rows, and everything that must become durable together with them.
 
 use std::sync::Arc;
 
@@ -11,16 +11,15 @@ use crate::limits::{
 };
 use crate::row::{Fragment, NewRow, SealedRow, check_size};
 
-/// One task's rows of one step, and what goes with them: all of it becomes durable, or nothing.
+/// One task's rows of one step, and what belongs to them: all of it becomes durable, or nothing.
 ///
-/// Rows are numbered, checked against the limits and chained as they are pushed, in the submitter's thread;
-/// the writer only has to compare the head. A submission is as good as its [`TaskHead`]: one made from an old
-/// head is refused.
+/// Rows are numbered, checked against the limits and chained as they are pushed, in the submitter's thread, so
+/// that the writer only has to compare the head. A submission made from an outdated [`TaskHead`] is refused.
 #[derive(Debug, Clone)]
 pub struct Submission {
     pub(crate) before: TaskHead,
     pub(crate) after: TaskHead,
-    /// Shared, so that a journal in memory keeps them as they are.
+    /// Shared, so that a journal in memory stores them without a copy.
     pub(crate) rows: Vec<Arc<SealedRow>>,
     pub(crate) opening: Option<TaskOpening>,
     pub(crate) closed_at_us: Option<i64>,
@@ -30,36 +29,36 @@ pub struct Submission {
     bytes: usize,
 }
 
-/// What the journal notes about a task when its first rows arrive.
+/// What the journal records about a task together with its first rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskOpening {
-    /// When it was opened, in microseconds since 1970 (UTC).
+    /// Time of the opening, in microseconds since 1970 (UTC).
     pub opened_at_us: i64,
-    /// Version of the logic that its records were made by.
+    /// Version of the logic that made its records.
     pub logic_version: u32,
     /// One line for people (the goal); at most [`TITLE_BYTES_MAX`] bytes, may be empty.
     pub title: String,
-    /// Who leases the task from the start; with `None` nobody does.
+    /// Lease of the task from the start; `None` for none.
     pub lease: Option<LeaseTerms>,
 }
 
-/// What became durable.
+/// The result of a durable submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {
     /// Position of the first row.
     pub first_pos: u64,
-    /// Position of the last row. The rows of a submission stand side by side.
+    /// Position of the last row. The rows of a submission have consecutive positions.
     pub last_pos: u64,
-    /// Where the task stands now.
+    /// The task's new head.
     pub head: TaskHead,
-    /// The lease that the opening asked for.
+    /// The lease that the opening asked for, if any.
     pub lease: Option<Lease>,
-    /// Commands that still waited when the task was closed; they were marked as too late.
+    /// Commands that were still pending when the task was closed; they were marked as too late.
     pub commands_too_late: Vec<u64>,
 }
 
 impl Submission {
-    /// An empty submission that continues the task behind `head`.
+    /// Returns an empty submission that continues the task after `head`.
     #[must_use]
     pub fn new(head: &TaskHead) -> Self {
         Self {
@@ -75,9 +74,9 @@ impl Submission {
         }
     }
 
-    /// Adds the next row. Fails with [`JournalError::SeqConflict`] where its number is not the next one, and
-    /// with [`JournalError::Limit`] or [`JournalError::BadName`] where it or the submission would be out of
-    /// bounds; the submission is then as it was.
+    /// Adds the next row. Fails with [`JournalError::SeqConflict`] if its number is not the next one, and
+    /// with [`JournalError::Limit`] or [`JournalError::BadName`] if it or the submission would exceed a
+    /// bound; the submission is then unchanged.
     pub fn push(&mut self, row: NewRow) -> Result<&mut Self> {
         row.check_limits()?;
         check_size("rows of a submission", self.rows.len() + 1, ROWS_PER_SUBMISSION_MAX)?;
@@ -88,7 +87,7 @@ impl Submission {
         Ok(self)
     }
 
-    /// Adds a fragment that the rows name; one that is stored already costs nothing. Fails with
+    /// Adds a fragment that the rows name; one that is already stored costs nothing. Fails with
     /// [`JournalError::Limit`].
     pub fn attach(&mut self, fragment: Fragment) -> Result<&mut Self> {
         check_size("fragments of a submission", self.fragments.len() + 1, FRAGMENTS_PER_SUBMISSION_MAX)?;
@@ -107,38 +106,38 @@ impl Submission {
         Ok(self)
     }
 
-    /// Closes the task with these rows: nothing can follow them.
+    /// Closes the task with these rows: no row can follow them.
     pub fn close(&mut self, closed_at_us: i64) -> &mut Self {
         self.closed_at_us = Some(closed_at_us);
         self
     }
 
-    /// Acts under a lease: refused if the task has another epoch by then.
+    /// Appends under a lease: refused if the task has another epoch by then.
     pub fn under(&mut self, lease: &Lease) -> &mut Self {
         self.lease_epoch = Some(lease.epoch);
         self
     }
 
-    /// Marks a waiting command as taken by these rows. Fails with [`JournalError::Limit`].
+    /// Marks a pending command as taken by these rows. Fails with [`JournalError::Limit`].
     pub fn take_command(&mut self, id: u64) -> Result<&mut Self> {
         check_size("commands of a submission", self.commands_taken.len() + 1, COMMANDS_PER_TASK_MAX)?;
         self.commands_taken.push(id);
         Ok(self)
     }
 
-    /// Where the task stands once this is durable; the next submission starts from it.
+    /// Returns the task's head once this is durable; the next submission starts from it.
     #[must_use]
     pub fn head(&self) -> &TaskHead {
         &self.after
     }
 
-    /// The task.
+    /// Id of the task.
     #[must_use]
     pub fn task(&self) -> &Arc<str> {
         self.before.task()
     }
 
-    /// How many rows it holds.
+    /// Number of rows so far.
     #[must_use]
     pub fn row_count(&self) -> usize {
         self.rows.len()
@@ -155,7 +154,7 @@ impl Submission {
     }
 }
 
-/// A refusal names the task by an owned text.
+/// Errors.
 impl Submission {
     pub(crate) fn empty(&self) -> JournalError {
         JournalError::EmptySubmission { task: self.task().to_string() }

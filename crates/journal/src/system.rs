@@ -1,4 +1,4 @@
-//! The stream of records that belong to no task: what a person has decided about the journal itself.
+//! The stream of records that belong to no task: a person's decisions about the journal itself.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use crate::row::NewRow;
 use crate::store::{Store, TaskState};
 use crate::submission::TaskOpening;
 
-/// The stream of records that belong to no task.
+/// Id of the stream of records that belong to no task.
 pub const SYSTEM_STREAM: &str = "system";
 
-/// What such a record says.
+/// A record for the stream.
 pub(crate) struct Entry {
     pub(crate) now_us: i64,
     pub(crate) from: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Entry {
     pub(crate) body: Vec<u8>,
 }
 
-/// Appends a record to the stream, and returns its place.
+/// Appends a record to the stream, and returns its position.
 pub(crate) fn append(store: &mut dyn Store, entry: Entry) -> Result<u64> {
     let found = store.find(SYSTEM_STREAM)?;
     let mut head = match &found {

@@ -13,27 +13,27 @@ use crate::system::SYSTEM_STREAM;
 /// A task, open or closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its id.
+    /// Id of the task.
     pub id: Arc<str>,
-    /// When it was opened, in microseconds since 1970 (UTC).
+    /// Time of the opening, in microseconds since 1970 (UTC).
     pub opened_at_us: i64,
-    /// When it was closed; `None` while it is open.
+    /// Time of the closing, in microseconds since 1970 (UTC); `None` while it is open.
     pub closed_at_us: Option<i64>,
-    /// Version of the logic that its records were made by.
+    /// Version of the logic that made its records.
     pub logic_version: u32,
     /// One line for people.
     pub title: String,
-    /// Its last row.
+    /// Number and chain value of its last row.
     pub head: TaskHead,
-    /// Who holds it; whether the time has run out is for the reader to compare.
+    /// Its lease, if any; the caller compares the expiry with the current time.
     pub lease: Option<Lease>,
-    /// How many leases were ever given for it.
+    /// How many leases were ever granted for it.
     pub epoch: u64,
-    /// When its rows lost their bodies, in microseconds since 1970 (UTC); `None` for a task that is whole.
+    /// Time of its pruning, in microseconds since 1970 (UTC); `None` if it was not pruned.
     pub pruned_at_us: Option<i64>,
 }
 
-/// Which tasks to list. The stream `system` is no task and never listed.
+/// Which tasks to list. The stream `system` is not a task and is never listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TaskFilter {
     /// Every task.
@@ -46,7 +46,7 @@ pub enum TaskFilter {
 }
 
 impl Task {
-    /// Whether nothing can follow any more.
+    /// Returns whether the task is closed, so that no row can follow.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed_at_us.is_some()
@@ -69,7 +69,7 @@ pub(crate) fn read(view: &dyn View, tid: Tid) -> Result<Task> {
     })
 }
 
-/// Tasks that pass the filter, newest first.
+/// Lists tasks that pass the filter, newest first.
 pub(crate) fn list(view: &dyn View, filter: TaskFilter, limit: usize) -> Result<Vec<Task>> {
     let limit = limit.min(LIST_MAX);
     let mut tasks = Vec::new();
@@ -82,7 +82,7 @@ pub(crate) fn list(view: &dyn View, filter: TaskFilter, limit: usize) -> Result<
     Ok(tasks)
 }
 
-/// The task with this id, or the only one whose id starts or ends so.
+/// Returns the id equal to `part`, or the only one that begins or ends with it.
 pub(crate) fn resolve(view: &dyn View, part: &str) -> Result<String> {
     if part.is_empty() {
         return Err(JournalError::NotFound { part: String::new() });
@@ -90,7 +90,7 @@ pub(crate) fn resolve(view: &dyn View, part: &str) -> Result<String> {
     if view.find(part)?.is_some() {
         return Ok(part.to_owned());
     }
-    // The stream that is no task may be among them.
+    // Enough that the stream `system`, which may be among them, can be dropped.
     let most = MATCHES_MAX + 2;
     let starts = view.ids_from(part, most)?.into_iter().filter(|id| id.starts_with(part));
     let mut matches: Vec<String> = starts.chain(view.ids_to(part, most)?).collect();

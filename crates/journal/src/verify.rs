@@ -1,4 +1,4 @@
-//! Checking a whole journal, or one task of it, against everything it says about itself.
+//! Verification of a whole journal, or of one task, against its own chains, numbers and checks.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::row::Row;
 use crate::store::{Page, Tid, View};
 use crate::task::TaskFilter;
 
-/// After so many rows in a row that cannot be read, the rest is given up.
+/// After this many consecutive unreadable rows, the scan ends.
 const UNREADABLE_IN_SERIES_MAX: usize = 256;
 
-/// What a journal holds, and what is wrong with it.
+/// The counts and the damages of a journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verification {
     /// Rows that were read.
@@ -30,35 +30,35 @@ pub struct Verification {
     pub commands: u64,
     /// Cursors.
     pub cursors: u64,
-    /// The last position.
+    /// Position of the last row.
     pub last_pos: u64,
-    /// Rows whose bodies are gone since their tasks were pruned.
+    /// Rows whose bodies were removed by a pruning.
     pub pruned: u64,
-    /// Losses that were accepted, as their rows record them.
+    /// Accepted losses, as their rows record them.
     pub losses: Vec<Loss>,
-    /// Everything that is wrong, up to [`DAMAGES_MAX`] places.
+    /// Damages, at most [`DAMAGES_MAX`].
     pub damages: Vec<Damage>,
-    /// There are more damages than are named.
+    /// Whether there are more damages than `damages` holds.
     pub truncated: bool,
 }
 
-/// What one task holds.
+/// The result of verifying one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskVerification {
-    /// Its rows.
+    /// Number of its rows.
     pub rows: u64,
-    /// Where it stands.
+    /// Last row of the task.
     pub head: TaskHead,
 }
 
 impl Verification {
-    /// Whether everything is as it was written. Accepted losses are no damage any more.
+    /// Returns whether no damage was found. Accepted losses are not damage.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.damages.is_empty()
     }
 
-    /// The losses as a number of places.
+    /// Returns how many positions the losses cover.
     #[must_use]
     pub fn rows_lost(&self) -> u64 {
         self.losses.iter().map(|loss| loss.head_pos.saturating_sub(loss.last_pos)).sum()
@@ -72,7 +72,7 @@ impl Verification {
         }
     }
 
-    /// A damage is a finding; everything else is an error.
+    /// Adds a damage to the report; returns any other error.
     fn settle<T>(&mut self, result: Result<T>) -> Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
@@ -85,7 +85,7 @@ impl Verification {
     }
 }
 
-/// Checks everything. `head` must have been read before the view's snapshot was taken; `None` where there is
+/// Checks everything. `head` must have been read before the view's snapshot was taken; `None` if there is
 /// no such file.
 pub(crate) fn all(view: &dyn View, head: Option<Slots>) -> Result<Verification> {
     let mut report = Verification::default();
@@ -124,10 +124,10 @@ pub(crate) fn task(view: &dyn View, task: &str, row_format_known: u16) -> Result
     Ok(TaskVerification { rows, head: TaskHead::at(task.into(), state.seq, state.chain) })
 }
 
-/// One walk through all rows.
+/// One pass over all rows.
 #[derive(Default)]
 struct Scan {
-    /// Where each task stands; `None` for one whose entry cannot be trusted.
+    /// The head of each task so far; `None` if its entry is damaged.
     heads: BTreeMap<Tid, Option<TaskHead>>,
     last_pos: u64,
     /// The row that the head file names.
@@ -190,7 +190,7 @@ impl Scan {
                 }
                 Err(Break::Seq) => report.add(place(DamageKind::RowMisplaced)),
             }
-            // Whatever was wrong, the next row is compared with this one.
+            // Continue from this row, so that one damage is not reported again for every row after it.
             *head = TaskHead::at(std::sync::Arc::clone(head.task()), row.seq, row.chain);
         }
         report.pruned += u64::from(row.is_pruned);
@@ -213,7 +213,7 @@ impl Scan {
             report.tasks += 1;
             let head = self.heads.remove(&tid);
             let Some(entry) = report.settle(view.entry(tid))? else { continue };
-            // An entry that leads to no recorded pruning keeps readers from the task.
+            // Readers refuse a task whose entry leads to no recorded pruning, so it is damage.
             report.settle(crate::prune::of(view, tid, &entry.id))?;
             let state = view.state(tid).map_err(|error| error.in_task(&entry.id));
             let Some(state) = report.settle(state)? else { continue };

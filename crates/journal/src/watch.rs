@@ -1,5 +1,5 @@
-//! Telling readers in this process that there are new rows. What is told is only how far the journal goes:
-//! readers fetch by cursor, so nobody can fall behind and nothing can be lost on the way.
+//! Notifies readers in this process of new rows. A notification holds only the last position: readers fetch by
+//! cursor, so a slow one loses nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use crate::ack::guarded;
 
 type Listener = Arc<dyn Fn(u64) + Send + Sync>;
 
-/// Ends the calls of a listener when it is dropped.
+/// Registration of a listener; dropping it ends the calls.
 #[must_use = "dropping it ends the calls at once"]
 pub struct CommitListener {
     watch: Arc<Watch>,
@@ -26,7 +26,7 @@ pub(crate) struct Watch {
 struct State {
     last_pos: u64,
     closed: bool,
-    /// Readers that wait. To tell nobody costs a call of the system all the same.
+    /// Readers that wait. Counted because notifying none still costs a system call.
     waiting: usize,
     next_id: u64,
     listeners: BTreeMap<u64, Listener>,
@@ -37,8 +37,8 @@ impl Watch {
         Self { state: Mutex::new(State { last_pos, ..State::default() }), changed: Condvar::new() }
     }
 
-    /// Waits until there is a row behind `pos`, the journal is closed or the time is up, and says how far the
-    /// journal goes.
+    /// Waits until there is a row after `pos`, the journal is closed or the time is up, and returns the journal's
+    /// last position.
     pub(crate) fn wait_behind(&self, pos: u64, timeout: Duration) -> u64 {
         let waiting = |state: &mut State| state.last_pos <= pos && !state.closed;
         let mut state = self.lock();
@@ -57,7 +57,7 @@ impl Watch {
         CommitListener { watch: Arc::clone(self), id }
     }
 
-    /// Tells everybody; listeners run on this thread, outside the lock.
+    /// Notifies all readers and listeners; listeners run on this thread, outside the lock.
     pub(crate) fn advance(&self, last_pos: u64) {
         let (listeners, is_awaited): (Vec<Listener>, bool) = {
             let mut state = self.lock();

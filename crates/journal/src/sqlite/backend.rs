@@ -1,4 +1,4 @@
-//! The journal on disk as its handle sees it: one writer, some readers.
+//! The journal on disk as its handle uses it: one writer, and readers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl SqliteJournal {
         self.readers.read(work)
     }
 
-    /// Gives room that nothing takes any more back to the disk; how many bytes.
+    /// Rewrites the database without its free pages; returns how many bytes that freed.
     pub(crate) fn compact(&self) -> Result<u64> {
         if self.writer.is_closed() {
             return Err(JournalError::Closed);
@@ -59,12 +59,13 @@ impl SqliteJournal {
         pruning::compact(&self.dir, &self.options)
     }
 
-    /// What the head file says now.
+    /// Reads the current marks of the head file.
     pub(crate) fn head(&self) -> Result<Slots> {
         HeadFile::open(&self.dir)?.read()
     }
 
-    /// Readers first: the writer's connection should be the last to close, since it tidies up.
+    /// Closes the readers first: the writer's connection must be the last to close, because it moves the log into the
+    /// database.
     pub(crate) fn close(&self) {
         self.readers.close();
         self.writer.close();

@@ -1,4 +1,4 @@
-//! Checking what no chain covers: SQLite's own structure, and every entry that is not a row.
+//! Checks what no chain covers: SQLite's own structure, and every entry that is not a row.
 
 use super::connect::Db;
 use super::view::{fragment_bytes, mismatch};
@@ -13,7 +13,7 @@ const COMMANDS: &str =
     "SELECT id, tid, kind, body, at_us, taken_seq, sum FROM command WHERE id > ?1 ORDER BY id";
 const CURSORS: &str = "SELECT name FROM cursor ORDER BY name";
 
-/// Fails with the first thing that SQLite's own check finds.
+/// Fails with the first message of SQLite's integrity check.
 pub(crate) fn integrity(db: &Db) -> Result<()> {
     match messages(db)?.into_iter().next() {
         None => Ok(()),
@@ -21,7 +21,7 @@ pub(crate) fn integrity(db: &Db) -> Result<()> {
     }
 }
 
-/// Checks the structure, the fragments, the commands and the cursors. Tasks are checked where their rows are.
+/// Checks the structure, the fragments, the commands and the cursors. Tasks are checked together with their rows.
 pub(crate) fn entries(db: &Db, found: &mut dyn FnMut(Damage)) -> Result<EntryCounts> {
     for message in settle(messages(db), found)?.unwrap_or_default() {
         found(Damage::database(DamageKind::Integrity { message }));
@@ -49,8 +49,8 @@ fn messages(db: &Db) -> Result<Vec<String>> {
     Ok(messages)
 }
 
-/// Goes through a table by its number; an entry that cannot be read or does not hold is reported, and the
-/// next one is tried.
+/// Checks a table in order of its numbers; reports an entry that is unreadable or fails its check, and goes on with
+/// the next one.
 fn each(
     db: &Db,
     sql: &'static str,
@@ -79,7 +79,7 @@ fn each(
     }
 }
 
-/// A damage is a finding; everything else is an error.
+/// Reports a damage; returns any other error.
 fn settle<T>(result: Result<T>, found: &mut dyn FnMut(Damage)) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -1,5 +1,5 @@
-//! Reading columns without trusting them: a value that the journal never writes is a damage with a place, not
-//! a surprise.
+//! Reads columns without trusting them: a value that the journal never writes is reported as damage with its
+//! place.
 
 use std::fmt::Display;
 
@@ -17,7 +17,7 @@ use crate::limits::BODY_BYTES_MAX;
 pub(crate) struct Columns<'a> {
     row: &'a SqlRow<'a>,
     faults: &'a Faults,
-    /// Where the entry is, for a damage.
+    /// Position of the entry, for a damage.
     pos: Option<u64>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// A row's own format, its body as it was submitted, and whether that was pruned.
+    /// Returns a row's own format, its body as it was submitted, and whether it was pruned.
     pub(crate) fn packed(&self, format: usize, body: usize) -> Result<(u16, Vec<u8>, bool)> {
         let (form, format) = Form::split(self.int(format, "format")?).ok_or_else(|| self.bad("format"))?;
         let body = form.open(self.blob(body, "body")?, BODY_BYTES_MAX);

@@ -1,4 +1,4 @@
-//! One connection to the database, set up the way the journal needs it.
+//! One connection to the database, configured for the journal.
 
 use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -16,16 +16,16 @@ use crate::error::{JournalError, Result, StorageFault};
 use crate::limits::BODY_BYTES_MAX;
 use crate::options::JournalOptions;
 
-/// Statements kept compiled per connection: all there are.
+/// Statements kept compiled per connection: enough for all of them.
 const STATEMENTS_MAX: usize = 64;
 /// Longest value that SQLite may hold in memory, so that a damaged length cannot ask for gigabytes.
 const VALUE_BYTES_MAX: usize = BODY_BYTES_MAX + (1 << 20);
-/// The log shrinks to this after having grown further, in bytes.
+/// Size to which the log shrinks after it has grown larger, in bytes.
 const LOG_BYTES_KEPT: i64 = 32 << 20;
-/// Between two tries to switch to the write-ahead log.
+/// Pause between two tries to switch to the write-ahead log.
 const RETRY_MS: u64 = 5;
 
-/// A connection, with what the transaction that runs on it has done so far.
+/// A connection, with the progress of the transaction that runs on it.
 pub(crate) struct Db {
     pub(crate) conn: Connection,
     pub(crate) faults: Faults,
@@ -34,7 +34,7 @@ pub(crate) struct Db {
 }
 
 impl Db {
-    /// The connection that writes. The database file must exist.
+    /// Opens the connection that writes. The database file must exist.
     pub(crate) fn writer(dir: &Path, options: &JournalOptions) -> Result<Self> {
         let db = Self::connect(dir, options, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         db.set("journal_size_limit", LOG_BYTES_KEPT)?;
@@ -44,7 +44,7 @@ impl Db {
         Ok(db)
     }
 
-    /// A connection that only reads.
+    /// Opens a connection that only reads.
     pub(crate) fn reader(dir: &Path, options: &JournalOptions) -> Result<Self> {
         Self::connect(dir, options, OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
@@ -58,16 +58,16 @@ impl Db {
         Ok(())
     }
 
-    /// Whether the last connection moves the log into the database when it closes. It must not where that
-    /// would destroy evidence or where the disk is not trusted.
+    /// Sets whether the last connection moves the log into the database when it closes. It must not if that
+    /// would destroy evidence or if the disk is not trusted.
     pub(crate) fn checkpoint_on_close(&self, wanted: bool) -> Result<()> {
         let set = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !wanted);
         set.map_err(|error| self.faults.of(error))?;
         Ok(())
     }
 
-    /// Switches to the write-ahead log. This one statement does not wait for locks by itself, so it is tried
-    /// again.
+    /// Switches to the write-ahead log. SQLite does not wait for locks in this one statement, so it is
+    /// retried here.
     pub(crate) fn use_log(&self, lock_wait_ms: u64) -> Result<()> {
         let mut left = lock_wait_ms / RETRY_MS;
         loop {
@@ -106,32 +106,32 @@ impl Db {
         conn.busy_timeout(Duration::from_millis(options.lock_wait_ms))?;
         conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, i32::try_from(VALUE_BYTES_MAX).unwrap_or(i32::MAX))?;
-        // The database may come from anywhere: nothing in it may run.
+        // The database may come from anywhere, so nothing in it may run.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        // Otherwise statements are compiled anew for other values, although all of them have one good plan.
+        // Without it, SQLite recompiles statements for other values, although each of them has one good plan.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.pragma_update(None, "fullfsync", true)?;
         conn.pragma_update(None, "checkpoint_fullfsync", true)?;
         conn.pragma_update(None, "temp_store", "MEMORY")?;
         conn.pragma_update(None, "cell_size_check", true)?;
-        // A file that another process cuts short would end this one with a bus error.
+        // With a mapping, a file that another process truncates would end this process with a bus error.
         conn.pragma_update(None, "mmap_size", 0)?;
-        // The writer moves the log itself, after the acknowledgements.
+        // The writer moves the log into the database itself, after the acknowledgements.
         conn.pragma_update(None, "wal_autocheckpoint", 0)
     }
 
     fn set(&self, pragma: &str, value: i64) -> Result<()> {
-        // Some of these answer with the value in force.
+        // Some of these pragmas return the value in force.
         let set = self.conn.pragma_update_and_check(None, pragma, value, |_| Ok(()));
         set.map_err(|error| self.faults.of(error))
     }
 }
 
-/// Waits without sleeping: nobody ever notifies.
+/// Waits for `time` on a condition variable that is never notified.
 fn pause(time: Duration) {
     let lock = Mutex::new(());
     let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,7 +143,7 @@ fn pause(time: Duration) {
 mod tests {
     use super::*;
 
-    /// Every promise about durability rests on these.
+    /// Every promise about durability depends on these settings.
     #[test]
     fn a_commit_is_synced_before_it_is_acknowledged() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What SQLite's answers mean for a journal.
+//! Maps SQLite's errors to errors of the journal.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::DATABASE;
 use crate::damage::{Damage, DamageKind};
 use crate::error::{JournalError, StorageFault};
 
-/// Turns SQLite's answers into errors of this journal.
+/// Turns SQLite's errors into errors of this journal.
 #[derive(Debug, Clone)]
 pub(crate) struct Faults {
     dir: PathBuf,
@@ -38,7 +38,7 @@ impl Faults {
         let unreadable = |message: String| self.damaged(Damage::database(DamageKind::Unreadable { message }));
         let (answer, message) = match error {
             rusqlite::Error::SqliteFailure(answer, message) => (answer, message),
-            // A value of the wrong type, or text that is not UTF-8: no program writes that.
+            // A value of the wrong type, or text that is not UTF-8: the journal never writes either.
             other => return unreadable(other.to_string()),
         };
         let message = message.unwrap_or_else(|| answer.to_string());
@@ -55,7 +55,7 @@ impl Faults {
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => unreadable(message),
             // A value that is longer, or of another type, than any that the journal writes.
             ErrorCode::TooBig | ErrorCode::TypeMismatch => unreadable(message),
-            // The general error. Our statements fit our tables, so it is the file's format that does not.
+            // The generic error: our statements fit our tables, so the file's format must be wrong.
             ErrorCode::Unknown if answer.extended_code == ffi::SQLITE_ERROR => unreadable(message),
             _ => JournalError::Storage { path, source: StorageFault { code: answer.extended_code, message } },
         }
@@ -63,8 +63,8 @@ impl Faults {
 }
 
 impl JournalError {
-    /// Whether, after this, nobody knows what the disk holds. A full disk and a lock are refusals: nothing
-    /// was written that counts.
+    /// Returns whether the state of the disk is unknown after this error. A full disk and a lock are refusals:
+    /// nothing was committed.
     pub(crate) fn leaves_doubt(&self) -> bool {
         match self {
             Self::Storage { source, .. } => {
@@ -77,7 +77,7 @@ impl JournalError {
         }
     }
 
-    /// Whether the database said so, and not the journal's own rules.
+    /// Returns whether the database reported the error, and not the journal's own rules.
     pub(crate) fn is_of_database(&self) -> bool {
         matches!(
             self,
@@ -89,7 +89,8 @@ impl JournalError {
         )
     }
 
-    /// Whether a commit that failed so was refused as a whole. After any other failure nobody knows.
+    /// Returns whether a commit that failed with this error was refused as a whole. After any other failure its
+    /// outcome is unknown.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::NoSpace { .. } | Self::Locked { .. })
     }

@@ -22,5 +22,5 @@ mod writer;
 pub(crate) use backend::SqliteJournal;
 pub(crate) use open::open;
 
-/// The database's name in the journal directory.
+/// Name of the database in the journal directory.
 pub(crate) const DATABASE: &str = "journal.db";

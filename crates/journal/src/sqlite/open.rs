@@ -1,4 +1,4 @@
-//! Opening a journal directory: nothing is written before it is known to be a journal that has lost nothing.
+//! Opens a journal directory: nothing is written before it is known to be a journal that has lost no rows.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -18,14 +18,14 @@ use crate::options::{JournalOptions, OnLoss, OpenReport};
 use crate::store::View;
 use crate::watch::Watch;
 
-/// Opens the journal in this directory, or makes one.
+/// Opens the journal in this directory, or creates one.
 pub(crate) fn open(dir: &Path, options: &JournalOptions) -> Result<(SqliteJournal, OpenReport, Arc<Watch>)> {
     make_dir(dir)?;
     let slots = HeadFile::look(dir)?;
     let database = dir.join(DATABASE);
     let absent = make_database(&database)?;
     if let Some(mark) = slots.newest().filter(|_| absent) {
-        // SQLite would throw the log away together with the empty database.
+        // Decide now: SQLite would delete the log together with the empty database.
         decide(dir, options, mark.pos, 0)?;
     }
 
@@ -63,7 +63,7 @@ pub(crate) fn open(dir: &Path, options: &JournalOptions) -> Result<(SqliteJourna
     Ok((journal, report, watch))
 }
 
-/// How the rows stand to the head file.
+/// How the rows compare with the head file.
 enum Found {
     Sound(HeadState),
     Lost(Loss),
@@ -87,7 +87,7 @@ fn make_dir(dir: &Path) -> Result<()> {
     if own::create_dir(dir).map_err(failed)? { sync_parent(dir).map_err(failed) } else { Ok(()) }
 }
 
-/// The new directory itself must survive a power loss.
+/// Syncs the parent, so that the new directory itself survives a power loss.
 fn sync_parent(dir: &Path) -> std::io::Result<()> {
     match dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         Some(parent) => fs::File::open(parent)?.sync_all(),
@@ -95,7 +95,7 @@ fn sync_parent(dir: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Makes an empty database file that only its owner can read. True when there was none, or an empty one.
+/// Creates an empty database file that only its owner can read. Returns true if there was none, or an empty one.
 ///
 /// A file that exists is never opened here: closing it again would drop the locks that another handle of this
 /// process holds on it.
@@ -110,13 +110,13 @@ fn make_database(path: &Path) -> Result<bool> {
     }
 }
 
-/// SQLite says only that it cannot open something. Whether that is a matter of permission shows when one
-/// tries.
+/// Replaces SQLite's error that it cannot open the file, which does not give the cause: creating a probe file shows
+/// whether permission is missing.
 fn explain(dir: &Path, error: JournalError) -> JournalError {
     let JournalError::Storage { .. } = &error else { return error };
     let probe = dir.join(".probe");
     match own::create_new(&probe) {
-        // A process that was killed here left it, or a person: neither says anything of this directory.
+        // Left by a process killed here, or by a person: it says nothing about permission.
         Err(source) if source.kind() == ErrorKind::AlreadyExists => error,
         Err(source) => JournalError::io(dir, source),
         Ok(_) => match fs::remove_file(&probe) {
@@ -126,7 +126,7 @@ fn explain(dir: &Path, error: JournalError) -> JournalError {
     }
 }
 
-/// Makes sure that the database is ours, uses the log and has its tables. True when it had none.
+/// Checks that the database is a journal, switches to the log and creates the tables. Returns true if it had none.
 fn prepare(dir: &Path, db: &Db, slots: Slots, options: &JournalOptions) -> Result<bool> {
     let explained = |error| explain(dir, error);
     let identity = schema::identify(&db.conn, &db.faults, slots.newest().is_some()).map_err(explained)?;
@@ -157,7 +157,7 @@ fn compare(db: &Db, slots: Slots) -> Result<(u64, Found)> {
     Ok((last_pos, found))
 }
 
-/// Lost rows are an error, unless they were given up. Then what is left of the log is kept aside before
+/// Fails because of lost rows, unless the loss was accepted. Then it copies the rest of the log aside before
 /// anything is written.
 fn decide(dir: &Path, options: &JournalOptions, head_pos: u64, last_pos: u64) -> Result<()> {
     let path = dir.to_owned();
@@ -186,7 +186,7 @@ fn keep_aside(dir: &Path, head_pos: u64) -> Result<()> {
     Ok(())
 }
 
-/// Notes the loss as a row, provided that what is left is whole.
+/// Records the loss as a row, if the rest of the database is intact.
 fn accept(db: &mut Db, loss: Loss, now_us: i64) -> Result<u64> {
     check::integrity(db)?;
     db.execute("BEGIN IMMEDIATE")?;

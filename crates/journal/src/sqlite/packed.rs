@@ -1,7 +1,7 @@
-//! How bytes lie in a column: as they are, or deflated where that takes less room.
+//! How bytes are stored in a column: as they are, or deflated if that takes less space.
 //!
-//! Hashes cover the bytes as they were submitted. Whether they were deflated is a matter of this file alone: no reader
-//! above [`crate::store`] sees it.
+//! Hashes cover the bytes as they were submitted. Only this file knows whether they are deflated: readers
+//! above [`crate::store`] do not see it.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -9,15 +9,15 @@ use std::io::Read;
 use flate2::bufread::DeflateDecoder;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
-/// Shorter bytes are left alone. Of the bodies of an accepted task of the embedded brain, 70 kB, this leaves 28 kB after 9
-/// calls; from 512 bytes on it would be 26 kB after 15, which cost a task with memory up to 0.6 ms more.
+/// Shorter bytes are not deflated. The bodies of an accepted task of the embedded brain, 70 kB, shrink to 28 kB with 9
+/// calls; from 512 bytes on it would be 26 kB with 15, which cost a task with memory up to 0.6 ms more.
 const BYTES_MIN: usize = 2_048;
-/// The form lies in the bits of the column `format` above those of the row's own format.
+/// The form is stored in the bits of the column `format` above those of the row's own format.
 const FORM_SHIFT: u32 = 16;
-/// Bits of the row's own format.
+/// Mask for the bits of the row's own format.
 const FORMAT_BITS: i64 = (1 << FORM_SHIFT) - 1;
 
-/// The number of the form [`Form::Pruned`], for statements.
+/// Number of [`Form::Pruned`], for statements.
 pub(super) const PRUNED: i64 = 2;
 
 /// The form in which a body is stored.
@@ -32,7 +32,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The value of the column `format`.
+    /// Returns the value of the column `format`.
     pub(super) fn with(self, format: u16) -> i64 {
         let form = match self {
             Form::Plain => 0,
@@ -42,7 +42,7 @@ impl Form {
         i64::from(format) | form << FORM_SHIFT
     }
 
-    /// Takes the value of the column `format` apart; `None` for one that is never written.
+    /// Splits the value of the column `format`; `None` if it is never written.
     pub(super) fn split(column: i64) -> Option<(Form, u16)> {
         let form = match column >> FORM_SHIFT {
             0 => Form::Plain,
@@ -53,7 +53,7 @@ impl Form {
         Some((form, u16::try_from(column & FORMAT_BITS).ok()?))
     }
 
-    /// The bytes that were stored so; `None` where they cannot be read, or are more than `max`.
+    /// Returns the original bytes; `None` if they cannot be read, or are more than `max`.
     pub(super) fn open(self, stored: &[u8], max: usize) -> Option<Vec<u8>> {
         match self {
             Form::Plain => Some(stored.to_vec()),
@@ -63,18 +63,18 @@ impl Form {
     }
 }
 
-/// Deflates bytes. It is kept from one to the next, since its tables are large.
+/// Deflates bytes. Reused from one body to the next, because its tables are large.
 #[derive(Default)]
 pub(super) struct Packer(Option<Compress>);
 
 impl Packer {
-    /// The bytes as they are to be stored. The fastest level: the best one saves a further 7 % for three times the time.
+    /// Returns the bytes to store. Uses the fastest level: the best one saves a further 7 % for three times the time.
     pub(super) fn pack<'b>(&mut self, bytes: &'b [u8]) -> (Form, Cow<'b, [u8]>) {
         self.deflated(bytes)
             .map_or((Form::Plain, Cow::Borrowed(bytes)), |packed| (Form::Deflated, packed.into()))
     }
 
-    /// `None` where that saves less than an eighth.
+    /// Returns the deflated bytes; `None` if that saves less than an eighth.
     fn deflated(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         if bytes.len() < BYTES_MIN {
             return None;
@@ -92,7 +92,7 @@ impl Packer {
     }
 }
 
-/// `None` where the bytes are no deflate stream, or hold more than `max`.
+/// Returns the inflated bytes; `None` if `stored` is not a deflate stream, or holds more than `max`.
 pub(super) fn inflated(stored: &[u8], max: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(stored.len().saturating_mul(4).min(max));
     let limit = u64::try_from(max).ok()?.saturating_add(1);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_inflated_than_was_allowed() {
+    fn inflating_stops_at_the_allowed_size() {
         let bytes = vec![0; 1 << 20];
         let mut packer = Packer::default();
         let (form, stored) = packer.pack(&bytes);

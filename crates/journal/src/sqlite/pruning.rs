@@ -1,4 +1,4 @@
-//! Taking content away, and giving its room back to the disk.
+//! Removes content, and returns its space to the disk.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,11 +24,10 @@ const EMPTY: &str = "UPDATE record SET body = x'', format = (format & 65535) | (
      AND format >> 16 <> ?2 AND kind NOT IN (?3, ?4, ?5, ?6, ?7)";
 const FRAGMENTS: &str = "SELECT fid, hash, length(body) FROM fragment";
 const PAGES: &str = "SELECT page_count FROM pragma_page_count";
-/// Bytes of a page.
 const PAGE_BYTES: u64 = 4_096;
 const DELETE_FRAGMENT: &str = "DELETE FROM fragment WHERE fid = ?1";
 
-/// Rows of a task that can be emptied, and the bytes that their bodies take.
+/// Returns how many rows of a task can be emptied, and the bytes that their bodies take.
 pub(super) fn content(db: &Db, tid: Tid, [a, b, c, d, e]: &KeptKinds) -> Result<(u64, u64)> {
     let counts = db.one(CONTENT, (tid, PRUNED, a, b, c, d, e), |row| {
         let columns = db.columns(row);
@@ -56,8 +55,8 @@ pub(super) fn delete_fragments_but(db: &Db, kept: &BTreeSet<[u8; 32]>) -> Result
     Ok((count, bytes))
 }
 
-/// Writes the database anew without the room that nothing takes any more, and says by how many bytes it is smaller then. A
-/// process that dies meanwhile leaves it as it was.
+/// Rewrites the database without its free pages, and returns by how many bytes that shrinks it. A process that dies
+/// meanwhile leaves it unchanged.
 pub(super) fn compact(dir: &Path, options: &JournalOptions) -> Result<u64> {
     let db = Db::writer(dir, options)?;
     let of = |error| db.faults.of(error);
@@ -68,7 +67,7 @@ pub(super) fn compact(dir: &Path, options: &JournalOptions) -> Result<u64> {
     db.conn.execute_batch("VACUUM").map_err(of)?;
     let freed = before.saturating_sub(pages()?.unwrap_or_default()) * PAGE_BYTES;
     match db.conn.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::TRUNCATE).map_err(of) {
-        // Somebody reads: the log is moved into the database and cut by whoever closes the journal last.
+        // A reader is active: the log is moved into the database and truncated by the last handle that closes.
         Ok(_) | Err(JournalError::Locked { .. }) => Ok(freed),
         Err(error) => Err(error),
     }

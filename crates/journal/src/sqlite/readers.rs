@@ -1,4 +1,4 @@
-//! Connections that read. Each has its own snapshot, and none of them ever holds the writer up.
+//! Connections that read. Each has its own snapshot, and none of them ever blocks the writer.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use crate::limits::READERS_IDLE_MAX;
 use crate::options::JournalOptions;
 use crate::store::View;
 
-/// The idle ones.
+/// The idle connections.
 pub(crate) struct Readers {
     dir: PathBuf,
     options: JournalOptions,
@@ -32,14 +32,14 @@ impl Readers {
         let db = self.take()?;
         db.execute("BEGIN")?;
         let result = work(&db);
-        // The connection is kept only if the snapshot is gone with certainty.
+        // Keep the connection only if its snapshot has certainly ended.
         if db.execute("COMMIT").is_ok() {
             self.give_back(db);
         }
         result
     }
 
-    /// Closes the idle connections; those at work are closed when they are done.
+    /// Closes the idle connections; those in use are closed when they are returned.
     pub(crate) fn close(&self) {
         let mut idle = self.lock();
         idle.closed = true;

@@ -1,4 +1,4 @@
-//! The tables, and how a database is known to be a journal of a format that this program reads.
+//! The tables, and the check that a database is a journal of a format that this program reads.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::error::{JournalError, Result};
 
 /// Marks the database as a journal of ours ("SPjn").
 const APPLICATION_ID: i64 = 0x5350_6a6e;
-/// The format of the tables and of what lies in them. 1 had no deflated bodies, 2 no prunings. Such a journal is brought to
-/// this format when it is opened, so that an older program says why it cannot read what comes then.
+/// Format of the tables and their content. 1 had no deflated bodies, 2 no prunings. An older journal is upgraded when
+/// it is opened, so that an older program reports the newer format instead of damage.
 const FORMAT: i64 = 3;
 
-/// In the order in which they are made. A task is known by a small number inside, so that rows and indexes
-/// stay short. What changes with every submission lies apart from what is written once, dense, so that a
-/// commit touches few pages: the end of `record`, one leaf of its index, one of `task_state`.
+/// In order of creation. Tasks have a small internal number, so that rows and indexes stay short. Columns that
+/// change with every submission are kept apart from those written once, so that a commit touches few pages: the
+/// end of `record`, one leaf of its index, one of `task_state`.
 const OBJECTS: [(&str, &str); 10] = [
     (
         "task",
@@ -56,25 +56,25 @@ const OBJECTS: [(&str, &str); 10] = [
     (PRUNING, CREATE_PRUNING),
 ];
 
-/// Which tasks were pruned, and the place of the row that says so: what counts is that row.
+/// The pruned tasks, each with the position of the row that records its pruning; only that row is evidence.
 const PRUNING: &str = "pruning";
 const CREATE_PRUNING: &str = "CREATE TABLE pruning (tid INTEGER PRIMARY KEY, pos INTEGER NOT NULL) STRICT";
-/// The format that has it.
+/// The first format that has this table.
 const FORMAT_OF_PRUNING: i64 = 3;
 
-/// Names and definitions, as a database has them.
+/// Names and definitions of a database's objects.
 type Objects = Vec<(String, String)>;
 
 /// What a database is, before anything is written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Identity {
-    /// Nothing is in it yet.
+    /// It is empty.
     Empty,
-    /// A journal with exactly our tables.
+    /// It is a journal with exactly our tables.
     Journal,
 }
 
-/// Looks, and writes nothing: the file may be somebody else's.
+/// Identifies a database without writing to it: the file may belong to another program.
 pub(crate) fn identify(conn: &Connection, faults: &Faults, head_exists: bool) -> Result<Identity> {
     let foreign = |found: Damage| {
         if head_exists {
@@ -105,7 +105,7 @@ pub(crate) fn identify(conn: &Connection, faults: &Faults, head_exists: bool) ->
     }
     let is_there = |name: &str| name != PRUNING || format >= FORMAT_OF_PRUNING;
     let ours = OBJECTS.into_iter().filter(|(name, _)| is_there(name));
-    // Giving room back to the disk makes the tables in another order.
+    // A set, because `VACUUM` creates the tables in another order.
     let ours: BTreeSet<(&str, &str)> = ours.collect();
     let theirs: BTreeSet<_> = objects.iter().map(|(name, sql)| (name.as_str(), sql.as_str())).collect();
     if format >= 1 && objects.len() == theirs.len() && theirs == ours {
@@ -115,7 +115,7 @@ pub(crate) fn identify(conn: &Connection, faults: &Faults, head_exists: bool) ->
     }
 }
 
-/// Makes the tables, unless another process was quicker.
+/// Creates the tables, unless another process already has.
 pub(crate) fn create(conn: &Connection, faults: &Faults) -> Result<()> {
     let make = || -> rusqlite::Result<()> {
         conn.execute_batch("BEGIN IMMEDIATE")?;
@@ -131,7 +131,7 @@ pub(crate) fn create(conn: &Connection, faults: &Faults) -> Result<()> {
     make().map_err(|error| faults.of(error))
 }
 
-/// Brings a journal of an older format to this one, unless another process was quicker.
+/// Upgrades an older journal to this format, unless another process already has.
 pub(crate) fn upgrade(conn: &Connection, faults: &Faults) -> Result<()> {
     let raise = || -> rusqlite::Result<()> {
         if pragma(conn, "user_version")? >= FORMAT {
@@ -147,7 +147,7 @@ pub(crate) fn upgrade(conn: &Connection, faults: &Faults) -> Result<()> {
     raise().map_err(|error| faults.of(error))
 }
 
-/// Tables and indexes, without those that SQLite makes by itself.
+/// Lists tables and indexes, without those that SQLite creates by itself.
 fn objects(conn: &Connection) -> rusqlite::Result<Objects> {
     let mut found = conn.prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
     let rows = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -1,4 +1,4 @@
-//! Writing to the database, inside the writer's transaction.
+//! Writes to the database, inside the writer's transaction.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl Store for Db {
 }
 
 impl Db {
-    /// Inserts rows, and returns what the transaction has appended by then.
+    /// Inserts rows, and returns the transaction's progress.
     fn insert_packed(&self, tid: Tid, rows: &[Arc<SealedRow>], packer: &mut Packer) -> Result<Progress> {
         let mut progress = self.progress;
         let mut statement = self.prepare(INSERT_ROW)?;
@@ -173,14 +173,14 @@ impl Db {
         }
     }
 
-    /// An entry was read a moment ago and is not there to be changed: an index and its table disagree.
+    /// Returns the error for an entry that was read but cannot be changed: an index and its table disagree.
     fn unchanged(&self) -> JournalError {
         let message = "an entry that was read is not there to be changed".to_owned();
         self.faults.damaged(Damage::database(DamageKind::Integrity { message }))
     }
 
-    /// The number behind the highest there is. Given out here, since SQLite would draw one at random behind a
-    /// damaged highest.
+    /// Returns the number after the highest one. Chosen here because SQLite would choose a random one after a
+    /// damaged highest number.
     fn next_number(&self, sql: &'static str, what: &'static str) -> Result<i64> {
         let last = self.one(sql, [], |row| self.columns(row).optional_count(0, "number"))?;
         let next = last.flatten().unwrap_or(0) + 1;
@@ -239,7 +239,7 @@ mod tests {
         SET_CURSOR,
     ];
 
-    /// The life of a task, and everything that is ever read of it.
+    /// Runs a task from opening to closing, and every query over it.
     fn live_and_look(db: &mut Db, id: &str) {
         let mut head = TaskHead::start(id).unwrap();
         for step in 1..=3 {

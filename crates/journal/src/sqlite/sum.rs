@@ -1,11 +1,11 @@
-//! A check over the entries that no chain covers, so that a flipped bit in a task, a lease, a command or a
-//! cursor is seen.
+//! A checksum for the entries that no chain covers, so that a flipped bit in a task, a lease, a command or a
+//! cursor is detected.
 
-/// Room that most entries are content with.
+/// Bytes that are enough for most entries.
 const BYTES_USUAL: usize = 256;
 
-/// Collects the columns of one entry; numbers have a fixed width and texts their length before them.
-/// They are hashed in one piece, which is several times quicker than many small ones.
+/// Collects the columns of one entry; numbers have a fixed width and texts are preceded by their length.
+/// They are hashed in one buffer, which is several times faster than many small pieces.
 pub(crate) struct Sum(Vec<u8>);
 
 impl Sum {

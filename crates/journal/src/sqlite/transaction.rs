@@ -1,4 +1,4 @@
-//! One transaction for a group of jobs: each can fail alone, and they become durable together.
+//! One transaction for a group of jobs: each can fail alone, and the rest become durable together.
 
 use std::sync::Arc;
 
@@ -12,25 +12,25 @@ use crate::store::View;
 /// What the transaction has appended so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Progress {
-    /// The last place given out, here or before.
+    /// The last position given out, in this transaction or before.
     pub(crate) last_pos: u64,
     /// Rows appended.
     pub(crate) rows: u64,
     /// The last row appended.
     pub(crate) mark: Option<Mark>,
-    /// A failpoint is due in this commit.
+    /// Whether a failpoint is due in this commit.
     pub(crate) due: bool,
 }
 
-/// A transaction of which nothing was kept.
+/// A failed transaction: none of its jobs counts as done.
 pub(crate) struct Failure {
     pub(crate) error: JournalError,
-    /// Nobody knows what the disk holds now.
+    /// Whether the state of the disk is unknown.
     pub(crate) in_doubt: bool,
 }
 
 impl Db {
-    /// Runs the jobs and commits what they did. On `Ok`, jobs with a good outcome are durable.
+    /// Runs the jobs and commits their changes. On `Ok`, jobs with a good outcome are durable.
     pub(crate) fn transact(
         &mut self,
         jobs: &mut [Box<dyn Job>],
@@ -64,7 +64,7 @@ impl Db {
         self.execute("BEGIN IMMEDIATE")?;
         let last_pos = self.last_pos()?;
         if last_pos < seen {
-            // The journal was cut or replaced while this process used it.
+            // The journal was truncated or replaced while this process used it.
             return Err(JournalError::LostTail {
                 path: self.faults.dir().to_owned(),
                 head_pos: seen,
@@ -75,9 +75,10 @@ impl Db {
         Ok(())
     }
 
-    /// Runs the jobs without a way back for one alone: nearly all that fail are refused by the journal itself, before
-    /// they change anything. Where the database failed, nobody knows how far the job came: it does not even count
-    /// the changes of a statement that ended so. An `Err` dooms the whole transaction.
+    /// Runs the jobs without savepoints: nearly all jobs that fail are refused by the journal's rules, before they
+    /// change anything. If the database failed, or the job had changed something, runs all of them again with savepoints;
+    /// SQLite does not count the changes of a failed statement, so the count alone is not enough. An `Err` ends the whole
+    /// transaction.
     fn run_all(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Outcome>> {
         let mut outcomes = Vec::with_capacity(jobs.len());
         for job in jobs.iter_mut() {
@@ -94,7 +95,7 @@ impl Db {
         Ok(outcomes)
     }
 
-    /// Begins again, and runs each job so that what it did can be undone alone when it fails.
+    /// Starts again, and runs each job in a savepoint, so that a failed one can be undone alone.
     fn run_apart(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Outcome>> {
         self.roll_back()?;
         self.begin()?;
@@ -114,7 +115,7 @@ impl Db {
         Ok(outcomes)
     }
 
-    /// What became of a job, provided that its failure is its own and not the transaction's.
+    /// Returns the outcome of a job; fails if its error ended the whole transaction.
     fn survived(&self, result: Result<()>) -> Result<Outcome> {
         match result {
             Ok(()) => Ok(Ok(())),

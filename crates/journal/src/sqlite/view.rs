@@ -1,4 +1,4 @@
-//! Reading from the database.
+//! Reads from the database.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -233,12 +233,12 @@ impl Db {
         Columns::of(row, &self.faults)
     }
 
-    /// Chain value of the row at this place.
+    /// Returns the chain value of the row at this position.
     pub(crate) fn chain_at_pos(&self, pos: u64) -> Result<Option<Chain>> {
         self.one(CHAIN_AT_POS, [signed_count(pos)], |row| self.columns(row).hash(0, "chain"))
     }
 
-    /// The entry that a query finds, if any.
+    /// Returns the entry that a query finds, if any.
     pub(crate) fn one<T>(
         &self,
         sql: &'static str,
@@ -250,7 +250,7 @@ impl Db {
         found.map_err(|error| self.faults.of(error))?.transpose()
     }
 
-    /// Every entry that a query finds.
+    /// Returns every entry that a query finds.
     pub(crate) fn all<T>(
         &self,
         sql: &'static str,
@@ -266,7 +266,7 @@ impl Db {
         Ok(out)
     }
 
-    /// Rows up to the first that cannot be read; where that is the first of all, why.
+    /// Reads rows up to the first unreadable one; fails if that is the first of the page.
     fn page(&self, sql: &'static str, params: impl Params, mut page: Page) -> Result<Vec<(Tid, Row)>> {
         let mut statement = self.prepare(sql)?;
         let mut rows = statement.query(params).map_err(|error| self.faults.of(error))?;
@@ -314,7 +314,7 @@ impl Db {
         Ok((tid, row))
     }
 
-    /// A command without its task's id.
+    /// Reads a command, without its task's id.
     pub(crate) fn stored_command(&self, row: &SqlRow<'_>) -> Result<(CommandEntry, Command)> {
         let columns = self.columns(row);
         let tid = columns.int(1, "tid")?;
@@ -337,7 +337,7 @@ impl Db {
     }
 }
 
-/// The bytes of a fragment, which lie there as they are or deflated; `None` where neither has the hash.
+/// Returns the bytes of a fragment, stored as they are or deflated; `None` if neither matches the hash.
 pub(crate) fn fragment_bytes<'s>(stored: &'s [u8], hash: &[u8; 32]) -> Option<Cow<'s, [u8]>> {
     if Fragment::hash_of(stored) == *hash {
         return Some(Cow::Borrowed(stored));
@@ -346,7 +346,7 @@ pub(crate) fn fragment_bytes<'s>(stored: &'s [u8], hash: &[u8; 32]) -> Option<Co
     (Fragment::hash_of(&bytes) == *hash).then_some(Cow::Owned(bytes))
 }
 
-/// A fragment whose bytes are not those of its hash.
+/// Returns the damage for a fragment whose bytes do not match its hash.
 pub(crate) fn mismatch(hash: &[u8; 32]) -> Damage {
     let hash = blake3::Hash::from_bytes(*hash).to_hex().to_string();
     Damage::database(DamageKind::FragmentMismatch { hash })
@@ -372,8 +372,8 @@ pub(crate) fn cursor_sum(name: &str, pos: i64) -> i64 {
     Sum::of("cursor").bytes(name.as_bytes()).int(pos).value()
 }
 
-/// SQLite counts in signed numbers. What comes in was held to [`COUNT_MAX`]; a reader may ask for more and
-/// finds nothing there.
+/// Converts to SQLite's signed integers. Stored numbers were checked against [`COUNT_MAX`]; a reader that asks for
+/// more finds no row.
 pub(crate) fn signed_count(count: u64) -> i64 {
     i64::try_from(count.min(COUNT_MAX)).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The one place of this process that writes: a thread that takes what waits and makes it durable in one
+//! The one writer of this process: a thread that takes all queued jobs and makes them durable in one
 //! commit.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,10 +19,10 @@ use crate::limits::{GROUP_BYTES_MAX, GROUP_SUBMISSIONS_MAX, QUEUE_MAX, WAL_PAGES
 use crate::watch::Watch;
 
 const PAGE_BYTES: u64 = 4_096;
-/// Pages that a commit touches besides the bytes of its jobs, about.
+/// Approximate number of pages that a commit touches besides the bytes of its jobs.
 const PAGES_PER_COMMIT: u64 = 4;
 
-/// The way to the writer's thread.
+/// The queue to the writer's thread.
 pub(crate) struct Writer {
     sender: SyncSender<Message>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -31,12 +31,12 @@ pub(crate) struct Writer {
     poison: Poison,
 }
 
-/// The failure after which nothing is appended any more.
+/// The failure after which nothing more is appended.
 type Poison = Arc<OnceLock<Arc<JournalError>>>;
 
 enum Message {
     Job(Box<dyn Job>),
-    /// Do what waits, then end.
+    /// Do the queued jobs, then end.
     Stop,
 }
 
@@ -55,13 +55,13 @@ impl Writer {
         Ok(Self { sender, thread, thread_id, closed: AtomicBool::new(false), poison })
     }
 
-    /// Queues a job; waits for room where the caller can.
+    /// Queues a job; blocks while the queue is full, except on the writer's own thread.
     pub(crate) fn send(&self, job: Box<dyn Job>) {
         if self.is_closed() {
             return refuse(job, JournalError::Closed);
         }
         if self.is_current_thread() {
-            // Waiting here would be waiting for itself.
+            // Blocking here would wait for this thread itself.
             if let Err(job) = self.try_send(job) {
                 refuse(job, JournalError::CalledFromAck);
             }
@@ -72,7 +72,7 @@ impl Writer {
         }
     }
 
-    /// Queues a job, or gives it back when the queue is full.
+    /// Queues a job, or returns it if the queue is full.
     pub(crate) fn try_send(&self, job: Box<dyn Job>) -> std::result::Result<(), Box<dyn Job>> {
         if self.is_closed() {
             refuse(job, JournalError::Closed);
@@ -88,11 +88,11 @@ impl Writer {
         }
     }
 
-    /// Refuses what comes from now on, lets the thread do what waits, and waits for its end.
+    /// Refuses new jobs, lets the thread do the queued ones, and waits for its end.
     pub(crate) fn close(&self) {
         let first = !self.closed.swap(true, Ordering::SeqCst);
         if self.is_current_thread() {
-            // The last handle was dropped inside an acknowledgement: the thread ends when it finds nobody left.
+            // The last handle was dropped inside an acknowledgement: the thread ends once every sender is dropped.
             return;
         }
         if first && self.sender.send(Message::Stop).is_err() {
@@ -119,13 +119,12 @@ impl Writer {
     }
 }
 
-/// What the thread owns.
 struct Work {
     db: Db,
     head: HeadFile,
     watch: Arc<Watch>,
     poison: Poison,
-    /// Pages written to the log since it was last moved into the database, about.
+    /// Approximate number of pages written to the log since it was last moved into the database.
     log_pages: u64,
 }
 
@@ -151,7 +150,7 @@ impl Work {
         }
     }
 
-    /// Takes what waits, up to the bounds of a group. True when the end was asked for.
+    /// Takes queued jobs, up to the bounds of a group. Returns true if the thread was asked to stop.
     fn fill(&mut self, jobs: &mut Vec<Box<dyn Job>>, first: Message, requests: &Receiver<Message>) -> bool {
         let mut bytes = 0;
         let mut next = Some(first);
@@ -177,7 +176,7 @@ impl Work {
         }
         match self.db.transact(&mut jobs) {
             Err(Failure { error: JournalError::NoSpace { .. }, in_doubt: false }) if jobs.len() > 1 => {
-                // A full disk makes SQLite give up the whole transaction. What fits may still go in.
+                // A full disk makes SQLite roll back the whole transaction, so try each job alone: some may fit.
                 for job in jobs {
                     self.commit(vec![job]);
                 }
@@ -228,7 +227,7 @@ impl Work {
         }
     }
 
-    /// From now on nothing is appended, and nothing that the disk may hold wrongly is moved about.
+    /// Stops appending, and keeps the log from being moved into the database, because the disk may hold wrong data.
     fn distrust(&self, cause: &Arc<JournalError>) {
         tracing::error!(error = %cause, "the journal takes no more rows in this process");
         if self.poison.set(Arc::clone(cause)).is_err() {

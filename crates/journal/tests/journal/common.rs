@@ -1,4 +1,4 @@
-//! What the journal's tests share: small rows, small tasks, both backends.
+//! Helpers of the journal's tests: small rows, small tasks, both backends.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use setpoint_journal::{
 };
 use tempfile::TempDir;
 
-/// Runs a test over a journal on disk and one in memory: same rules, same outcome.
+/// Runs a test over a journal on disk and one in memory, which must behave alike.
 pub(crate) fn on_both(test: impl Fn(&Journal)) {
     test(&Journal::in_memory());
     let dir = TempDir::new().unwrap();
@@ -19,8 +19,7 @@ pub(crate) fn on_both(test: impl Fn(&Journal)) {
     assert!(report.is_sound(), "{:?}", report.damages);
 }
 
-/// A directory in memory where there is one: for tests of many openings, which a real disk would only slow
-/// down.
+/// Returns a directory in memory if possible: a real disk would only slow down tests that open many journals.
 pub(crate) fn quick_dir() -> TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { TempDir::new_in(memory).unwrap() } else { TempDir::new().unwrap() }
@@ -53,7 +52,7 @@ pub(crate) fn opening(title: &str) -> TaskOpening {
     }
 }
 
-/// A submission of so many rows behind `head`.
+/// Returns a submission of `count` rows after `head`.
 pub(crate) fn rows_behind(head: &TaskHead, count: u64) -> Submission {
     let mut submission = Submission::new(head);
     for n in 1..=count {
@@ -64,26 +63,26 @@ pub(crate) fn rows_behind(head: &TaskHead, count: u64) -> Submission {
     submission
 }
 
-/// Bytes that take as much room deflated as they are.
+/// Returns bytes that do not shrink when deflated.
 pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof().fill(&mut bytes);
     bytes
 }
 
-/// The first submission of a new task.
+/// Returns the first submission of a new task.
 pub(crate) fn first_rows(task: &str, count: u64) -> Submission {
     let mut submission = rows_behind(&TaskHead::start(task).unwrap(), count);
     submission.open(opening(&format!("title of {task}"))).unwrap();
     submission
 }
 
-/// Opens a task with so many rows.
+/// Opens a task with `count` rows.
 pub(crate) fn open_task(journal: &Journal, task: &str, count: u64) -> Committed {
     journal.append(first_rows(task, count)).unwrap()
 }
 
-/// All rows of the journal by cursor.
+/// Reads all rows of the journal by cursor.
 pub(crate) fn all_rows(journal: &Journal) -> Result<Vec<Row>, JournalError> {
     let mut rows: Vec<Row> = Vec::new();
     loop {
@@ -95,7 +94,7 @@ pub(crate) fn all_rows(journal: &Journal) -> Result<Vec<Row>, JournalError> {
     }
 }
 
-/// An error as a person sees it, with its causes.
+/// Formats an error as a person sees it, with its causes.
 pub(crate) fn text(error: &JournalError) -> String {
     let mut out = format!("failed to {error}");
     let mut source = std::error::Error::source(error);

@@ -1,4 +1,4 @@
-//! What a killed process leaves: killed at every row of a small history, at every point of a commit, and
+//! The state after a kill: the process is killed at every row of a small history, at every point of a commit, and
 //! again while it goes on.
 
 use std::os::unix::process::ExitStatusExt;
@@ -13,7 +13,7 @@ use crate::disk::child;
 
 const POINTS: [&str; 4] = ["before", "torn", "after_write", "after_sync"];
 const FAILPOINT: &str = "SETPOINT_FAILPOINT";
-/// Submits everything at once instead of step by step.
+/// Variable that makes the child submit everything at once instead of step by step.
 const GROUPED: &str = "SETPOINT_TEST_GROUPED";
 
 /// One submission of the history.
@@ -24,7 +24,7 @@ struct Step {
     last: bool,
 }
 
-/// Three tasks side by side, with submissions of one to four rows.
+/// Returns a history of three interleaved tasks, with submissions of one to four rows.
 fn history() -> Vec<Step> {
     let mut steps = Vec::new();
     for round in 0..4 {
@@ -36,7 +36,7 @@ fn history() -> Vec<Step> {
 }
 
 #[test]
-fn a_kill_anywhere_loses_nothing_that_was_acknowledged() {
+fn kill_at_any_point_loses_no_acknowledged_row() {
     let steps = history();
     let whole = run_whole();
     let rows_total: u64 = steps.iter().map(|step| step.rows).sum();
@@ -49,7 +49,7 @@ fn a_kill_anywhere_loses_nothing_that_was_acknowledged() {
             assert_eq!(killed.status.signal(), Some(9), "{point}:{n}: {}", said(&killed));
             kills += 1;
 
-            // The commit that holds the n-th row is the one that the process died in.
+            // The commit that holds the n-th row is the one in which the process died.
             let done = commits_before(&steps, n);
             assert_eq!(acknowledged(&killed), rows_of(&steps[..done]), "{point}:{n}");
             let survived = if point.starts_with("after") { done + 1 } else { done };
@@ -66,7 +66,7 @@ fn a_kill_anywhere_loses_nothing_that_was_acknowledged() {
             assert!(report.is_sound() || state == HeadState::Absent, "{point}:{n}: {:?}", report.damages);
             drop(journal);
 
-            // Once more while it goes on, at another point, and then to the end.
+            // Kill it once more while it goes on, at another point, and then let it finish.
             let again = format!("{}:{}", POINTS[(p + 1) % 4], 1 + n / 2);
             let killed = run(dir.path(), Some(&again), false);
             let left = rows_total - rows_of(&steps[..survived]);
@@ -80,7 +80,7 @@ fn a_kill_anywhere_loses_nothing_that_was_acknowledged() {
     assert!(kills > 150, "{kills}");
 }
 
-/// With several submissions in one commit, each is there whole or not at all.
+/// If one commit holds several submissions, each is stored whole or not at all.
 #[test]
 fn a_kill_in_a_group_leaves_whole_submissions() {
     let steps = history();
@@ -108,7 +108,7 @@ fn a_kill_in_a_group_leaves_whole_submissions() {
 }
 
 #[test]
-fn a_failpoint_that_is_none_ends_the_process_loudly() {
+fn unknown_failpoint_ends_the_process_with_an_error() {
     for bad in ["before", "before:0", "sometime:3", "before:x"] {
         let dir = TempDir::new().unwrap();
         let output = run(dir.path(), Some(bad), false);
@@ -161,7 +161,7 @@ fn next(head: &setpoint_journal::TaskHead, step: Step) -> Submission {
     submission
 }
 
-/// The history without a crash.
+/// Runs the history without a crash.
 fn run_whole() -> Vec<Row> {
     let dir = quick_dir();
     let output = run(dir.path(), None, false);
@@ -169,7 +169,7 @@ fn run_whole() -> Vec<Row> {
     all_rows(&Journal::open(dir.path(), &JournalOptions::default()).unwrap()).unwrap()
 }
 
-/// To the end, where nothing distinguishes the journal from one that was never interrupted.
+/// Runs to the end, and checks that the journal equals one that was never interrupted.
 fn finish(dir: &Path, whole: &[Row]) {
     let output = run(dir, None, false);
     assert!(output.status.success(), "{}", said(&output));
@@ -197,7 +197,7 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Rows that the process knew to be durable.
+/// Returns how many rows the process reported as acknowledged.
 fn acknowledged(output: &Output) -> u64 {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut words = text.split_whitespace();

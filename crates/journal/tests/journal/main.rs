@@ -1,4 +1,4 @@
-//! The journal's tests: its rules over both backends, its behaviour on a disk, and what a crash leaves.
+//! The journal's tests: its rules over both backends, its behaviour on a disk, and its state after a crash.
 
 #[cfg(test)]
 mod common;

@@ -3,22 +3,22 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Where the other process finds the journal.
+/// Variable that tells the other process where the journal is.
 const DIR: &str = "SETPOINT_TEST_JOURNAL_DIR";
 
-/// The journal directory that this process was given; none in an ordinary run, where the child halves of tests have nothing to do.
+/// Returns the journal directory given to this process; `None` in an ordinary run, where child halves of tests do nothing.
 pub(crate) fn dir() -> Option<std::path::PathBuf> {
     std::env::var_os(DIR).map(Into::into)
 }
 
-/// This test binary, running only the named test.
+/// Returns a command that runs only the named test of this binary.
 pub(crate) fn command(test: &str, dir: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     arrange(&mut command, test, dir);
     command
 }
 
-/// Adds what `command` adds to a program of the caller's.
+/// Adds the arguments of [`command`] to a command of the caller.
 pub(crate) fn arrange(command: &mut Command, test: &str, dir: &Path) {
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]);
     command.env(DIR, dir).env_remove("SETPOINT_FAILPOINT").stdin(Stdio::null());

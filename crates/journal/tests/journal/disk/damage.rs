@@ -1,4 +1,4 @@
-//! Damaged images of a journal directory: every one is reported with its place, or every record reads back
+//! Damaged images of a journal directory: either the damage is reported with its place, or every record reads back
 //! unchanged.
 
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use crate::common::{all_rows, first_rows, open, open_task, quick_dir, rows_behin
 
 const FILES: [&str; 3] = ["journal.db", "journal.db-wal", "head"];
 const CUTS_PER_FILE: usize = 40;
-/// So many times as many flips and cuts, for a long run.
+/// Variable that multiplies the number of flips and cuts, for a long run.
 const FACTOR: &str = "SETPOINT_TEST_DAMAGE_FACTOR";
 
-/// All that a journal was told, as its readers give it out.
+/// The content of a journal, as its readers return it.
 #[derive(Debug, PartialEq)]
 struct Content {
     rows: Vec<Row>,
@@ -40,7 +40,7 @@ enum Verdict {
     NothingChanged,
 }
 
-/// A journal directory, and one file of it with one damage.
+/// A journal directory with one damage in one of its files.
 struct Case<'a> {
     image: &'a Image,
     file: &'static str,
@@ -54,7 +54,7 @@ struct Image {
     content: Content,
 }
 
-/// By image, file, kind of damage and verdict.
+/// Counts by image, file, kind of damage and verdict.
 type Counts<'a> = BTreeMap<(&'a str, &'a str, &'a str, Verdict), usize>;
 
 #[test]
@@ -90,7 +90,7 @@ fn every_damaged_image_is_reported_or_reads_back_unchanged() {
         println!("{image:7} {file:15} {kind:5} {count:4} {verdict:?}");
     }
     assert_eq!(counts.values().sum::<usize>(), cases.len());
-    // The damage must bite: most images differ in what they hold.
+    // The damages must have an effect: most images must differ in their content.
     let harmless: usize = counts
         .iter()
         .filter(|((.., verdict), _)| *verdict == Verdict::NothingChanged)
@@ -99,7 +99,7 @@ fn every_damaged_image_is_reported_or_reads_back_unchanged() {
     assert!(harmless * 2 < cases.len(), "{harmless} of {} images were harmless", cases.len());
 }
 
-/// Everything that a journal can hold, all of it in the database.
+/// Creates a journal with every kind of entry, all in the database.
 fn closed_image() -> Image {
     let dir = quick_dir();
     let journal = open(&dir);
@@ -110,7 +110,7 @@ fn closed_image() -> Image {
     Image::of("closed", &dir)
 }
 
-/// A part in the database and the rest in the log, as a killed process leaves it.
+/// Creates a journal with one part in the database and the rest in the log, as a killed process leaves it.
 fn killed_image() -> Image {
     let dir = quick_dir();
     let journal = open(&dir);
@@ -185,15 +185,15 @@ fn read(journal: &Journal) -> Result<Content, JournalError> {
     })
 }
 
-/// Flips and cuts spread evenly over a file, so that every region of it is met; the database's header more
-/// closely.
+/// Spreads flips and cuts evenly over a file, so that every region is covered; the database's header more
+/// densely.
 fn damages<'a>(image: &'a Image, file: &'static str, flips: usize) -> Vec<Case<'a>> {
     let bytes = &image.files[file];
     let factor = std::env::var(FACTOR).map_or(1, |factor| factor.parse().unwrap());
     let (flips, cuts) = (flips * factor, CUTS_PER_FILE * factor);
     let case = |how, bytes| Case { image, file, how, bytes };
     let mut cases = Vec::new();
-    // Steps that fall on every bit of a byte.
+    // Step sizes that hit every bit of a byte.
     let spread = (0..flips).map(|n| n * (bytes.len() * 8 / flips) + n % 8);
     for bit in (0..100 * 8).step_by((13 / factor).max(1)).chain(spread) {
         let mut flipped = bytes.clone();
@@ -235,7 +235,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::NothingChanged
 }
 
-/// Whatever is wrong elsewhere, a row that is given out is the row that was written there.
+/// Checks that every returned row is the row that was written at its position, whatever else is damaged.
 fn no_row_is_wrong(journal: &Journal, sound: &Content, how: &str) {
     let mut pos = 0;
     while let Ok(page) = journal.rows_after(pos, 50) {
@@ -266,7 +266,7 @@ fn no_row_is_wrong(journal: &Journal, sound: &Content, how: &str) {
     }
 }
 
-/// A refusal must say where.
+/// Checks that a refusal names its place.
 fn place(error: &JournalError, how: &str) -> &'static str {
     match error {
         JournalError::LostTail { head_pos, last_pos, .. } if head_pos > last_pos => "LostTail",

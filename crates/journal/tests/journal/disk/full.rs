@@ -1,4 +1,4 @@
-//! When the disk refuses: a full one, and one that fails.
+//! Failed writes: a full disk, and a failing one.
 
 use std::process::Command;
 use std::sync::mpsc::channel;
@@ -22,7 +22,7 @@ fn large(task: &str) -> Submission {
 }
 
 #[test]
-fn a_full_disk_refuses_and_keeps_what_was_there() {
+fn full_disk_refuses_and_keeps_stored_rows() {
     let dir = TempDir::new().unwrap();
     let journal = with_pages(&dir, 60);
     let mut head = open_task(&journal, "t", 1).head;
@@ -34,7 +34,7 @@ fn a_full_disk_refuses_and_keeps_what_was_there() {
     };
     assert!(matches!(*refused, JournalError::NoSpace { .. }), "{refused:?}");
     assert!(head.seq() > 100);
-    // Nothing of the refused submission is there, and the refusal was not the end.
+    // Nothing of the refused submission is stored, and the writer goes on.
     assert_eq!(journal.rows("t", 1).count() as u64, head.seq());
     assert!(journal.poisoned_by().is_none());
     let again = journal.append(rows_behind(&head, 20)).unwrap_err();
@@ -42,14 +42,14 @@ fn a_full_disk_refuses_and_keeps_what_was_there() {
     assert!(journal.verify().unwrap().is_sound());
     journal.close().unwrap();
 
-    // With room again, the same submission goes in.
+    // With more space, the same submission is accepted.
     let journal = with_pages(&dir, 600);
     head = journal.append(rows_behind(&head, 20)).unwrap().head;
     assert_eq!(all_rows(&journal).unwrap().len() as u64, head.seq());
 }
 
 #[test]
-fn a_submission_that_does_not_fit_does_not_take_its_group_with_it() {
+fn submission_that_does_not_fit_fails_without_its_group() {
     let dir = TempDir::new().unwrap();
     let journal = with_pages(&dir, 200);
     let (release, held) = channel::<()>();
@@ -75,7 +75,7 @@ fn a_submission_that_does_not_fit_does_not_take_its_group_with_it() {
     assert!(journal.verify().unwrap().is_sound());
 }
 
-/// The write of the log itself fails half-way: a bound on the size of files, which is no full disk.
+/// A limit on the size of files makes the write of the log fail half-way, which is not a full disk.
 #[test]
 fn after_a_failed_write_nothing_is_appended() {
     let dir = TempDir::new().unwrap();
@@ -122,6 +122,6 @@ fn writes_until_it_fails_in_a_child() {
         assert!(matches!(cursor, JournalError::Poisoned { .. }), "{cursor:?}");
     }
     assert!(journal.poisoned_by().is_some());
-    // Reading goes on.
+    // Reading still works.
     assert_eq!(journal.rows("t", 1).count() as u64, head.seq());
 }

@@ -1,4 +1,4 @@
-//! A journal that lost its tail says so, and goes on when a person has said yes.
+//! A journal that lost its tail is refused, and opens once a person has accepted the loss.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::common::{all_rows, open, open_task, rows_behind};
 
-/// The directory as a killed process would leave it, with `appended` single-row commits in the log.
+/// Returns a directory as a killed process would leave it, with `appended` single-row commits in the log.
 pub(crate) fn left_open(appended: u64) -> TempDir {
     let dir = TempDir::new().unwrap();
     let journal = open(&dir);
@@ -27,7 +27,7 @@ pub(crate) fn left_open(appended: u64) -> TempDir {
     copy
 }
 
-/// By another process: this one must not open and close the files that it has locks on.
+/// Copies with another process: closing the files here would drop the locks that this process has on them.
 pub(crate) fn copy_files(from: &Path, to: &Path) {
     for name in ["journal.db", "journal.db-wal", "head"] {
         assert!(Command::new("cp").arg(from.join(name)).arg(to.join(name)).status().unwrap().success());
@@ -47,7 +47,7 @@ fn accepting() -> JournalOptions {
 }
 
 #[test]
-fn an_untouched_copy_has_lost_nothing() {
+fn untouched_copy_has_no_loss() {
     let dir = left_open(10);
     let journal = open(&dir);
     assert_eq!(journal.open_report().head, HeadState::Current);
@@ -63,13 +63,13 @@ fn a_flipped_bit_in_the_log_is_a_lost_tail() {
         let error = Journal::open(dir.path(), &JournalOptions::default()).unwrap_err();
         let JournalError::LostTail { head_pos: 15, last_pos, .. } = error else { panic!("{error:?}") };
         assert!((5..15).contains(&last_pos), "{last_pos}");
-        // Refusing destroys no evidence.
+        // Refusing changes no evidence.
         assert_eq!(fs::read(dir.path().join("journal.db-wal")).unwrap(), log);
     }
 }
 
 #[test]
-fn an_accepted_loss_is_a_row_and_its_places_stay_empty() {
+fn accepted_loss_is_recorded_and_its_positions_stay_empty() {
     let dir = left_open(10);
     flip_in_the_log(dir.path(), |length| length / 2);
     let log = fs::read(dir.path().join("journal.db-wal")).unwrap();
@@ -78,7 +78,7 @@ fn an_accepted_loss_is_a_row_and_its_places_stay_empty() {
     assert_eq!(loss.head_pos, 15);
     assert_eq!(fs::read(dir.path().join("lost-15/journal.db-wal")).unwrap(), log);
 
-    // The journal is usable, for the task that lost rows too.
+    // The journal is usable, even for the task that lost rows.
     let head = journal.verify_task("t").unwrap().head;
     assert_eq!(head.seq() + 4, loss.last_pos);
     let committed = journal.append(rows_behind(&head, 2)).unwrap();
@@ -87,7 +87,7 @@ fn an_accepted_loss_is_a_row_and_its_places_stay_empty() {
     let system = rows.iter().find(|row| &*row.task == SYSTEM_STREAM).unwrap();
     assert_eq!((system.pos, &*system.kind, system.at_us), (16, LOSS_KIND, 42));
     assert_eq!(Loss::recorded_by(system), Some(loss));
-    // A reader that stood among the lost rows goes on behind them.
+    // A reader positioned among the lost rows continues after them.
     assert_eq!(journal.rows_after(13, 10).unwrap().first().unwrap().pos, 16);
 
     let report = journal.verify().unwrap();
@@ -114,13 +114,13 @@ fn losses_can_be_accepted_again() {
         let copy = TempDir::new().unwrap();
         copy_files(dir.path(), copy.path());
         journal.close().unwrap();
-        // Back to the state in which the log still holds the last commit.
+        // Restore the state in which the log still holds the last commit.
         copy_files(copy.path(), dir.path());
     }
 }
 
 #[test]
-fn a_whole_database_that_is_gone_is_a_loss_too() {
+fn missing_database_is_a_lost_tail() {
     for emptied in [false, true] {
         let dir = left_open(6);
         let database = dir.path().join("journal.db");
@@ -140,7 +140,7 @@ fn a_whole_database_that_is_gone_is_a_loss_too() {
 }
 
 #[test]
-fn another_journal_in_the_same_place_is_noticed() {
+fn another_journal_in_the_directory_is_a_head_mismatch() {
     let dir = left_open(6);
     let other = TempDir::new().unwrap();
     let journal = open(&other);
@@ -172,9 +172,9 @@ fn a_missing_head_file_is_reported_and_made_again() {
     assert!(journal.verify().unwrap().is_sound());
 }
 
-/// The journal shrinks under a process that uses it.
+/// Another program deletes rows while this process has the journal open.
 #[test]
-fn a_journal_replaced_while_it_is_open_takes_nothing_more() {
+fn journal_cut_while_open_refuses_appends() {
     let dir = left_open(3);
     let journal = open(&dir);
     let head = journal.head("t").unwrap();

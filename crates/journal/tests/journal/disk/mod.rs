@@ -1,4 +1,4 @@
-//! The journal as files: what it refuses, what it survives, what it notices.
+//! The journal as files: what it refuses, survives and detects.
 
 pub(crate) mod child;
 mod damage;

@@ -1,4 +1,4 @@
-//! What an opening refuses, and how it says so.
+//! What an opening refuses, and with which error.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -15,7 +15,7 @@ fn refused(dir: &Path) -> JournalError {
     Journal::open(dir, &JournalOptions::default()).unwrap_err()
 }
 
-/// Another program's hand on the database.
+/// Changes the database as another program would.
 fn tamper(dir: &TempDir, sql: &str) {
     let conn = rusqlite::Connection::open(dir.path().join("journal.db")).unwrap();
     conn.execute_batch(sql).unwrap();
@@ -58,7 +58,7 @@ fn a_newer_journal_is_refused() {
     open(&dir);
 }
 
-/// An older program would take what is deflated from then on for damage.
+/// Without the upgrade, an older program would report deflated bodies as damage.
 #[test]
 fn opening_raises_the_number_of_an_older_format() {
     let dir = small_journal();
@@ -97,7 +97,7 @@ fn long_bodies_and_fragments_are_stored_deflated() {
 }
 
 #[test]
-fn something_else_is_refused_and_not_touched() {
+fn foreign_file_is_refused_and_left_unchanged() {
     let text_file = TempDir::new().unwrap();
     fs::write(
         text_file.path().join("journal.db"),
@@ -136,7 +136,7 @@ fn a_journal_with_foreign_tables_or_triggers_is_damaged() {
 }
 
 #[test]
-fn a_lock_that_nobody_gives_back_is_named() {
+fn lock_held_too_long_is_reported() {
     let dir = small_journal();
     let journal =
         Journal::open(dir.path(), &JournalOptions { lock_wait_ms: 20, ..JournalOptions::default() }).unwrap();
@@ -157,7 +157,7 @@ fn a_lock_that_nobody_gives_back_is_named() {
 }
 
 #[test]
-fn paths_that_cannot_be() {
+fn impossible_paths_are_reported() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("file"), "x").unwrap();
     symlink(dir.path().join("gone"), dir.path().join("dangling")).unwrap();
@@ -170,12 +170,12 @@ fn paths_that_cannot_be() {
     .assert_eq(&["file", "file/below", "dangling"].map(shown).join("\n"));
 }
 
-/// A user who is not root.
+/// User id of a user other than root.
 const OTHER: u32 = 65_534;
 
-/// Whoever may write anywhere (root) gives that up first, in a process of its own.
+/// Root may write anywhere, so the child process runs as another user.
 #[test]
-fn a_directory_that_may_not_be_written_is_named() {
+fn unwritable_directory_is_reported_as_read_only() {
     let dir = small_journal();
     let exe = dir.path().join("test-binary");
     fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
@@ -217,7 +217,7 @@ fn opens_read_only_in_a_child() {
     let Some(dir) = child::dir() else { return };
     let error = match Journal::open(&dir, &JournalOptions::default()) {
         Err(error) => error,
-        // The database itself is only looked at until something is written.
+        // Opening only reads the database, so the first append must fail.
         Ok(journal) => {
             let head = journal.head("t").unwrap();
             (*journal.append(rows_behind(&head, 1)).unwrap_err()).clone()
@@ -226,9 +226,9 @@ fn opens_read_only_in_a_child() {
     assert!(matches!(error, JournalError::ReadOnly { .. }), "{error:?}");
 }
 
-/// What other programs keep elsewhere is neither read nor written because a link has a journal's name.
+/// A link with the name of a journal file must not make the journal read or write a file elsewhere.
 #[test]
-fn a_link_in_a_files_place_is_named_and_not_followed() {
+fn link_in_place_of_a_file_is_not_followed() {
     for name in ["journal.db", "journal.db-wal", "journal.db-shm", "journal.db-journal", "head"] {
         let (dir, outside) = (small_journal(), TempDir::new().unwrap());
         let (path, twin) = (dir.path().join(name), outside.path().join("twin"));

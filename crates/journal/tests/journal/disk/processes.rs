@@ -1,4 +1,4 @@
-//! Two processes, one journal.
+//! Two processes that share one journal.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -22,7 +22,7 @@ fn two_processes_write_and_read_one_journal() {
     }
     assert!(process.wait().unwrap().success());
 
-    // What the other process left is here, and what it asked for waits.
+    // The other process's rows are readable, and its command is pending.
     let waiting = journal.waiting_commands("parent").unwrap();
     assert_eq!(waiting.iter().map(|command| command.kind.as_str()).collect::<Vec<_>>(), ["cancel"]);
     let mut taking = rows_behind(&head, 1);
@@ -51,8 +51,7 @@ fn writes_in_a_child() {
     journal.verify().unwrap();
 }
 
-/// The owner dies without a word; another process notices by itself that it is dead and takes over before the
-/// lease runs out.
+/// The owner is killed; another process detects that it is dead and takes over before the lease expires.
 #[test]
 fn a_dead_process_loses_its_task_at_once() {
     let dir = TempDir::new().unwrap();
@@ -85,7 +84,7 @@ fn owns_in_a_child() {
     journal.append(submission).unwrap();
     println!("owner at work");
     std::io::stdout().flush().unwrap();
-    // Until the parent ends this process.
+    // Block until the parent kills this process.
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Prunings on disk: the room comes back, a kill leaves all or nothing, and a body that somebody else took away is damage.
+//! Prunings on disk: the space is freed, a kill leaves all or nothing, and a body removed by another program is damage.
 
 use setpoint_journal::JournalError;
 use tempfile::TempDir;
@@ -21,7 +21,7 @@ fn tamper(dir: &TempDir, sql: &str) {
 }
 
 #[test]
-fn the_disk_gets_the_room_back() {
+fn compacting_frees_space_on_the_disk() {
     let dir = journal_dir();
     let size = || std::fs::metadata(dir.path().join("journal.db")).unwrap().len();
     let conn = rusqlite::Connection::open(dir.path().join("journal.db")).unwrap();
@@ -43,7 +43,7 @@ fn the_disk_gets_the_room_back() {
     ended_task(&journal, "next", 1);
 }
 
-/// The head of the rows behind it is still right, so only the record of the pruning tells.
+/// The chain of the rows after it still fits, so only the missing record of a pruning reveals it.
 #[test]
 fn a_body_that_no_pruning_took_is_damage() {
     const HOLLOW: &str = "UPDATE record SET body = x'', format = format | (2 << 16) WHERE pos = 2;";
@@ -63,7 +63,7 @@ fn a_body_that_no_pruning_took_is_damage() {
     assert_eq!(says(journal.rows_of_kinds_after(1, ["record"; 4], 9).unwrap_err()), SAYS);
     journal.close().unwrap();
 
-    // An entry alone records nothing: neither one that names any other row, nor one for a pruning of other tasks.
+    // An entry alone proves nothing, whether it names another row or a pruning of other tasks.
     tamper(&dir, "INSERT INTO pruning VALUES (1, 3)");
     let journal = open(&dir);
     let unfounded = "journal.db, task t0: entry 3, a pruning of `record` is missing";
@@ -77,10 +77,10 @@ fn a_body_that_no_pruning_took_is_damage() {
     assert_eq!(journal.verify_task("t1").unwrap().rows, 4);
 }
 
-/// A pruning says which kinds of rows it left whole: what somebody else empties afterwards, a result or the first row, is found,
-/// and so is an entry for a task that nobody pruned.
+/// A pruning records which kinds of rows keep their bodies, so emptying a result or the first row later is detected,
+/// and so is an entry for a task that was not pruned.
 #[test]
-fn what_a_pruning_left_is_not_emptied_unseen() {
+fn emptying_a_kept_body_after_a_pruning_is_detected() {
     for (row, damage) in
         [("kind = 'result'", "the row's body is gone"), ("seq = 1", "the row's body is gone")]
     {

@@ -1,4 +1,4 @@
-//! A changed entry is named with its place, by verification and by whoever reads it.
+//! A changed entry is reported with its place, by verification and by readers.
 
 use expect_test::{Expect, expect};
 use setpoint_journal::{Fragment, Journal, JournalError, LeaseTerms, NewCommand, TaskOpening};
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::common::{all_rows, first_rows, open, opening, quick_dir, rows_behind};
 
-/// Two tasks side by side, with a lease, a fragment, a command and a cursor.
+/// Creates two interleaved tasks, with a lease, a fragment, a command and a cursor.
 fn journal_dir() -> TempDir {
     let dir = quick_dir();
     let journal = open(&dir);
@@ -31,7 +31,7 @@ fn journal_dir() -> TempDir {
     dir
 }
 
-/// What verification says after the change, what a cursor reader gets, and what each task's reader gets.
+/// Checks what verification, a cursor reader and each task's reader report after the change.
 fn check(sql: &str, expected: &Expect) {
     let dir = journal_dir();
     rusqlite::Connection::open(dir.path().join("journal.db")).unwrap().execute_batch(sql).unwrap();
@@ -58,7 +58,7 @@ fn task_rows(journal: &Journal, task: &str) -> Result<usize, JournalError> {
 }
 
 #[test]
-fn nothing_changed() {
+fn untouched_journal_is_sound() {
     check(
         "",
         &expect![[r#"
@@ -72,7 +72,7 @@ fn nothing_changed() {
 }
 
 #[test]
-fn a_changed_body() {
+fn changed_body_is_reported() {
     check(
         "UPDATE record SET body = x'00' WHERE pos = 2",
         &expect![[r#"
@@ -87,7 +87,7 @@ fn a_changed_body() {
 }
 
 #[test]
-fn a_changed_time() {
+fn changed_time_is_reported() {
     check(
         "UPDATE record SET at_us = at_us + 1 WHERE pos = 6",
         &expect![[r#"
@@ -102,7 +102,7 @@ fn a_changed_time() {
 }
 
 #[test]
-fn a_changed_chain() {
+fn changed_chain_is_reported() {
     check(
         "UPDATE record SET chain = zeroblob(32) WHERE pos = 4",
         &expect![[r#"
@@ -118,7 +118,7 @@ fn a_changed_chain() {
 }
 
 #[test]
-fn a_short_chain() {
+fn short_chain_is_reported() {
     check(
         "UPDATE record SET chain = x'00' WHERE pos = 4",
         &expect![[r#"
@@ -134,7 +134,7 @@ fn a_short_chain() {
 }
 
 #[test]
-fn a_row_taken_from_the_middle() {
+fn missing_row_in_the_middle_is_reported() {
     check(
         "DELETE FROM record WHERE pos = 2",
         &expect![[r#"
@@ -150,7 +150,7 @@ fn a_row_taken_from_the_middle() {
 }
 
 #[test]
-fn the_last_row_of_a_task_taken() {
+fn missing_last_row_of_a_task_is_reported() {
     check(
         "DELETE FROM record WHERE pos = 5",
         &expect![[r#"
@@ -166,7 +166,7 @@ fn the_last_row_of_a_task_taken() {
 }
 
 #[test]
-fn two_rows_exchanged() {
+fn two_exchanged_rows_are_reported() {
     check(
         "UPDATE record SET pos = -1 WHERE pos = 1; UPDATE record SET pos = 1 WHERE pos = 3; \
          UPDATE record SET pos = 3 WHERE pos = -1",
@@ -184,7 +184,7 @@ fn two_rows_exchanged() {
 }
 
 #[test]
-fn a_row_given_to_another_task() {
+fn row_moved_to_another_task_is_reported() {
     check(
         "UPDATE record SET tid = 2, seq = 3 WHERE pos = 5",
         &expect![[r#"
@@ -201,7 +201,7 @@ fn a_row_given_to_another_task() {
 }
 
 #[test]
-fn a_task_set_back() {
+fn task_reset_to_an_earlier_row_is_reported() {
     check(
         "UPDATE task_state SET seq = 2 WHERE tid = 1",
         &expect![[r#"
@@ -216,7 +216,7 @@ fn a_task_set_back() {
 }
 
 #[test]
-fn a_lease_given_to_somebody_else() {
+fn changed_lease_owner_is_reported() {
     check(
         "UPDATE task_state SET owner = 'you' WHERE tid = 1",
         &expect![[r#"
@@ -231,7 +231,7 @@ fn a_lease_given_to_somebody_else() {
 }
 
 #[test]
-fn a_task_renamed() {
+fn renamed_task_is_reported() {
     check(
         "UPDATE task SET id = 'c' WHERE tid = 1",
         &expect![[r#"
@@ -246,7 +246,7 @@ fn a_task_renamed() {
 }
 
 #[test]
-fn a_changed_title() {
+fn changed_title_is_reported() {
     check(
         "UPDATE task SET title = 'other' WHERE tid = 2",
         &expect![[r#"
@@ -261,7 +261,7 @@ fn a_changed_title() {
 }
 
 #[test]
-fn a_forgotten_task() {
+fn deleted_task_entry_is_reported() {
     check(
         "DELETE FROM task_state WHERE tid = 2; DELETE FROM task WHERE tid = 2",
         &expect![[r#"
@@ -276,7 +276,7 @@ fn a_forgotten_task() {
 }
 
 #[test]
-fn entries_without_a_chain() {
+fn changed_entries_without_a_chain_are_reported() {
     check(
         "UPDATE command SET body = x'7b' ; UPDATE cursor SET pos = 4; UPDATE fragment SET body = x'00'",
         &expect![[r#"

@@ -1,4 +1,4 @@
-//! Who may append what behind which row.
+//! Who may append what after which row.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use setpoint_journal::{Fragment, JournalError, Submission, TaskHead, chain, star
 use crate::common::{all_rows, first_rows, on_both, open_task, opening, row, rows_behind, text};
 
 #[test]
-fn rows_come_back_as_they_were_submitted() {
+fn rows_read_back_as_submitted() {
     on_both(|journal| {
         let mut submission = Submission::new(&TaskHead::start("t").unwrap());
         let body = br#"{"n":0.1,"text":"\u0000 "}"#;
@@ -47,7 +47,7 @@ fn a_task_goes_on_from_its_head() {
 }
 
 #[test]
-fn every_refusal_has_its_type_and_leaves_nothing() {
+fn refusals_are_typed_and_store_nothing() {
     on_both(|journal| {
         let head = open_task(journal, "open", 2).head;
         let mut last = rows_behind(&open_task(journal, "closed", 1).head, 1);
@@ -104,7 +104,7 @@ fn every_refusal_has_its_type_and_leaves_nothing() {
 }
 
 #[test]
-fn a_row_out_of_turn_is_refused_when_it_is_pushed() {
+fn row_with_a_wrong_number_is_refused_when_pushed() {
     let mut submission = Submission::new(&TaskHead::start("t").unwrap());
     let error = submission.push(row(2, "k", b"")).unwrap_err();
     assert!(matches!(error, JournalError::SeqConflict { expected: 1, got: 2, .. }), "{error:?}");
@@ -155,11 +155,11 @@ fn closing_is_part_of_the_last_submission() {
 }
 
 #[test]
-fn a_closed_journal_refuses_and_says_so() {
+fn closed_journal_refuses_with_closed() {
     on_both(|journal| {
         let handle = journal.clone();
         let head = open_task(journal, "t", 1).head;
-        // `on_both` closes it once more, which must be fine.
+        // `on_both` closes it once more, which must succeed.
         handle.close().unwrap();
         let error = journal.append(rows_behind(&head, 1)).unwrap_err();
         assert!(matches!(*error, JournalError::Closed), "{error:?}");
@@ -169,7 +169,7 @@ fn a_closed_journal_refuses_and_says_so() {
 }
 
 #[test]
-fn what_was_submitted_before_closing_becomes_durable() {
+fn submissions_before_closing_become_durable() {
     on_both(|journal| {
         let (sender, receiver) = std::sync::mpsc::channel();
         let mut head = TaskHead::start("t").unwrap();

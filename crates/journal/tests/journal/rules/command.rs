@@ -1,4 +1,4 @@
-//! Commands wait until the rows that they cause take them.
+//! Commands are pending until a submission takes them together with the rows that they cause.
 
 use setpoint_journal::limits::{COMMAND_BODY_BYTES_MAX, COMMANDS_PER_TASK_MAX};
 use setpoint_journal::{CommandState, JournalError, NewCommand};
@@ -56,7 +56,7 @@ fn a_command_for_another_task_cannot_be_taken() {
 }
 
 #[test]
-fn what_waits_when_the_task_ends_came_too_late() {
+fn commands_pending_when_the_task_ends_are_too_late() {
     on_both(|journal| {
         let head = open_task(journal, "t", 1).head;
         let taken = journal.push_command("t", command("a")).unwrap();
@@ -71,7 +71,7 @@ fn what_waits_when_the_task_ends_came_too_late() {
 }
 
 #[test]
-fn the_owner_of_many_tasks_sees_all_that_waits() {
+fn owner_of_many_tasks_lists_all_pending_commands() {
     on_both(|journal| {
         let ids: Vec<_> = (0..5)
             .map(|n| {
@@ -94,7 +94,7 @@ fn the_owner_of_many_tasks_sees_all_that_waits() {
 }
 
 #[test]
-fn bounds() {
+fn commands_are_bounded() {
     on_both(|journal| {
         open_task(journal, "t", 1);
         for _ in 0..COMMANDS_PER_TASK_MAX {

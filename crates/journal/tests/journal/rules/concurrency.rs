@@ -1,4 +1,4 @@
-//! Several threads, one writer: groups, acknowledgements, waiting.
+//! Several threads and one writer: groups, acknowledgements, waiting.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -27,7 +27,7 @@ fn hold_the_writer(journal: &Journal) -> Sender<()> {
 }
 
 #[test]
-fn one_bad_submission_of_a_group_fails_alone() {
+fn refused_submission_does_not_fail_its_group() {
     let dir = TempDir::new().unwrap();
     let journal = open(&dir);
     let commits = Arc::new(AtomicU64::new(0));
@@ -39,7 +39,7 @@ fn one_bad_submission_of_a_group_fails_alone() {
 
     let (sender, receiver) = channel::<(u64, Acknowledged)>();
     for n in 0..100 {
-        // Every tenth opens a task that exists by then.
+        // Every tenth submission opens a task that already exists by then.
         let task = if n % 10 == 9 { "task-0".to_owned() } else { format!("task-{n}") };
         let sender = sender.clone();
         journal.submit(first_rows(&task, 2), move |result| sender.send((n, result)).unwrap());
@@ -53,7 +53,7 @@ fn one_bad_submission_of_a_group_fails_alone() {
         }
     }
     journal.close().unwrap();
-    // The group of the test, and the one that held the writer, which ends after its acknowledgement.
+    // The group of the test, and the one that held the writer, whose commit ends after its acknowledgement.
     assert_eq!(commits.load(Ordering::SeqCst), 2);
     drop(listener);
     let journal = open(&dir);
@@ -61,10 +61,9 @@ fn one_bad_submission_of_a_group_fails_alone() {
     assert!(journal.verify().unwrap().is_sound());
 }
 
-/// The storage itself refuses a row in the middle of a submission: what the submission wrote before it goes,
-/// and only that.
+/// The storage refuses a row in the middle of a submission: only that submission's writes are undone.
 #[test]
-fn a_write_that_fails_half_way_is_undone_alone() {
+fn failed_write_undoes_only_its_own_submission() {
     let dir = TempDir::new().unwrap();
     let journal = open(&dir);
     let other = rusqlite::Connection::open(dir.path().join("journal.db")).unwrap();
@@ -100,9 +99,9 @@ fn a_write_that_fails_half_way_is_undone_alone() {
     assert!(report.is_sound(), "{:?}", report.damages);
 }
 
-/// The group around such a submission is done a second time, and nobody in it can tell.
+/// The group of such a submission runs a second time; its other jobs must be committed only once.
 #[test]
-fn a_group_that_is_done_again_is_done_once() {
+fn rerun_group_is_committed_once() {
     let dir = TempDir::new().unwrap();
     let journal = open(&dir);
     let known = open_task(&journal, "known", 1).head;
@@ -156,7 +155,7 @@ fn a_group_that_is_done_again_is_done_once() {
     "#]].assert_eq(&told);
     journal.close().unwrap();
     drop(listener);
-    // With the one that held the writer.
+    // One more commit: the one that held the writer.
     assert_eq!(commits.load(Ordering::SeqCst), 2);
 
     other.execute_batch("DROP INDEX no_odd").unwrap();
@@ -215,7 +214,7 @@ fn threads_append_side_by_side() {
 }
 
 #[test]
-fn two_owners_of_one_head_cannot_both_win() {
+fn two_submitters_with_one_head_cannot_both_append() {
     on_both(|journal| {
         let head = open_task(journal, "t", 1).head;
         let barrier = Barrier::new(2);
@@ -285,8 +284,7 @@ fn an_acknowledgement_may_submit_but_not_wait() {
     });
 }
 
-/// Each acknowledgement submits the next row: a cell that never lets go. In memory this must not pile up on
-/// the stack.
+/// Each acknowledgement submits the next row. In memory this must not pile up on the stack.
 #[test]
 fn acknowledgements_can_chain_for_long() {
     fn step(journal: &Journal, left: u64, done: Sender<u64>, result: Acknowledged) {
@@ -305,7 +303,7 @@ fn acknowledgements_can_chain_for_long() {
 }
 
 #[test]
-fn a_panicking_acknowledgement_harms_nobody() {
+fn panicking_acknowledgement_does_not_stop_the_journal() {
     on_both(|journal| {
         journal.submit(first_rows("a", 1), |_| panic!("expected by the test"));
         let _listener = journal.on_commit(|_| panic!("expected by the test"));
@@ -338,7 +336,7 @@ fn a_reader_is_woken_by_the_next_commit() {
 }
 
 #[test]
-fn closing_wakes_who_waits() {
+fn closing_wakes_waiting_readers() {
     on_both(|journal| {
         let journal = journal.clone();
         std::thread::scope(|scope| {
@@ -360,7 +358,7 @@ fn the_last_handle_closes_and_drains() {
     assert_eq!(open(&dir).last_pos().unwrap(), 2);
 }
 
-/// The last handle dies inside an acknowledgement, while others wait: they are done all the same.
+/// The last handle is dropped inside an acknowledgement while other submissions are queued: they are still done.
 #[test]
 fn the_last_handle_may_be_dropped_inside_an_acknowledgement() {
     let dir = TempDir::new().unwrap();

@@ -1,11 +1,11 @@
-//! Cursors go forward, and back only when asked to.
+//! Cursors move forward, and back only by a rewind.
 
 use setpoint_journal::JournalError;
 
 use crate::common::{on_both, open_task};
 
 #[test]
-fn a_cursor_only_goes_forward() {
+fn cursor_moves_back_only_by_a_rewind() {
     on_both(|journal| {
         open_task(journal, "t", 5);
         assert_eq!(journal.cursor("memory").unwrap(), 0);

@@ -1,4 +1,4 @@
-//! Who may append: epochs are the fence, time only opens the door.
+//! Who may append: epochs are the fence, time only allows the next epoch.
 
 use setpoint_journal::limits::LEASE_TTL_MS_MAX;
 use setpoint_journal::{Journal, JournalError, Lease, LeaseTerms, Submission};
@@ -35,7 +35,7 @@ fn a_task_can_be_opened_under_a_lease() {
 }
 
 #[test]
-fn an_expired_lease_can_be_taken_and_the_old_holder_is_out() {
+fn taking_an_expired_lease_fences_off_the_old_holder() {
     on_both(|journal| {
         let (old, head) = open_under(journal, "t", "a");
         let held = journal.acquire_lease("t", &terms("b", 9_999)).unwrap_err();
@@ -51,9 +51,9 @@ fn an_expired_lease_can_be_taken_and_the_old_holder_is_out() {
     });
 }
 
-/// However the clock jumps, no two holders have one epoch, and only the last may append.
+/// However the clock jumps, no two holders have the same epoch, and only the last may append.
 #[test]
-fn a_clock_that_jumps_grants_nothing_twice() {
+fn jumping_clock_grants_no_epoch_twice() {
     on_both(|journal| {
         let (mut lease, mut head) = open_under(journal, "t", "owner-0");
         let hour = 3_600_000_000;
@@ -76,7 +76,7 @@ fn a_clock_that_jumps_grants_nothing_twice() {
 }
 
 #[test]
-fn a_lease_that_ran_out_can_be_renewed_until_somebody_takes_it() {
+fn expired_lease_can_be_renewed_until_it_is_taken() {
     on_both(|journal| {
         let (lease, _) = open_under(journal, "t", "a");
         let renewed = journal.renew_lease(&lease, 50_000, 20).unwrap();
@@ -89,7 +89,7 @@ fn a_lease_that_ran_out_can_be_renewed_until_somebody_takes_it() {
 }
 
 #[test]
-fn a_dead_owner_is_displaced_at_once_and_only_that_one() {
+fn only_the_named_dead_owner_is_displaced() {
     on_both(|journal| {
         open_under(journal, "t", "dead");
         let wrong = journal.take_over_lease("t", "somebody else", &terms("b", 1)).unwrap_err();
@@ -101,7 +101,7 @@ fn a_dead_owner_is_displaced_at_once_and_only_that_one() {
 }
 
 #[test]
-fn a_released_task_is_free_and_counts_on() {
+fn released_task_is_free_and_keeps_its_epoch() {
     on_both(|journal| {
         let (lease, head) = open_under(journal, "t", "a");
         journal.release_lease(&lease).unwrap();
@@ -129,7 +129,7 @@ fn closing_ends_the_lease() {
 }
 
 #[test]
-fn bounds() {
+fn lease_terms_are_bounded() {
     on_both(|journal| {
         open_task(journal, "t", 1);
         let long = LeaseTerms { ttl_ms: LEASE_TTL_MS_MAX + 1, ..terms("a", 0) };

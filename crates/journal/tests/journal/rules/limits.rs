@@ -1,4 +1,4 @@
-//! Everything is bounded, and reaching a bound is typed.
+//! Every value is bounded, and exceeding a bound returns a typed error.
 
 use setpoint_journal::limits::{
     ADDRESS_BYTES_MAX, BODY_BYTES_MAX, COUNT_MAX, FRAGMENT_BYTES_MAX, KIND_BYTES_MAX,
@@ -13,7 +13,7 @@ fn submission() -> Submission {
 }
 
 #[test]
-fn each_bound_of_a_row_holds_exactly() {
+fn bounds_of_a_row_are_exact() {
     let fits = |change: &dyn Fn(&mut NewRow)| {
         let mut row = row(1, "k", b"");
         change(&mut row);
@@ -36,7 +36,7 @@ fn each_bound_of_a_row_holds_exactly() {
 }
 
 #[test]
-fn names_are_plain() {
+fn empty_names_and_control_characters_are_refused() {
     for bad in ["", "a\nb", "\u{0}", "\u{9b}"] {
         let mut of = row(1, "k", b"");
         of.from = bad.to_owned().into();
@@ -48,7 +48,7 @@ fn names_are_plain() {
 }
 
 #[test]
-fn a_submission_is_bounded_and_stays_whole() {
+fn push_over_a_bound_leaves_the_submission_unchanged() {
     let mut submission = rows_behind(&TaskHead::start("t").unwrap(), ROWS_PER_SUBMISSION_MAX as u64);
     let head = submission.head().clone();
     let over = submission.push(row(head.seq() + 1, "k", b"")).unwrap_err();

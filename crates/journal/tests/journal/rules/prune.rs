@@ -1,4 +1,4 @@
-//! What a pruning takes away and what it leaves, and when it is refused.
+//! What a pruning removes and keeps, and when it is refused.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub(crate) fn prune(journal: &Journal, tasks: &[&str]) -> Prune {
     }
 }
 
-/// A task of four rows, the last of which is its result, with a fragment of its own and one that all have; it ended at `at_us`.
+/// Appends a closed task of four rows, the last one its result, with a fragment of its own and a shared one.
 pub(crate) fn ended_task(journal: &Journal, task: &str, at_us: i64) {
     let mut rows = rows_behind(&TaskHead::start(task).unwrap(), 3);
     rows.push(row(4, "result", b"{\"answer\":42}")).unwrap();
@@ -78,7 +78,7 @@ fn rows_of_a_pruned_task_keep_all_but_their_bodies() {
         let report = journal.verify().unwrap();
         assert!(report.is_sound() && report.pruned == 2, "{report:?}");
 
-        // Another time changes nothing, and the open task goes on.
+        // Pruning again changes nothing, and the open task goes on.
         let again =
             journal.prune(Prune { kept_fragments: [shared].into(), ..prune(journal, &["old"]) }).unwrap();
         assert_eq!((again.rows, again.fragments), (0, 1));
@@ -115,7 +115,7 @@ fn nothing_is_pruned_beside_a_process_that_drives_a_task() {
         let error = journal.prune(wanted.clone()).unwrap_err();
         assert_eq!(error.to_string(), "prune tasks: task driven is being driven by me");
         assert!(all_rows(journal).unwrap().iter().all(|row| !row.is_pruned));
-        // A lease that has run out, or of a process that is dead, holds nothing up.
+        // A lease that has expired, or of a dead process, does not block.
         let dead_owners = ["me".to_owned()].into();
         journal.prune(Prune { dead_owners, ..wanted }).unwrap();
         let late = Prune { now_us: 61_000_001, ..prune(journal, &["old"]) };
@@ -124,7 +124,7 @@ fn nothing_is_pruned_beside_a_process_that_drives_a_task() {
 }
 
 #[test]
-fn what_is_open_or_was_read_before_is_not_pruned() {
+fn open_tasks_and_outdated_requests_are_not_pruned() {
     on_both(|journal| {
         ended_task(journal, "old", 1);
         open_task(journal, "open", 1);

@@ -58,7 +58,7 @@ fn a_cursor_sees_every_row_of_every_task_in_commit_order() {
             let read: Vec<_> = journal.rows(head.task(), 1).collect::<Result<_, _>>().unwrap();
             assert_eq!(mine, read);
         }
-        // From the middle, where rows of both tasks lie before the page.
+        // Start in the middle, with rows of both tasks before the page.
         assert_eq!(journal.rows_after(7, 3).unwrap(), rows[7..10]);
         assert!(journal.rows_after(rows.len() as u64, 3).unwrap().is_empty());
         assert!(journal.rows_after(u64::MAX, 3).unwrap().is_empty());
@@ -69,7 +69,7 @@ fn a_cursor_sees_every_row_of_every_task_in_commit_order() {
 }
 
 #[test]
-fn rows_of_some_kinds_are_read_without_the_others() {
+fn rows_are_read_by_kind() {
     on_both(|journal| {
         for task in ["a", "b"] {
             let mut submission = Submission::new(&TaskHead::start(task).unwrap());
@@ -93,7 +93,7 @@ fn rows_of_some_kinds_are_read_without_the_others() {
 }
 
 #[test]
-fn an_older_reader_stops_at_the_newer_row() {
+fn older_reader_stops_at_a_row_of_a_newer_format() {
     let dir = TempDir::new().unwrap();
     let newer = JournalOptions { row_format_known: 3, ..JournalOptions::default() };
     let journal = Journal::open(dir.path(), &newer).unwrap();
@@ -118,7 +118,7 @@ fn an_older_reader_stops_at_the_newer_row() {
     assert!(rows.next().is_some_and(|row| row.is_ok()) && rows.next().is_some_and(|row| row.is_ok()));
     assert!(matches!(rows.next(), Some(Err(JournalError::RowFormatTooNew { .. }))));
     assert!(rows.next().is_none());
-    // The chain does not depend on knowing the format.
+    // Verification does not depend on knowing the format.
     assert!(journal.verify().unwrap().is_sound());
 }
 

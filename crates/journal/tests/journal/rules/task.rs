@@ -32,7 +32,7 @@ fn tasks_are_listed_newest_first() {
 }
 
 #[test]
-fn a_task_is_chosen_by_its_beginning_or_its_end() {
+fn task_is_resolved_by_a_prefix_or_suffix() {
     on_both(|journal| {
         for id in ["build-a1", "build-a2", "build", "修复-1", "system"] {
             open_task(journal, id, 1);
@@ -61,7 +61,7 @@ fn a_task_is_chosen_by_its_beginning_or_its_end() {
 }
 
 #[test]
-fn a_head_is_known_before_the_task_is() {
+fn head_of_an_unknown_task_is_its_start() {
     on_both(|journal| {
         let head = journal.head("new").unwrap();
         assert_eq!(head.seq(), 0);
