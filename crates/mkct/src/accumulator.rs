@@ -1,77 +1,77 @@
-//! A pair's sums without its records: what a query costs does not grow with what is remembered (SPEC 7).
+//! A pair's running sums: the cost of a query does not grow with the number of records (SPEC 7).
 //!
-//! Records that fade equally fast keep their proportions, so one number stands for all of them: Σ |f|·e^(k·(t − T)) over
-//! their origins t, at a reference time T, gives the sum at any later moment by one factor e^(−k·(now − T)). There is one
-//! such [`Cell`] for each k that occurs, with a number for each of the two sums.
+//! Records that fade equally fast keep their proportions, so one number holds the sum of all of them: Σ |f|·e^(k·(t − T))
+//! over their origins t, at a reference time T, gives the sum at any later moment by one factor e^(−k·(now − T)). There is
+//! one such [`Cell`] per k, with a number for each of the two sums.
 
 use crate::decay::{left, signed_days};
 use crate::potential::Potentials;
 use crate::quantization::Quantum;
 use crate::sum::Sum;
 
-/// k·Δt from which on a cell is carried to a new reference time: e^20 is far from what a number holds.
+/// k·Δt from which on a cell is moved to a new reference time: e^20 is far below the range of an `f64`.
 const EXPONENT_MAX: f64 = 20.0;
-/// What was taken out of a cell, in multiples of what is left in it, from which on it is to be summed anew. A number is
-/// taken out to within some 1e-15 of what was put in, so that this many times what is left is wrong by some 1e-10 of it.
+/// Multiple of the attention left in a cell; once more than that was removed, the cell must be summed again. A number is
+/// removed to within some 1e-15 of what was added, so the rest is then wrong by some 1e-10 of it.
 const WORN: f64 = 1e5;
 
-/// The sums of those records of one pair that fade equally fast.
+/// Sums of those records of one pair that fade equally fast.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
-    /// Their k.
+    /// Decay of its records, in 1/days.
     pub k: f64,
-    /// How many they are.
+    /// Number of its records.
     pub count: u64,
-    /// The moment T that the sums stand for, in microseconds since 1970.
+    /// Reference time T of the sums, in microseconds since 1970.
     pub reference_us: i64,
-    /// The latest origin that was ever among them: the sums hold from there on.
+    /// Latest origin of any record ever added: the sums hold from there on.
     pub newest_us: i64,
     /// Σ |f|·e^(k·(t − T)).
     pub attention: Sum,
     /// Σ σ·f·e^(k·(t − T)).
     pub decision: Sum,
-    /// The attention that was taken out since it was summed anew.
+    /// Attention removed since the records were last summed.
     pub removed: f64,
 }
 
-/// The sums of one pair, by k in ascending order.
+/// Sums of one pair, by k in ascending order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Accumulators {
     cells: Vec<Cell>,
 }
 
-/// No sum can be kept of these numbers.
+/// Why a change of the sums failed.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum AccumulatorError {
-    /// A record was taken out that was never put in.
+    /// A record was removed that was never added.
     #[error("take a record with k = {k} out of sums that hold none")]
     NotThere {
-        /// Its k.
+        /// Decay of the record, in 1/days.
         k: f64,
     },
 }
 
 impl Accumulators {
-    /// From the cells that were stored, in any order.
+    /// Restores the sums from stored cells, in any order.
     #[must_use]
     pub fn from_cells(mut cells: Vec<Cell>) -> Self {
         cells.sort_by(|a, b| a.k.total_cmp(&b.k));
         Accumulators { cells }
     }
 
-    /// The cells, by k.
+    /// Cells in ascending order of k.
     #[must_use]
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
 
-    /// How many records they stand for.
+    /// Returns the number of records in the sums.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.cells.iter().map(|cell| cell.count).sum()
     }
 
-    /// Puts a record in that fades from `origin_us` on.
+    /// Adds a record that fades from `origin_us` on.
     pub fn add(&mut self, quantum: Quantum, origin_us: i64) {
         let at = match self.place(quantum.k) {
             Ok(at) => at,
@@ -85,16 +85,16 @@ impl Accumulators {
         }
     }
 
-    /// Takes a record out again, with the numbers and the origin that it was put in with.
+    /// Removes a record; numbers and origin must be those that it was added with.
     ///
     /// # Errors
-    /// When there is none with this k: the sums and the records have come apart.
+    /// If there is no record with this k: the sums and the records have diverged.
     pub fn remove(&mut self, quantum: Quantum, origin_us: i64) -> Result<(), AccumulatorError> {
         let not_there = AccumulatorError::NotThere { k: quantum.k };
         let at = self.place(quantum.k).map_err(|_| not_there)?;
         let cell = self.cells.get_mut(at).ok_or(not_there)?;
         if cell.count <= 1 {
-            // What rounding left goes with the last of them.
+            // Removing the whole cell also removes its rounding errors.
             self.cells.remove(at);
         } else {
             cell.remove(quantum, origin_us);
@@ -102,7 +102,7 @@ impl Accumulators {
         Ok(())
     }
 
-    /// Puts all that `other` stands for in as well.
+    /// Adds all records of `other`.
     pub fn merge(&mut self, other: &Accumulators) {
         for theirs in &other.cells {
             match self.place(theirs.k) {
@@ -116,10 +116,10 @@ impl Accumulators {
         }
     }
 
-    /// Takes all that `other` stands for out again.
+    /// Removes all records of `other`.
     ///
     /// # Errors
-    /// When that is not in here: the two have come apart.
+    /// If they are not in these sums: the two have diverged.
     pub fn take(&mut self, other: &Accumulators) -> Result<(), AccumulatorError> {
         for theirs in &other.cells {
             let not_there = AccumulatorError::NotThere { k: theirs.k };
@@ -134,8 +134,8 @@ impl Accumulators {
         Ok(())
     }
 
-    /// The sums at this moment; `None` for a moment before the latest origin, at which those after it would count as made
-    /// then: only the plain sum can tell ([`Potentials::of`]).
+    /// Returns the sums at this moment; `None` for a moment before the latest origin. Records made later would count as made
+    /// then, which only the plain sum can compute ([`Potentials::of`]).
     #[must_use]
     pub fn potentials(&self, now_us: i64) -> Option<Potentials> {
         let (mut attention, mut decision) = (Sum::default(), Sum::default());
@@ -150,7 +150,7 @@ impl Accumulators {
         Some(Potentials { attention: attention.value(), decision: decision.value() })
     }
 
-    /// Whether so much was taken out that what is left should be summed anew from the records.
+    /// Returns whether so much was removed that the sums should be computed again from the records.
     #[must_use]
     pub fn is_worn(&self) -> bool {
         self.cells.iter().any(|cell| cell.removed > WORN * cell.attention.value().abs())
@@ -206,7 +206,7 @@ impl Cell {
         self.count = self.count.saturating_sub(other.count);
     }
 
-    /// k·(t − T).
+    /// Returns k·(t − T).
     fn exponent(&self, origin_us: i64) -> f64 {
         self.k * signed_days(self.reference_us, origin_us)
     }
@@ -235,7 +235,7 @@ mod tests {
         Trace { level: Level::M, quantum, moments: Moments::created(origin_us), is_consolidated: false }
     }
 
-    /// Both sums against the plain ones, as shares of the attention: what cancels has no size of its own.
+    /// Compares both sums with the plain ones, relative to the attention, because decisions may cancel to 0.
     fn assert_equal(sums: &Accumulators, traces: &[Trace], now_us: i64, error_max: f64) {
         let plain = Potentials::of(traces, now_us);
         let kept = sums.potentials(now_us).unwrap();
@@ -246,12 +246,12 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_without_records_sums_to_nothing() {
+    fn pair_without_records_sums_to_zero() {
         assert_eq!(Accumulators::default().potentials(i64::MIN), Some(Potentials::default()));
     }
 
     #[test]
-    fn a_record_that_was_never_put_in_cannot_be_taken_out() {
+    fn removing_a_record_that_was_never_added_fails() {
         let mut sums = Accumulators::default();
         sums.add(quantize(State::Accept), 0);
         let error = sums.remove(quantize(State::Refine), 0).unwrap_err();
@@ -265,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn before_the_latest_origin_only_the_records_can_tell() {
+    fn potentials_before_the_latest_origin_are_none() {
         let mut sums = Accumulators::default();
         sums.add(quantize(State::Accept), 10);
         assert_eq!((sums.potentials(9), sums.potentials(10).map(|sums| sums.attention)), (None, Some(0.9)));
     }
 
     #[test]
-    fn a_century_is_within_reach() {
+    fn sums_equal_the_plain_sums_over_centuries() {
         let mut sums = Accumulators::default();
         let all: Vec<Trace> =
             [0, 1, 2].map(|n| trace(quantize(State::Refine), n * CENTURY_US)).into_iter().collect();
@@ -284,11 +284,11 @@ mod tests {
     }
 
     #[test]
-    fn a_little_that_is_left_of_much_is_worn() {
+    fn sums_are_worn_after_most_was_removed() {
         let mut sums = Accumulators::default();
         let old = trace(quantize(State::Refine), 0);
         let much: Vec<Trace> = (0..1_000).map(|n| trace(old.quantum, 30 * DAY_US + n)).collect();
-        // It is far enough ahead for the sums to be carried there.
+        // Far enough ahead for the sums to be moved to a new reference time.
         let far = trace(old.quantum, 50 * DAY_US);
         let all = || [&old].into_iter().chain(&much).chain([&far]);
         all().for_each(|trace| sums.add(trace.quantum, trace.moments.created_us));
@@ -302,8 +302,8 @@ mod tests {
         assert!(((kept - plain) / plain).abs() > 1e-9, "the premise: {kept} is no good any more for {plain}");
     }
 
-    /// Ten years in which a pair is written to and deleted from all the time, with the newest as likely to go as the
-    /// oldest, and in which all but one are deleted now and then.
+    /// Ten years in which records of a pair are added and removed all the time, the newest as likely as the oldest, and all but
+    /// one are removed now and then.
     #[test]
     fn ten_years_of_writes_and_deletes_leave_no_drift() {
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
@@ -355,7 +355,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn the_sums_are_the_plain_sums_in_whatever_order_they_came(
+        fn sums_equal_the_plain_sums_in_any_order(
             records in proptest::collection::vec((quantum(), 0_i64..400 * DAY_US, any::<u32>()), 0..60),
             gone in 0_usize..60,
         ) {
@@ -380,7 +380,7 @@ mod tests {
         }
 
         #[test]
-        fn sums_are_merged_and_taken_apart_as_if_record_by_record(
+        fn merge_and_take_equal_record_by_record_changes(
             records in proptest::collection::vec((quantum(), 0_i64..4_000 * DAY_US), 0..60),
             split in 0_usize..60,
         ) {

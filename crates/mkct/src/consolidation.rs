@@ -1,4 +1,4 @@
-//! What becomes of records: rules are made of them, rules lose their standing, and what has faded is forgotten (SPEC 7).
+//! Consolidation of records: promotion to rules, bankruptcy of rules, and forgetting (SPEC 7).
 
 use crate::decay::{DAY_US, Moments, days_until};
 use crate::megram::Trace;
@@ -6,12 +6,12 @@ use crate::potential::Potentials;
 use crate::quantization::Quantum;
 use crate::threshold::{TOLERANCE, at_least, below};
 
-/// Own attention below which an M or K record is forgotten.
+/// Attention of its own below which an M or K record is forgotten.
 pub const GC_ATTENTION: f64 = 0.1;
-/// How fast a demoted rule, and feedback against a rule, fade: in 1/days.
+/// Decay of a demoted rule, and of feedback against a rule, in 1/days.
 pub const DEMOTED_K: f64 = 0.05;
 
-/// Which way a rule points.
+/// The direction of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// Prefer this.
@@ -21,7 +21,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The numbers of a new rule: it does not fade.
+    /// Returns the numbers of a new rule, which does not fade.
     #[must_use]
     pub const fn quantum(self) -> Quantum {
         let sigma = match self {
@@ -31,7 +31,7 @@ impl Rule {
         Quantum { f: 1.0, sigma, k: 0.0 }
     }
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Rule {
         }
     }
 
-    /// The rule that a record with this σ is; `None` for one without a sign.
+    /// Returns the rule of a record with this σ; `None` for σ = 0.
     #[must_use]
     pub fn of_sigma(sigma: f64) -> Option<Self> {
         if sigma > 0.0 {
@@ -53,22 +53,22 @@ impl Rule {
     }
 }
 
-/// Sums from which on a rule is made.
+/// Sums from which on a rule is promoted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// Least attention.
+    /// Least attention. No unit.
     pub attention: f64,
-    /// Least decision, either way.
+    /// Least decision of either sign. No unit.
     pub decision: f64,
 }
 
 impl Thresholds {
-    /// Those for what was learnt by doing.
+    /// Thresholds for lessons from the system's own work.
     pub const USUAL: Self = Thresholds { attention: 5.0, decision: 3.0 };
-    /// Those for facts, which are rarely said more than once or twice. Ours: the sources know one threshold for all.
+    /// Thresholds for facts, which are rarely stated more than once or twice. Our choice: the sources have one threshold for all.
     pub const FACTS: Self = Thresholds { attention: 1.5, decision: 1.5 };
 
-    /// The rule that sums like these make, if they make one.
+    /// Returns the rule that these sums promote, if any.
     #[must_use]
     pub fn promotion(self, potentials: Potentials) -> Option<Rule> {
         let Potentials { attention, decision } = potentials;
@@ -79,49 +79,49 @@ impl Thresholds {
     }
 }
 
-/// σ_rule·(σ_rule·f_rule + M_dec), where only the sign of σ_rule counts: what still speaks for a rule once the `evidence`
-/// since (its pair's M_decision) is counted.
+/// Returns σ_rule·(σ_rule·f_rule + M_dec), where only the sign of the first σ_rule counts: the support left for a rule
+/// after the `evidence` since (its pair's M_decision).
 #[must_use]
 pub fn standing(rule: Quantum, evidence: f64) -> f64 {
     let sign = sign(rule.sigma);
     sign * (rule.sigma * rule.f + evidence)
 }
 
-/// Whether the evidence has turned against a rule's own sign. A constraint does not go bankrupt by being one.
+/// Returns whether the evidence contradicts a rule's own sign. A constraint is not bankrupt just because σ is negative.
 #[must_use]
 pub fn is_bankrupt(rule: Quantum, evidence: f64) -> bool {
     below(standing(rule, evidence), 0.0)
 }
 
-/// The numbers that a rule has from its demotion on, as K: it fades.
+/// Returns the numbers of a rule after its demotion to K: it fades.
 #[must_use]
 pub const fn demoted(rule: Quantum) -> Quantum {
     Quantum { k: DEMOTED_K, ..rule }
 }
 
-/// The numbers of a record against a rule: as strong as the rule, with the opposite sign, fading.
+/// Returns the numbers of a record against a rule: as strong as the rule, with the opposite sign, fading.
 #[must_use]
 pub fn feedback(rule: Quantum) -> Quantum {
     Quantum { f: rule.f, sigma: -sign(rule.sigma), k: DEMOTED_K }
 }
 
-/// Whether a record is forgotten now: M and K alone, consolidated ones included.
+/// Returns whether a record is forgotten now: only M and K, consolidated ones included.
 #[must_use]
 pub fn is_forgotten(trace: &Trace, now_us: i64) -> bool {
     trace.level.fades() && below(trace.attention(now_us), GC_ATTENTION)
 }
 
-/// The moment by which a record of M or K with these numbers has certainly faded; [`is_forgotten`] says whether it has at
-/// any. At most a millisecond after it has; `None` when it never does.
+/// Returns a moment by which an M or K record with these numbers has certainly faded, at most a millisecond late; `None`
+/// if it never does. [`is_forgotten`] gives the state at any moment.
 #[must_use]
 pub fn fades_by_us(quantum: Quantum, moments: Moments) -> Option<i64> {
     let days = days_until(quantum.f, quantum.k, GC_ATTENTION - TOLERANCE)?;
-    // A day's fraction has no exact form; what is rounded away is much less than this.
+    // A fraction of a day has no exact form; the rounding error is much smaller than the millisecond added.
     let us = (days * DAY_US as f64).ceil() as i64;
     Some(moments.origin_us().saturating_add(us).saturating_add(1_000))
 }
 
-/// 1 or −1 with the number's sign, and 0 for 0.
+/// Returns 1 or −1 with the number's sign, and 0 for 0.
 fn sign(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x.signum() }
 }
@@ -134,7 +134,7 @@ mod tests {
     use crate::megram::Level;
 
     #[test]
-    fn a_rule_without_evidence_stands_whichever_way_it_points() {
+    fn rule_without_evidence_is_not_bankrupt() {
         for rule in [Rule::BestPractice, Rule::Constraint] {
             assert_eq!(standing(rule.quantum(), 0.0), 1.0);
             assert!(!is_bankrupt(rule.quantum(), 0.0));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_either_sign_make_a_rule_and_those_that_cancel_make_none() {
+    fn sums_of_either_sign_promote_and_cancelled_sums_do_not() {
         let rule = |attention, decision| Thresholds::USUAL.promotion(Potentials { attention, decision });
         assert_eq!(rule(5.0, 3.0), Some(Rule::BestPractice));
         assert_eq!(rule(5.0, -3.0), Some(Rule::Constraint));
@@ -156,7 +156,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_record_has_faded_by_the_moment_that_says_so_and_not_long_before(
+        fn fades_by_us_is_late_by_at_most_two_milliseconds(
             f in 0.0..=1.0, k in 1e-3..2.0, created_us in any::<i32>(),
         ) {
             let moments = Moments::created(i64::from(created_us));

@@ -1,12 +1,13 @@
-//! Memory's arithmetic: how strong, how good and how lasting a memory is, and under which key it lies.
+//! Memory's arithmetic: how strong, how good and how lasting a memory is, and the key under which it is stored.
 //!
 //! The crate never does I/O, never reads a clock and never depends on another crate of ours: it takes
 //! plain numbers and text, and the same inputs give the same result.
 //!
-//! Reading order: [`quantization`] turns the state a task was in into the numbers of its Megram (SPEC 6.4), [`mod@slug`] an
-//! intent into the key that tasks of the same kind share (SPEC 3), [`tags`] names the other keys, and [`mod@terms`] are the words that a text is found by. The rest is SPEC 7: [`megram`] (what a record is in
-//! numbers), [`decay`] (how it fades), [`potential`] (what a pair's records sum to) and [`accumulator`] (the same sums
-//! without the records), [`policy`] (what follows for a plan), [`consolidation`] (rules, and what is forgotten).
+//! Reading order: [`quantization`] maps a task's state to the numbers of its Megram (SPEC 6.4), [`mod@slug`] an
+//! intent to the key that tasks of the same kind share (SPEC 3), [`tags`] names the other keys, and [`mod@terms`] extracts
+//! the words by which a text is found. The rest is SPEC 7: [`megram`] (the numbers of a record), [`decay`] (how it fades),
+//! [`potential`] (the sums of a pair's records), [`accumulator`] (the same sums without the records), [`policy`] (what
+//! they imply for a plan), [`consolidation`] (rules and forgetting).
 //!
 //! ```
 //! use setpoint_mkct::decay::DAY_US;

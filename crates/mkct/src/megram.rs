@@ -1,4 +1,4 @@
-//! What the arithmetic needs to know of one record.
+//! The part of a record that the arithmetic uses.
 
 use crate::decay::{Moments, left};
 use crate::quantization::Quantum;
@@ -16,21 +16,21 @@ pub enum Level {
     T,
 }
 
-/// The numbers of one record, as they are now.
+/// The current numbers of one record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trace {
-    /// Its layer.
+    /// Layer of the record.
     pub level: Level,
-    /// Its strength, its sign and how fast it fades.
+    /// Strength, value and decay of the record.
     pub quantum: Quantum,
-    /// From when it fades.
+    /// Moments from which it may fade.
     pub moments: Moments,
-    /// Whether a rule was made of it; its part is told by that rule then.
+    /// Whether a rule was promoted from it; the rule then counts in its place.
     pub is_consolidated: bool,
 }
 
 impl Level {
-    /// Whether records of it fade, are summed, and are forgotten at last.
+    /// Returns whether records of this layer fade, are summed, and are forgotten in the end.
     #[must_use]
     pub const fn fades(self) -> bool {
         matches!(self, Level::M | Level::K)
@@ -38,19 +38,19 @@ impl Level {
 }
 
 impl Trace {
-    /// Whether it counts in its pair's sums.
+    /// Returns whether it counts in its pair's sums.
     #[must_use]
     pub const fn is_summed(&self) -> bool {
         self.level.fades() && !self.is_consolidated
     }
 
-    /// |f|·e^(−k·Δt): its own attention.
+    /// Returns |f|·e^(−k·Δt): its own attention.
     #[must_use]
     pub fn attention(&self, now_us: i64) -> f64 {
         self.quantum.f.abs() * left(self.quantum.k, self.moments.origin_us(), now_us)
     }
 
-    /// σ·f·e^(−k·Δt): its part of the decision.
+    /// Returns σ·f·e^(−k·Δt): its part of the decision.
     #[must_use]
     pub fn decision(&self, now_us: i64) -> f64 {
         let Quantum { f, sigma, k } = self.quantum;

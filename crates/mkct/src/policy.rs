@@ -1,30 +1,30 @@
-//! What a pair's sums say about the next plan (SPEC 7).
+//! What a pair's sums imply for the next plan (SPEC 7).
 
 use std::fmt;
 
 use crate::potential::Potentials;
 use crate::threshold::{above, below};
 
-/// Attention below which a pair says nothing.
+/// Attention below which a pair is ignored.
 pub const ATTENTION_GATE: f64 = 0.5;
-/// How far from 0 a decision must lie to be one.
+/// Least distance of a decision from 0.
 pub const DECISION_BAND: f64 = 0.2;
 
-/// What to do about it.
+/// Advice to the planner about a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
-    /// Nothing: too little is remembered.
+    /// Too little is remembered for any advice.
     Ignore,
-    /// Do it again as it was done.
+    /// Do it the same way again.
     Exploit,
-    /// Do not do it as it was done.
+    /// Do not do it the same way again.
     Avoid,
-    /// Go on with care: memory is of two minds.
+    /// Go on with care: the memories contradict each other.
     Caution,
 }
 
 impl Action {
-    /// What follows from these sums.
+    /// Returns the advice that follows from these sums.
     #[must_use]
     pub fn of(potentials: Potentials) -> Self {
         let Potentials { attention, decision } = potentials;
@@ -39,7 +39,7 @@ impl Action {
         }
     }
 
-    /// The name that people read.
+    /// Returns the name that people read.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

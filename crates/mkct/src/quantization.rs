@@ -1,46 +1,46 @@
-//! From the state a task was in to the numbers of its Megram: the table of SPEC 6.4.
+//! The table of SPEC 6.4: from a task's state to the numbers of its Megram.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The states that leave a Megram.
+/// The task states that leave a Megram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// The task was given up.
+    /// The task was abandoned.
     Abandon,
     /// Every criterion was met.
     Accept,
     /// The approach was wrong.
     ChangeApproach,
-    /// The result was close enough, with gaps.
+    /// The result was good enough, with gaps.
     Success,
-    /// Something unlike anything tried before broke through.
+    /// An approach unlike any before succeeded.
     BreakSymmetry,
-    /// The path was blocked, the approach may be right.
+    /// The path was blocked; the approach may still be right.
     ChangePath,
-    /// Nearly there.
+    /// The result was nearly right.
     Refine,
 }
 
 /// The numbers of one Megram.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantum {
-    /// f: how strongly it is remembered. No unit, 0 to 1.
+    /// f: strength of the memory. No unit, 0 to 1.
     pub f: f64,
-    /// σ: how good it was, from −1 (avoid) to 1 (repeat).
+    /// σ: value of the experience, from −1 (avoid) to 1 (repeat).
     pub sigma: f64,
-    /// k: how fast it fades, in 1/days, above 0. After t days e^(−k·t) of it is left.
+    /// k: decay, in 1/days, not negative. After t days e^(−k·t) of the strength is left.
     pub k: f64,
 }
 
-/// The numbers of a K Megram: the output of a sub-task that matched, kept for the task's later rounds
+/// Numbers of a K Megram: the output of a sub-task that matched, kept for the task's later rounds
 /// (SPEC 6.4).
 pub const MATCHED_OUTPUT: Quantum = Quantum { f: 0.5, sigma: 0.0, k: 0.5 };
 
-/// The numbers of a hypothesis: weak, slightly in favour, and gone after five and a half days. Ours: the sources name none.
+/// Numbers of a hypothesis: weak, slightly in favour, forgotten after five and a half days. Our choice: the sources name none.
 pub const HYPOTHESIS: Quantum = Quantum { f: 0.3, sigma: 0.5, k: 0.2 };
 
-/// The numbers of an M Megram written in this state (SPEC 6.4).
+/// Returns the numbers of an M Megram written in this state (SPEC 6.4).
 #[must_use]
 pub const fn quantize(state: State) -> Quantum {
     let (f, sigma, k) = match state {
@@ -55,29 +55,29 @@ pub const fn quantize(state: State) -> Quantum {
     Quantum { f, sigma, k }
 }
 
-/// Numbers that no record may have.
+/// Why a record may not have these numbers.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum QuantumError {
-    /// The strength.
+    /// f is out of range.
     #[error("use f = {0}: it must be a number from 0 to 1")]
     Strength(f64),
-    /// The sign.
+    /// σ is out of range.
     #[error("use sigma = {0}: it must be a number from -1 to 1")]
     Sign(f64),
-    /// The decay.
+    /// k is out of range.
     #[error("use k = {0}: it must be a number from 0 to {K_MAX}, in 1/days")]
     Decay(f64),
 }
 
-/// The fastest decay, in 1/days: a half-life of a minute.
+/// Fastest decay allowed, in 1/days: a half-life of a minute.
 pub const K_MAX: f64 = 1_000.0;
 
 impl Quantum {
-    /// The same numbers, if a record may have them. For what comes from outside: a sum with a single number that is not
-    /// finite is none any more.
+    /// Returns the same numbers if a record may have them. Applied to numbers from outside, because one number that is not
+    /// finite would make a whole sum useless.
     ///
     /// # Errors
-    /// When one is not finite or out of its range.
+    /// If a number is not finite or out of its range.
     pub fn check(self) -> Result<Self, QuantumError> {
         if !(0.0..=1.0).contains(&self.f) {
             return Err(QuantumError::Strength(self.f));
@@ -92,16 +92,16 @@ impl Quantum {
     }
 }
 
-/// No state has the name that was asked for.
+/// No state has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("find a state named {name:?}: known are {}", State::ALL.map(State::name).join(", "))]
 pub struct UnknownState {
-    /// What was asked for.
+    /// The unknown name.
     pub name: String,
 }
 
 impl State {
-    /// Every state, strongest first.
+    /// All states, strongest first.
     pub const ALL: [Self; 7] = [
         Self::Abandon,
         Self::Accept,
@@ -112,7 +112,7 @@ impl State {
         Self::Refine,
     ];
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -146,16 +146,16 @@ impl FromStr for State {
 mod tests {
     use super::*;
 
-    /// The order of strength is the table's, and what is neutral or weak also fades faster.
+    /// The table is ordered by strength, and neutral or weak states also fade faster.
     #[test]
-    fn the_table_is_ordered_by_strength() {
+    fn table_is_ordered_by_strength() {
         let table = State::ALL.map(quantize);
         assert!(table.windows(2).all(|pair| pair[0].f > pair[1].f && pair[0].k <= pair[1].k));
         assert!(table.iter().all(|row| (-1.0..=1.0).contains(&row.sigma) && row.k > 0.0 && row.f <= 1.0));
     }
 
     #[test]
-    fn the_sign_says_what_to_do_again() {
+    fn sigma_is_negative_for_wrong_approaches_and_zero_for_paths() {
         let with_sign = |sign: fn(f64) -> bool| {
             State::ALL.into_iter().filter(|&state| sign(quantize(state).sigma)).collect::<Vec<_>>()
         };
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_or_out_of_range_are_refused() {
+    fn numbers_not_finite_or_out_of_range_are_refused() {
         for state in State::ALL {
             assert_eq!(quantize(state).check(), Ok(quantize(state)));
         }

@@ -1,20 +1,20 @@
 //! The key that tasks of the same kind share: the first words of their intent (SPEC 3).
 //!
-//! It is a tag to find memories by, not an identifier: different intents may share it, and should.
+//! A slug is a tag for finding memories, not an identifier: different intents may, and should, share one.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use crate::tags::INTENT_SPACE;
 
-/// How many whitespace-separated words of an intent are looked at.
+/// How many whitespace-separated words of an intent are used.
 pub const WORDS_MAX: usize = 3;
-/// How many characters (Unicode scalar values) of a word are kept.
+/// At most this many characters (Unicode scalar values) of a word are kept.
 pub const WORD_CHARS_MAX: usize = 24;
 
-/// The slug of an intent: its first [`WORDS_MAX`] whitespace words in NFKC and lower case, of each only the
-/// letters and numbers (general categories L* and N*), empty words dropped, each cut to
-/// [`WORD_CHARS_MAX`] characters, joined by `_`; `_` when nothing is left. Never empty.
+/// Returns the slug of an intent: its first [`WORDS_MAX`] whitespace-separated words in NFKC and lower case, only the
+/// letters and numbers of each (general categories L* and N*), empty words dropped, each cut to
+/// [`WORD_CHARS_MAX`] characters, joined by `_`; `_` if nothing is left. Never empty.
 #[must_use]
 pub fn slug(intent: &str) -> String {
     let words: Vec<String> =
@@ -22,13 +22,13 @@ pub fn slug(intent: &str) -> String {
     if words.is_empty() { NOTHING.to_owned() } else { words.join("_") }
 }
 
-/// The space under which memories of an intent lie: `intent:<slug>` (SPEC 3).
+/// Returns the space of an intent's memories: `intent:<slug>` (SPEC 3).
 #[must_use]
 pub fn intent_space(intent: &str) -> String {
     format!("{INTENT_SPACE}{}", slug(intent))
 }
 
-/// What stands for an intent without any letter or number.
+/// Slug of an intent without any letter or number.
 const NOTHING: &str = "_";
 
 fn fold(word: &str) -> String {
@@ -36,8 +36,8 @@ fn fold(word: &str) -> String {
     lower_cased.chars().filter(|&c| is_letter_or_number(c)).take(WORD_CHARS_MAX).collect()
 }
 
-/// General categories L* and N*. `char::is_alphanumeric` is not that: it is the property Alphabetic or N*,
-/// and lets in combining vowel signs (Mn, Mc) and some circled letters (So).
+/// Tests for general categories L* and N*. `char::is_alphanumeric` tests the property Alphabetic or N* instead,
+/// and accepts combining vowel signs (Mn, Mc) and some circled letters (So).
 fn is_letter_or_number(c: char) -> bool {
     matches!(c.general_category_group(), GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number)
 }
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_three_words_count_even_when_they_vanish() {
+    fn first_three_words_count_even_if_they_are_dropped() {
         check("Migrate database schema to v2", "migrate_database_schema");
         check("a | b | c", "a_b");
         check("| | | a", "_");
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn only_letters_and_numbers_stay() {
+    fn only_letters_and_numbers_are_kept() {
         check("List *.go files, please", "list_go_files");
         check("!!!", "_");
         check("", "_");
@@ -69,13 +69,13 @@ mod tests {
         check("½ Ⅷ ٣", "12_viii_٣");
     }
 
-    /// Alphabetic marks are no letters: U+0947 (vowel sign e) is Mn, U+093F (vowel sign i) is Mc.
+    /// Alphabetic marks are not letters: U+0947 (vowel sign e) is Mn, U+093F (vowel sign i) is Mc.
     #[test]
-    fn combining_marks_go_even_where_they_are_alphabetic() {
+    fn combining_marks_are_dropped_even_if_alphabetic() {
         assert!('\u{947}'.is_alphanumeric() && '\u{93f}'.is_alphanumeric(), "the premise");
         check("हिन्दी", "हनद");
         check("ไม่ ที่", "ไม_ท");
-        // U+0345 is Mn and Alphabetic; with its letter it composes, alone it goes.
+        // U+0345 is Mn and Alphabetic; it composes with its letter, and is dropped alone.
         check("\u{345} x", "x");
         // U+1F150, a negative circled letter, is So and Alphabetic, and has no other form.
         check("🅐b", "b");
@@ -86,12 +86,12 @@ mod tests {
         check("Ｆｕｌｌ ｗｉｄｔｈ", "full_width");
         check("ﬁle ²x Ⓐ", "file_2x_a");
         check("cafe\u{301} café", "café_café");
-        // A no-break space separates words as any other whitespace does.
+        // A no-break space separates words like any other whitespace.
         check("a\u{a0}b", "a_b");
     }
 
     #[test]
-    fn lower_case_is_that_of_the_whole_word() {
+    fn lower_case_depends_on_the_whole_word() {
         check("ΟΔΟΣ Σ", "οδος_σ");
         check("İstanbul ẞ", "istanbul_ß");
     }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_space_names_its_kind() {
+    fn intent_space_begins_with_its_prefix() {
         assert_eq!(intent_space("!!!"), "intent:_");
     }
 
@@ -118,7 +118,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_slug_is_short_and_holds_nothing_but_letters_numbers_and_its_joints(intent in any::<String>()) {
+        fn slug_is_short_and_holds_only_letters_numbers_and_joints(intent in any::<String>()) {
             let slug = slug(&intent);
             prop_assert!(!slug.is_empty());
             prop_assert!(slug.chars().count() < WORDS_MAX * (WORD_CHARS_MAX + 1));

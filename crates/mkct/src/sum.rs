@@ -1,17 +1,17 @@
-//! A sum that keeps what rounding takes away.
+//! A sum that compensates rounding errors.
 
-/// A compensated sum after Neumaier ("Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974): what
-/// a plain addition loses is summed beside it.
+/// A compensated sum after Neumaier ("Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974):
+/// the rounding errors of the plain addition are summed separately.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sum {
-    /// The plain sum.
+    /// Plain sum.
     pub rounded: f64,
-    /// What it has lost.
+    /// Sum of its rounding errors.
     pub lost: f64,
 }
 
 impl Sum {
-    /// Adds a number.
+    /// Adds a number to the sum.
     pub fn add(&mut self, x: f64) {
         let total = self.rounded + x;
         self.lost += if self.rounded.abs() >= x.abs() {
@@ -22,13 +22,13 @@ impl Sum {
         self.rounded = total;
     }
 
-    /// Multiplies what was summed.
+    /// Multiplies the sum by a factor.
     pub fn scale(&mut self, factor: f64) {
         self.rounded *= factor;
         self.lost *= factor;
     }
 
-    /// The sum.
+    /// Returns the compensated sum.
     #[must_use]
     pub fn value(self) -> f64 {
         self.rounded + self.lost
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_small_beside_the_rest_is_not_lost() {
+    fn small_addends_are_not_lost() {
         let numbers = [1.0, 1e100, 1.0, -1e100];
         assert_eq!(numbers.iter().sum::<f64>(), 0.0, "the premise");
         let mut sum = Sum::default();

@@ -1,19 +1,19 @@
-//! The tags under which things are remembered: what spaces and entities begin with, or are. Whoever writes and whoever asks
-//! take them from here, or what was learnt would not be found.
+//! The tags of memories: spaces and entities, or their prefixes. Writers and readers share these constants, so that a
+//! lesson is found under the tag that it was stored under.
 
-/// The entity of what is learnt on this machine about an intent.
+/// Entity of lessons about an intent on this machine.
 pub const ENV_LOCAL: &str = "env:local";
-/// What the space of an intent begins with; its slug follows.
+/// Prefix of an intent's space; its slug follows.
 pub const INTENT_SPACE: &str = "intent:";
-/// What the space of a tool begins with; the tool's id follows.
+/// Prefix of a tool's space; the tool's id follows.
 pub const TOOL_SPACE: &str = "tool:";
-/// What the entity of a tool's target begins with; the target in normal form follows.
+/// Prefix of the entity of a tool's target; the target in normal form follows.
 pub const TARGET_ENTITY: &str = "path:";
-/// What the space of a task's own outputs begins with; the task's id follows.
+/// Prefix of the space of a task's own outputs; the task's id follows.
 pub const TASK_SPACE: &str = "task:";
-/// What the space of a hypothesis begins with; the slug of the intent that it is for follows.
+/// Prefix of a hypothesis's space; the slug of its intent follows.
 pub const HYPOTHESIS_SPACE: &str = "hypothesis:";
-/// The space of what is laid down for every task, or proposed for that.
+/// Space of the laws for every task, and of proposals for them.
 pub const THINKING_SPACE: &str = "system:";
-/// The space of what the operator states.
+/// Space of the operator's statements.
 pub const USER_SPACE: &str = "user:";

@@ -1,20 +1,20 @@
-//! The words that a text is found by, in any language.
+//! The words by which a text is found, in any language.
 
 use std::collections::BTreeSet;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// Characters of a word that are kept.
+/// At most this many characters of a word are kept.
 pub const TERM_CHARS_MAX: usize = 24;
-/// Words of one text at most; the first are kept.
+/// At most this many words of one text, the first ones.
 pub const TERMS_MAX: usize = 64;
-/// Characters of a text that are looked at.
+/// At most this many characters of a text are read.
 pub const TEXT_CHARS_MAX: usize = 4_000;
 
-/// The distinct words of a text, in NFKC and lower case: runs of letters and numbers (general categories L* and N*) of two
-/// characters and more. Where a script sets no spaces between words (Chinese, Japanese), each two neighbouring characters
-/// stand for one, so that a word is found whatever stands around it; so does a single one that stands alone.
+/// Returns the distinct words of a text, in NFKC and lower case: runs of at least two letters and numbers (general
+/// categories L* and N*). In a script without spaces between words (Chinese, Japanese), every two neighbouring characters
+/// are a word, so that a word is found whatever surrounds it; so is a single character that is alone.
 #[must_use]
 pub fn terms(text: &str) -> BTreeSet<String> {
     let mut terms = BTreeSet::new();
@@ -51,7 +51,7 @@ fn is_letter_or_number(c: char) -> bool {
     matches!(c.general_category_group(), GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number)
 }
 
-/// Whether it belongs to a script that sets no spaces: Han, Hiragana, Katakana (Unicode's blocks for them).
+/// Returns whether it belongs to a script without spaces: Han, Hiragana, Katakana (Unicode's blocks for them).
 fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
@@ -80,16 +80,16 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_spaces_are_cut_into_pairs() {
+    fn scripts_without_spaces_are_split_into_pairs() {
         check("数一数文件", &["一数", "数一", "数文", "文件"]);
         check("ファイルを数える", &["える", "を数", "ァイ", "イル", "ファ", "ルを", "数え"]);
         check("用pnpm装", &["pnpm", "用", "装"]);
-        // Korean sets spaces.
+        // Korean has spaces.
         check("파일 세기", &["세기", "파일"]);
     }
 
     #[test]
-    fn a_long_text_gives_a_bounded_number_of_bounded_words() {
+    fn number_and_length_of_words_are_bounded() {
         let text: String = (0..10_000).map(|n| format!("w{n} ")).collect();
         assert_eq!(terms(&text).len(), TERMS_MAX);
         assert_eq!(terms(&"x".repeat(9_999)).into_iter().next().unwrap().len(), TERM_CHARS_MAX);
@@ -99,7 +99,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn words_are_found_again_whatever_stands_around_them(a in "\\PC{0,40}", b in "[a-z]{2,20}", c in "\\PC{0,40}") {
+        fn words_are_found_whatever_surrounds_them(a in "\\PC{0,40}", b in "[a-z]{2,20}", c in "\\PC{0,40}") {
             let text = format!("{b} {a}. {c}");
             prop_assert!(terms(&text).contains(&b), "{}", text);
             prop_assert!(terms(&a).iter().all(|term| !term.is_empty()));
