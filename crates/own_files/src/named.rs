@@ -9,29 +9,29 @@ use rustix::fs::OFlags;
 
 use crate::refusal::{Kind, Refusal};
 
-/// The mode of a file that is made.
+/// Mode of a created file.
 const FILE_MODE: u32 = 0o600;
 
 /// Opens a file for reading.
 ///
 /// # Errors
-/// [`Refusal::NoFile`], or what the system answers.
+/// [`Refusal::NoFile`], or the system's error.
 pub fn open(path: &Path) -> io::Result<File> {
     checked(path, OpenOptions::new().read(true))
 }
 
-/// Opens a file for reading and for writing at its end, or makes one for its owner alone.
+/// Opens a file for reading and appending, or creates one that only its owner can read.
 ///
 /// # Errors
-/// [`Refusal::NoFile`], or what the system answers.
+/// [`Refusal::NoFile`], or the system's error.
 pub fn open_append(path: &Path) -> io::Result<File> {
     checked(path, OpenOptions::new().read(true).append(true).create(true).mode(FILE_MODE))
 }
 
-/// Reads a file: all of it, or one byte more than `bytes_max` where it has more.
+/// Reads a file: all of it, or `bytes_max` and one byte more if it is longer.
 ///
 /// # Errors
-/// [`Refusal::NoFile`], or what the system answers.
+/// [`Refusal::NoFile`], or the system's error.
 pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -39,11 +39,11 @@ pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
 }
 
 fn checked(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    // Before it is opened: opening a device may do something already.
+    // Check before opening: opening a device may already have an effect.
     if let Ok(found) = std::fs::metadata(path) {
         check(&found)?;
     }
-    // A pipe that takes its place meanwhile is not waited for either, nor is a file of the kernel that never ends.
+    // Does not block on a pipe that takes the file's place meanwhile, nor on a kernel file that never ends.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
     check(&file.metadata()?)?;

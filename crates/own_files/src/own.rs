@@ -1,7 +1,7 @@
-//! Files of Setpoint's own.
+//! Setpoint's own files.
 //!
-//! The directory is opened first and the file in it by its bare name, so that no link above the file is followed either;
-//! what was opened is looked at once more. Files that another library opens by path (SQLite) can only be checked before.
+//! The directory is opened first and the file in it by its bare name, so that the directory cannot be a link either;
+//! the opened file is checked again. Files that another library opens by path (SQLite) can only be checked before.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, Metadata};
@@ -15,30 +15,30 @@ use rustix::io::Errno;
 
 use crate::refusal::{Kind, Refusal, meaning, own_file};
 
-/// The mode of a directory that is made.
+/// Mode of a created directory.
 const DIRECTORY_MODE: u32 = 0o700;
 
-/// What SQLite opens with a database, by its ending: the database, the write-ahead log, its index, and the log of a
-/// transaction in another mode.
+/// Suffixes of the files that SQLite opens with a database: the database, the write-ahead log, its index, and the log of
+/// a transaction in another mode.
 const DATABASE_FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
-/// Which file was not as it should be.
+/// A refused file, and why.
 #[derive(Debug)]
 pub struct At {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// A [`Refusal`], or what the system answered.
+    /// A [`Refusal`], or the system's error.
     pub source: io::Error,
 }
 
-/// What a file is opened for.
+/// The purpose for which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Reading.
+    /// Reading only.
     Read,
-    /// Reading, and writing at its end.
+    /// Reading and appending.
     Append,
-    /// Reading, and writing anywhere.
+    /// Reading and writing anywhere.
     Write,
 }
 
@@ -52,45 +52,45 @@ impl Access {
     }
 }
 
-/// Opens a file that exists.
+/// Opens an existing file.
 ///
 /// # Errors
-/// A [`Refusal`], or what the system answers.
+/// A [`Refusal`], or the system's error.
 pub fn open(path: &Path, access: Access) -> io::Result<File> {
     strictly(path, access.flags())
 }
 
-/// Opens a file, or makes one for its owner alone.
+/// Opens a file, or creates one that only its owner can read.
 ///
 /// # Errors
-/// A [`Refusal`], or what the system answers.
+/// A [`Refusal`], or the system's error.
 pub fn open_or_create(path: &Path, access: Access) -> io::Result<File> {
     strictly(path, access.flags() | OFlags::CREATE)
 }
 
-/// Makes a file for its owner alone, where nothing has its name.
+/// Creates a file that only its owner can read; fails if its name is taken.
 ///
 /// # Errors
-/// What the system returns; [`ErrorKind::AlreadyExists`] if there is an entry with the name.
+/// The system's error; [`ErrorKind::AlreadyExists`] if the name is taken.
 pub fn create_new(path: &Path) -> io::Result<File> {
     let (directory, name) = parts(path)?;
     Ok(at(&directory, name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?.into())
 }
 
-/// Looks at a file without opening it; `None` where there is none.
+/// Checks a file without opening it; `None` if it does not exist.
 ///
 /// # Errors
-/// A [`Refusal`], or what the system answers.
+/// A [`Refusal`], or the system's error.
 pub fn check(path: &Path) -> io::Result<Option<Metadata>> {
     let found = look(path)?;
     found.as_ref().map(own_file).transpose()?;
     Ok(found)
 }
 
-/// Whether there is a directory; `false` where nothing has its name.
+/// Returns whether the directory exists.
 ///
 /// # Errors
-/// A [`Refusal`] where it is no directory, or what the system answers.
+/// A [`Refusal`] if the path is not a directory, or the system's error.
 pub fn check_dir(path: &Path) -> io::Result<bool> {
     match look(path)?.map(|found| Kind::of(found.file_type())) {
         None => Ok(false),
@@ -99,10 +99,10 @@ pub fn check_dir(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Makes a directory for its owner alone, and those above it; `false` where it exists.
+/// Creates a directory that only its owner can use, and its parents; returns `false` if it exists.
 ///
 /// # Errors
-/// A [`Refusal`] where something else has its name, or what the system answers.
+/// A [`Refusal`] if its name is taken by something else, or the system's error.
 pub fn create_dir(path: &Path) -> io::Result<bool> {
     if check_dir(path)? {
         return Ok(false);
@@ -111,13 +111,13 @@ pub fn create_dir(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Checks every file that SQLite opens for a database; the database's path with no link in it.
+/// Checks every file that SQLite opens for a database, and returns the database's path without links.
 ///
-/// SQLite opens by path, so a process of the same user can still swap a file afterwards. SQLite refuses a link that appears
-/// then, if it is told to follow none; it does not refuse a FIFO.
+/// SQLite opens by path, so a process of the same user can still swap a file after the check. SQLite then refuses a link,
+/// if it is opened with `NOFOLLOW`, but not a FIFO.
 ///
 /// # Errors
-/// The first file that was refused, or could not be looked at.
+/// The first file that was refused or could not be checked.
 pub fn check_database(path: &Path) -> Result<PathBuf, At> {
     let directory = directory_of(path);
     let at = |path: &Path| {
@@ -130,7 +130,7 @@ pub fn check_database(path: &Path) -> Result<PathBuf, At> {
         file.push(ending);
         check(Path::new(&file)).map_err(at(Path::new(&file)))?;
     }
-    // SQLite would refuse links above the directory as well.
+    // SQLite would also refuse links above the directory.
     let whole = directory.canonicalize().map_err(at(directory))?;
     Ok(whole.join(path.file_name().unwrap_or_default()))
 }
@@ -145,7 +145,7 @@ fn look(path: &Path) -> io::Result<Option<Metadata>> {
 
 fn strictly(path: &Path, flags: OFlags) -> io::Result<File> {
     let (directory, name) = parts(path)?;
-    // Before it is opened: opening a device may do something already, and the message knows what it was.
+    // Check before opening: opening a device may already have an effect, and the message can name its kind.
     check(path)?;
     let file = File::from(at(&directory, name, flags).map_err(meaning)?);
     own_file(&file.metadata()?)?;
@@ -156,13 +156,13 @@ fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The directory of a file, opened, and the file's name in it.
+/// Opens the directory of a file, and returns it with the file's name.
 fn parts(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     let name = path.file_name().ok_or_else(|| io::Error::from(ErrorKind::InvalidFilename))?;
     let above = directory_of(path);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = rustix::fs::open(above, flags, Mode::empty()).map_err(|error| match error {
-        // Linux says the latter of a link that is not followed where a directory is wanted.
+        // Linux returns `NOTDIR` for an unfollowed link where a directory is required.
         Errno::LOOP | Errno::NOTDIR => match check_dir(above) {
             Err(refusal) => refusal,
             Ok(_) => error.into(),

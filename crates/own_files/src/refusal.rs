@@ -1,4 +1,4 @@
-//! Why a file is not used.
+//! Reasons for refusing a file.
 
 use std::fs::{FileType, Metadata};
 use std::io::{self, ErrorKind};
@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 
 use rustix::io::Errno;
 
-/// What has the name of a file.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A symbolic link.
@@ -52,19 +52,19 @@ impl Kind {
     }
 }
 
-/// Why a file is not used. It says what to do about it.
+/// Why a file is refused. Its text states what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// An own file is not a regular file.
     #[error("it is {}, where only a regular file is used; move it away", kind.name())]
     NoOwnFile {
-        /// What it is.
+        /// The kind of the entry found.
         kind: Kind,
     },
-    /// An own directory is none.
+    /// An own directory is something else.
     #[error("it is {}, where only a directory is used; move it away", kind.name())]
     NoOwnDirectory {
-        /// What it is.
+        /// The kind of the entry found.
         kind: Kind,
     },
     /// An own file has several names.
@@ -72,7 +72,7 @@ pub enum Refusal {
         "it has {names} names (hard links), and writing to it would change the others; put a copy in its place"
     )]
     Linked {
-        /// How many.
+        /// Number of its names.
         names: u64,
     },
     /// An own file is another user's.
@@ -80,15 +80,15 @@ pub enum Refusal {
         "it belongs to user {owner}, and this process runs as user {user}; change its owner, or run as that user"
     )]
     Foreign {
-        /// Its owner.
+        /// User id of its owner.
         owner: u32,
-        /// The user of this process.
+        /// User id of this process.
         user: u32,
     },
     /// A named input is not a regular file.
     #[error("it is {}, and only regular files are used", kind.name())]
     NoFile {
-        /// What it is.
+        /// The kind of the entry found.
         kind: Kind,
     },
 }
@@ -99,31 +99,31 @@ impl From<Refusal> for io::Error {
     }
 }
 
-/// Whether a file was refused for what it is.
+/// Returns whether the error is a [`Refusal`], and not one of the system.
 #[must_use]
 pub fn is_refusal(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Refusal>())
 }
 
-/// Whether this is a regular file with one name, of this user.
+/// Checks that this is a regular file with one name that belongs to this user.
 pub(crate) fn own_file(found: &Metadata) -> Result<(), Refusal> {
     let kind = Kind::of(found.file_type());
     if kind != Kind::File {
         return Err(Refusal::NoOwnFile { kind });
     }
-    // A file that was replaced since it was opened has none.
+    // A file that was replaced since it was opened has 0 names.
     if found.nlink() > 1 {
         return Err(Refusal::Linked { names: found.nlink() });
     }
     let user = rustix::process::geteuid().as_raw();
-    // The superuser may look after anybody's files.
+    // The superuser may use any user's files.
     if user != 0 && found.uid() != user {
         return Err(Refusal::Foreign { owner: found.uid(), user });
     }
     Ok(())
 }
 
-/// What the system's answer to a strict opening means: the file became something else since it was looked at.
+/// Maps the error of a strict opening: the file was replaced after it was checked.
 pub(crate) fn meaning(error: Errno) -> io::Error {
     match error {
         Errno::LOOP => Refusal::NoOwnFile { kind: Kind::Link }.into(),

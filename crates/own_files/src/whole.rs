@@ -1,4 +1,4 @@
-//! Files that are whole or not there, and that replace nothing unless they are meant to.
+//! Writes files that are whole or absent, and that replace a file only on request.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions, Permissions};
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 use crate::named;
 
-/// Names tried for a file that is kept, and for one that is not whole yet.
+/// At most this many names are tried for a kept copy, and for a file that is not whole yet.
 const NAMES_MAX: u32 = 100;
-/// The mode of a file that takes another one's place, until it has that one's.
+/// Mode of a new file that will replace another one, until it gets that one's mode.
 const PARTIAL_MODE: u32 = 0o600;
 
 /// Why a file was not written.
 #[derive(Debug)]
 pub enum ReplaceError {
-    /// There is one, and it was not to be replaced.
+    /// A file exists and was not to be replaced.
     Exists,
-    /// Everything else.
+    /// Any other error.
     Io(io::Error),
 }
 
@@ -28,11 +28,11 @@ impl From<io::Error> for ReplaceError {
     }
 }
 
-/// Writes a file, and its folder if there is none. Leaves an existing file alone, or replaces it and keeps a copy, whose
-/// name it returns.
+/// Writes a file, and creates its folder if missing. Leaves an existing file unchanged, or replaces it and keeps a copy,
+/// whose path it returns.
 ///
 /// # Errors
-/// If there is such a file and `is_forced` is false, or the system refuses.
+/// If the file exists and `is_forced` is false, or the system refuses.
 pub fn replace(path: &Path, text: &str, is_forced: bool) -> Result<Option<PathBuf>, ReplaceError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -50,15 +50,15 @@ pub fn replace(path: &Path, text: &str, is_forced: bool) -> Result<Option<PathBu
         Ok(()) if is_forced => fs::rename(&partial, path).map_err(ReplaceError::Io),
         Ok(()) => place(&partial, path),
     };
-    // Renamed it is gone already; linked or failed, it is in the way.
+    // After a rename it no longer exists; after a link or an error it is left over.
     drop(fs::remove_file(&partial));
     placed.map(|()| kept)
 }
 
-/// Writes a file in the place of whatever is there, and its folder if there is none.
+/// Writes a file, replacing an existing one, and creates its folder if missing.
 ///
 /// # Errors
-/// If the system refuses; the old file is then still there.
+/// If the system refuses; the old file is then unchanged.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -69,23 +69,23 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
-        // The first error says more than that the rest could not be cleared away.
+        // Return the first error; failing to remove the partial file matters less.
         drop(fs::remove_file(&partial));
     }
     written
 }
 
-/// Gives a file its name if nobody else has it by now.
+/// Gives a file its name unless the name has been taken meanwhile.
 fn place(partial: &Path, path: &Path) -> Result<(), ReplaceError> {
     match fs::hard_link(partial, path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(ReplaceError::Exists),
-        // Some file systems have no links.
+        // Some file systems have no hard links.
         Err(_) => fs::rename(partial, path).map_err(ReplaceError::Io),
     }
 }
 
-/// Copies a file to `NAME.bak`, or where that is taken to a numbered one.
+/// Copies a file to `NAME.bak`, or to a numbered name if that is taken.
 fn keep(path: &Path, mode: Option<u32>) -> io::Result<PathBuf> {
     let mut old = named::open(path)?;
     let (kept, mut file) = create_beside(path, "bak", mode)?;
@@ -93,13 +93,13 @@ fn keep(path: &Path, mode: Option<u32>) -> io::Result<PathBuf> {
     Ok(kept)
 }
 
-/// Who may read, write and run the file that is there.
+/// Returns the permission bits of an existing regular file.
 fn mode_of(path: &Path) -> Option<u32> {
     let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     Some(found.permissions().mode() & 0o777)
 }
 
-/// A new file in the same folder, with this mode where it is given: never, not even empty, for more people than that.
+/// Creates a new file in the same folder, with this mode if given. It never has a wider mode, even while it is empty.
 fn create_beside(path: &Path, ending: &str, mode: Option<u32>) -> io::Result<(PathBuf, fs::File)> {
     let name = path.file_name().ok_or_else(|| io::Error::from(ErrorKind::InvalidFilename))?;
     for n in 1..=NAMES_MAX {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_made_with_its_folder_and_replaced_only_when_it_is_meant_to_be() {
+    fn file_is_created_with_its_folder_and_replaced_only_if_forced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/b/x.toml");
         assert_eq!(replace(&path, "one", false).unwrap(), None);
@@ -149,12 +149,12 @@ mod tests {
         replace(&path, "three", true).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "three");
         assert_eq!(names(path.parent().unwrap()), ["x.toml", "x.toml.bak", "x.toml.bak2"]);
-        // Somebody was quicker than the look.
+        // The name was taken after the first check.
         assert!(matches!(place(&kept, &path), Err(ReplaceError::Exists)));
     }
 
     #[test]
-    fn what_takes_the_place_of_a_file_has_its_mode() {
+    fn replaced_file_keeps_its_mode() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.toml");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_written_leaves_nothing_behind() {
+    fn failed_write_leaves_no_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("taken");
         fs::create_dir(&path).unwrap();

@@ -1,5 +1,5 @@
-//! What is opened and what is refused, on a real file system.
+//! Which files are opened and which are refused, on a real file system.
 
-// Marked as tests so that the lints know the helpers in them for test code.
+// Marked as tests so that the lints treat the helpers in it as test code.
 #[cfg(test)]
 mod opening;

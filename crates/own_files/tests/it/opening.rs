@@ -1,4 +1,4 @@
-//! What is opened, and what is refused: every kind of thing that can have a file's name.
+//! Which files are opened and which are refused: every kind of directory entry.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
@@ -11,7 +11,7 @@ use setpoint_own_files::own::{self, Access};
 use setpoint_own_files::{is_refusal, named};
 use tempfile::TempDir;
 
-/// A directory with one of everything, and a file outside it.
+/// Creates a directory with one entry of each kind, and a file outside it.
 fn zoo() -> (TempDir, TempDir) {
     let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let at = |name: &str| inside.path().join(name);
@@ -31,7 +31,7 @@ fn zoo() -> (TempDir, TempDir) {
     (inside, outside)
 }
 
-/// What a thing's opening says.
+/// Returns the error's text, or `opened`.
 fn said<T>(opened: io::Result<T>) -> String {
     opened.err().map_or_else(|| "opened".to_owned(), |error| error.to_string())
 }
@@ -66,7 +66,7 @@ fn own_files_are_regular_files_with_one_name() {
 }
 
 #[test]
-fn a_missing_file_is_made_for_its_owner_alone() {
+fn missing_file_is_created_for_its_owner_only() {
     let (inside, _outside) = zoo();
     let path = inside.path().join("new");
     assert_eq!(own::open(&path, Access::Read).unwrap_err().kind(), io::ErrorKind::NotFound);
@@ -141,11 +141,11 @@ fn reading_a_named_file_is_bounded() {
 }
 
 #[test]
-fn a_file_without_rights_is_an_answer_of_the_system() {
+fn unreadable_file_returns_the_error_of_the_system() {
     let (inside, _outside) = zoo();
     let path = inside.path().join("file");
     fs::set_permissions(&path, Permissions::from_mode(0o000)).unwrap();
-    // Root may read everything.
+    // Root may read every file.
     if let Err(error) = own::open(Path::new(&path), Access::Read) {
         assert!(error.kind() == io::ErrorKind::PermissionDenied && !is_refusal(&error));
     }
