@@ -8,7 +8,7 @@ const NESTING_MAX: usize = 3;
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const FOR_ADDRESSES: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The secret as text: as it is, reversed, escaped, and in base64.
+/// Returns the secret as text: as it is, reversed, escaped for JSON, and in base64.
 pub(crate) fn of_text(secret: &str) -> BTreeSet<Vec<u8>> {
     let mut forms = vec![secret.to_owned(), secret.chars().rev().collect()];
     let mut escaped = secret.to_owned();
@@ -16,7 +16,7 @@ pub(crate) fn of_text(secret: &str) -> BTreeSet<Vec<u8>> {
         escaped = in_json(&escaped);
         forms.push(escaped.clone());
     }
-    // A form of a web page; the reading of a text decodes the rest of it.
+    // The form encoding of a web page; `View::text` decodes its percent-encoding.
     forms.push(secret.replace(' ', "+"));
     for alphabet in [STANDARD, FOR_ADDRESSES] {
         forms.extend((0..3).map(|before| in_base64(secret.as_bytes(), before, alphabet)));
@@ -24,8 +24,8 @@ pub(crate) fn of_text(secret: &str) -> BTreeSet<Vec<u8>> {
     forms.into_iter().map(String::into_bytes).collect()
 }
 
-/// The secret in hexadecimal: byte by byte, and in words of two bytes whose order this machine swaps, from an even and
-/// from an odd place on (`od -x`, `hexdump`).
+/// Returns the secret in hexadecimal: byte by byte, and in words of two swapped bytes, from an even and from an odd
+/// offset on (as `od -x` and `hexdump` print on a little-endian machine).
 pub(crate) fn of_hex(secret: &[u8]) -> BTreeSet<Vec<u8>> {
     let hex = |bytes: &mut dyn Iterator<Item = u8>| -> Vec<u8> {
         bytes.flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
@@ -37,17 +37,17 @@ pub(crate) fn of_hex(secret: &[u8]) -> BTreeSet<Vec<u8>> {
     [hex(&mut secret.iter().copied()), swapped(0), swapped(1)].into()
 }
 
-/// As JSON writes it between quotation marks.
+/// Escapes the text as JSON does between quotation marks.
 fn in_json(text: &str) -> String {
     let quoted = serde_json::to_string(text).unwrap_or_default();
     quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&quoted).to_owned()
 }
 
-/// The characters that depend on the secret alone, with this many bytes before it (modulo three).
+/// Returns the base64 characters that depend only on the secret, with this many bytes before it (modulo three).
 fn in_base64(secret: &[u8], before: usize, alphabet: &[u8; 64]) -> String {
     let bytes: Vec<u8> = std::iter::repeat_n(0, before).chain(secret.iter().copied()).collect();
     let bit = |at: usize| bytes.get(at / 8).is_some_and(|byte| byte >> (7 - at % 8) & 1 == 1);
-    // Leave out characters that hold a bit of what comes before or after.
+    // Leave out characters that hold a bit of the bytes before or after.
     let first = (before * 8).div_ceil(6);
     let end = bytes.len() * 8 / 6;
     (first..end)

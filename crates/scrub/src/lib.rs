@@ -1,10 +1,10 @@
-//! Takes the values of keys out of text, in the encodings in which programs print them.
+//! Removes the values of keys from text, in the encodings in which programs print them.
 //!
-//! It searches for the values that it was given and guesses nothing: as they are, escaped for JSON (up to JSON within
+//! It searches only for the values that it was given and guesses nothing: as they are, escaped for JSON (up to JSON within
 //! JSON within JSON), percent-encoded, reversed, in hexadecimal (also as `xxd`, `od -x` and `hexdump` group it) and in
 //! base64 at each of the three alignments, with whitespace anywhere in between. A piece of a value counts as well, from
-//! half of it or 16 characters: that is what a cut or a wrapped line leaves. Never searched for: values shorter than
-//! [`SECRET_BYTES_MIN`], and encodings that are not named here.
+//! half of it or 16 characters, because a cut or a wrapped line leaves pieces. Never searched for: values shorter than
+//! [`SECRET_BYTES_MIN`], and encodings not named here.
 
 mod forms;
 mod view;
@@ -18,20 +18,20 @@ use serde_json::Value;
 
 use crate::view::View;
 
-/// Shorter values are no secrets: they occur in any text.
+/// Shorter values are not searched for: they occur in any text.
 pub const SECRET_BYTES_MIN: usize = 8;
-/// Bytes of a value that are searched for; the rest of a longer one is not.
+/// Bytes of a value that are searched for; the rest of a longer one is ignored.
 pub const SECRET_BYTES_MAX: usize = 16 * 1024;
-/// Bytes of a value that are searched for as one. The encodings of a longer part would not fit [`SPAN_BYTES_MAX`].
+/// Longest part of a value that is searched for as one. The encodings of a longer part would not fit [`SPAN_BYTES_MAX`].
 const PART_BYTES_MAX: usize = 1_024;
-/// Values that are searched for; more are left out.
+/// Most values that are searched for; further ones are ignored.
 pub const SECRETS_MAX: usize = 512;
-/// Bytes of text that one value can span, encoded and wrapped. Text that is cut must be searched with as many bytes
-/// around each end.
+/// Most bytes of text that one value can span, encoded and wrapped. Text that was cut must be searched with this many
+/// bytes around each end.
 pub const SPAN_BYTES_MAX: usize = 32 * 1024;
 /// Replaces a secret without a name. It needs no escape in JSON.
 pub const MARK: &str = "{secret}";
-/// Characters of a key's name that its mark repeats.
+/// At most this many characters of a key's name are repeated in its mark.
 const NAME_CHARS_MAX: usize = 64;
 
 /// A set of secrets. Cheap to clone.
@@ -41,20 +41,20 @@ pub struct Scrub(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     marks: Vec<String>,
-    /// The text without its whitespace.
+    /// Forms searched in the text without its whitespace.
     text: View,
-    /// The hexadecimal digits of the text.
+    /// Forms searched in the text's hexadecimal digits.
     hex: View,
 }
 
 impl Scrub {
-    /// Replaces these secrets by [`MARK`].
+    /// Creates a set that replaces these secrets by [`MARK`].
     #[must_use]
     pub fn of(secrets: &[SecretString]) -> Self {
         Scrub::new(secrets.iter().map(|secret| (MARK.to_owned(), secret.expose_secret())))
     }
 
-    /// Replaces each value by a mark that names its key: `[key OPENAI_API_KEY]`.
+    /// Creates a set that replaces each value by a mark that names its key: `[key OPENAI_API_KEY]`.
     #[must_use]
     pub fn named(keys: &[(String, SecretString)]) -> Self {
         Scrub::new(keys.iter().map(|(name, secret)| (mark(name), secret.expose_secret())))
@@ -63,7 +63,7 @@ impl Scrub {
     fn new<'s>(secrets: impl Iterator<Item = (String, &'s str)>) -> Self {
         let (mut text, mut hex, mut marks) = (View::text(), View::hex(), Vec::new());
         for (number, (mark, secret)) in secrets.take(SECRETS_MAX).enumerate() {
-            // A key that was read from a file may have kept its line's end.
+            // A key that was read from a file may still have its line end.
             for secret in [secret, secret.trim()] {
                 for part in parts(secret).filter(|part| part.len() >= SECRET_BYTES_MIN) {
                     forms::of_text(&part).iter().for_each(|form| text.add(form, number));
@@ -75,26 +75,26 @@ impl Scrub {
         Scrub(Arc::new(Inner { marks, text: text.built(), hex: hex.built() }))
     }
 
-    /// Whether there is nothing to search for.
+    /// Returns whether there is nothing to search for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.text.is_empty()
     }
 
-    /// Whether the bytes hold a secret or a piece of one.
+    /// Returns whether the bytes hold a secret or a piece of one.
     #[must_use]
     pub fn holds(&self, bytes: &[u8]) -> bool {
         !self.find(bytes).is_empty()
     }
 
-    /// The text without the secrets.
+    /// Returns the text without the secrets.
     #[must_use]
     pub fn text(&self, text: String) -> String {
         let found = self.find(text.as_bytes());
         if found.is_empty() {
             return text;
         }
-        // A piece of a secret may begin or end inside of a character.
+        // A piece of a secret may begin or end inside a character.
         let whole = found.into_iter().map(|(range, mark)| {
             let start = (0..=range.start).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
             let end = (range.end..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
@@ -104,8 +104,8 @@ impl Scrub {
         String::from_utf8_lossy(&cleaned).into_owned()
     }
 
-    /// The value without the secrets, of the same form: only its texts and the names of its fields change. Recurses as
-    /// deep as the value does, which its reader has bounded.
+    /// Returns the value without the secrets, of the same form: only its texts and field names change. Recurses as deep as
+    /// the value does, which its reader has bounded.
     #[must_use]
     pub fn value(&self, value: Value) -> Value {
         if self.is_empty() {
@@ -117,7 +117,7 @@ impl Scrub {
             Value::Object(fields) => {
                 fields.into_iter().map(|(name, value)| (self.text(name), self.value(value))).collect()
             }
-            // A password of digits alone.
+            // A secret may be a number, such as a password of digits.
             Value::Number(ref number) => match number.to_string() {
                 text if self.find(text.as_bytes()).is_empty() => value,
                 text => Value::String(self.text(text)),
@@ -126,14 +126,14 @@ impl Scrub {
         }
     }
 
-    /// A part of the bytes without the secrets. What lies outside of `within` is searched too, so that a secret that the
-    /// border cuts is found.
+    /// Returns a part of the bytes without the secrets. Bytes outside `within` are searched too, so that a secret across
+    /// the border is found.
     #[must_use]
     pub fn part(&self, bytes: &[u8], within: Range<usize>) -> Vec<u8> {
         self.replaced(bytes, &self.find(bytes), within)
     }
 
-    /// Where secrets are, in order and without overlap, with the numbers of their marks.
+    /// Returns the ranges of secrets, in order and without overlap, with the numbers of their marks.
     fn find(&self, bytes: &[u8]) -> Vec<(Range<usize>, usize)> {
         let mut found = self.0.text.find(bytes);
         found.extend(self.0.hex.find(bytes));
@@ -170,7 +170,7 @@ impl fmt::Debug for Scrub {
     }
 }
 
-/// The secret in parts of at most [`PART_BYTES_MAX`] bytes.
+/// Splits the secret into parts of at most [`PART_BYTES_MAX`] bytes.
 fn parts(secret: &str) -> impl Iterator<Item = String> {
     let mut chars = secret.chars().peekable();
     let part = move || {
@@ -183,7 +183,7 @@ fn parts(secret: &str) -> impl Iterator<Item = String> {
     std::iter::from_fn(part).take(SECRET_BYTES_MAX / PART_BYTES_MAX)
 }
 
-/// A name may hold anything that an environment can; the mark is plain.
+/// Returns the mark of a key. Replaces unusual characters of the name, because a variable's name may hold any.
 fn mark(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-*".contains(c) { c } else { '?' };
     format!("[key {}]", name.chars().take(NAME_CHARS_MAX).map(plain).collect::<String>())

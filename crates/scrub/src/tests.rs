@@ -1,10 +1,10 @@
-//! What is found in a text, and what is left alone.
+//! What is found in a text, and what is left unchanged.
 
 use serde_json::json;
 
 use super::*;
 
-/// Has what every coding changes.
+/// Holds characters that every encoding changes.
 const SECRET: &str = "sk-a\"b\\c d+e/f=ü9";
 
 fn scrubbed(line: &str) -> String {
@@ -12,12 +12,12 @@ fn scrubbed(line: &str) -> String {
 }
 
 #[test]
-fn a_secret_is_found_as_it_is() {
+fn secret_is_found_unencoded() {
     assert_eq!(scrubbed(&format!("Bearer {SECRET}.")), "Bearer {secret}.");
 }
 
 #[test]
-fn a_secret_is_found_escaped_for_json_and_within_json_in_json() {
+fn secret_is_found_escaped_for_json_and_nested_json() {
     let once = serde_json::to_string(SECRET).unwrap();
     let twice = serde_json::to_string(&once).unwrap();
     let thrice = serde_json::to_string(&twice).unwrap();
@@ -27,21 +27,21 @@ fn a_secret_is_found_escaped_for_json_and_within_json_in_json() {
 }
 
 #[test]
-fn a_secret_is_found_in_an_address() {
+fn secret_is_found_percent_encoded() {
     assert_eq!(scrubbed("?key=sk-a%22b%5Cc%20d%2Be%2Ff%3D%C3%BC9&x=1"), "?key={secret}&x=1");
     assert_eq!(scrubbed("?key=sk-a%22b%5Cc+d%2Be%2Ff%3D%C3%BC9"), "?key={secret}");
     assert_eq!(scrubbed("?key=sk-a%22b%5cc%20d%2be%2ff%3d%c3%bc9"), "?key={secret}");
 }
 
 #[test]
-fn a_secret_is_found_in_hexadecimal() {
+fn secret_is_found_in_hexadecimal() {
     assert_eq!(scrubbed("x736b2d6122625c6320642b652f663dc3bc39."), "x{secret}.");
     assert_eq!(scrubbed("736B2D6122625C6320642B652F663DC3BC39"), "{secret}");
 }
 
 #[test]
-fn a_secret_is_found_in_base64_at_any_offset() {
-    // "", "a:" and "ab:" before it, as other programs code them.
+fn secret_is_found_in_base64_at_any_offset() {
+    // With "", "a:" and "ab:" before it, as other programs encode them.
     for (coded, left) in [
         ("c2stYSJiXGMgZCtlL2Y9w7w5", ""),
         ("YTpzay1hImJcYyBkK2UvZj3DvDk=", "YTp"),
@@ -57,7 +57,7 @@ fn a_secret_is_found_in_base64_at_any_offset() {
 }
 
 #[test]
-fn what_ends_with_its_line_is_found_without_it_and_what_is_too_short_is_no_secret() {
+fn line_ends_are_trimmed_and_short_values_are_ignored() {
     let scrub =
         Scrub::of(&[SecretString::from("s3cr3t-key\n"), SecretString::from("a"), SecretString::from("")]);
     assert_eq!(scrub.text("a s3cr3t-key b".to_owned()), "a {secret} b");
@@ -69,13 +69,13 @@ fn what_ends_with_its_line_is_found_without_it_and_what_is_too_short_is_no_secre
 }
 
 #[test]
-fn a_secret_that_begins_like_another_leaves_nothing_of_it() {
+fn secret_with_another_as_its_prefix_is_replaced_whole() {
     let scrub = Scrub::of(&[SecretString::from("sk-begin"), SecretString::from("sk-begin-and-two")]);
     assert_eq!(scrub.text("sk-begin-and-two, sk-begin".to_owned()), "{secret}, {secret}");
 }
 
 #[test]
-fn a_value_keeps_its_form() {
+fn json_value_keeps_its_form() {
     let scrub = Scrub::of(&[SecretString::from("s3cr3t-key")]);
     let value = json!({ "path": "s3cr3t-key", "s3cr3t-key": [1, "a s3cr3t-key", null], "n": 7.5 });
     let expected = json!({ "path": "{secret}", "{secret}": [1, "a {secret}", null], "n": 7.5 });
@@ -88,7 +88,7 @@ fn without_key(text: &str) -> String {
     Scrub::named(&[("OPENAI_API_KEY".to_owned(), KEY.into())]).text(text.to_owned())
 }
 
-/// Characters of the longest piece of the key that the text holds.
+/// Returns the length of the longest piece of the key in the text.
 fn longest_piece(text: &str) -> usize {
     let starts = 0..KEY.len();
     let pieces = starts.flat_map(|start| (start + 1..=KEY.len()).map(move |end| start..end));
@@ -100,7 +100,7 @@ fn longest_piece(text: &str) -> usize {
 }
 
 #[test]
-fn a_mark_names_its_key_and_holds_nothing_else() {
+fn mark_names_its_key_in_plain_characters() {
     assert_eq!(without_key(&format!("a {KEY} b")), "a [key OPENAI_API_KEY] b");
     let name = "A\"\n\u{1b}[31m KEY".to_owned();
     let scrub = Scrub::named(&[(name, KEY.into())]);
@@ -108,7 +108,7 @@ fn a_mark_names_its_key_and_holds_nothing_else() {
 }
 
 #[test]
-fn a_piece_of_a_key_is_found_wherever_a_cut_left_it() {
+fn piece_of_a_key_is_found_after_any_cut() {
     for at in 0..=KEY.len() {
         let (head, tail) = KEY.split_at(at);
         for cut in [format!("x={head}…"), format!("…{tail}\n"), format!("{head}\n[… cut …]\n{tail}")]
@@ -120,7 +120,7 @@ fn a_piece_of_a_key_is_found_wherever_a_cut_left_it() {
 }
 
 #[test]
-fn a_key_is_found_in_dumps_and_wrapped_lines() {
+fn key_is_found_in_dumps_and_wrapped_lines() {
     let spaced: String = KEY.chars().map(|c| format!("   {c}")).collect();
     let wrapped = KEY.as_bytes().chunks(5).map(|line| String::from_utf8_lossy(line).into_owned() + "\n");
     let bytes = |format: fn(&u8) -> String, between: &str| {
@@ -147,9 +147,9 @@ fn a_key_is_found_in_dumps_and_wrapped_lines() {
     }
 }
 
-/// What `xxd` and `hexdump -C` print: offsets and characters beside the digits.
+/// `xxd` and `hexdump -C` print offsets and characters beside the digits.
 #[test]
-fn a_dump_with_columns_keeps_less_than_half_of_a_line() {
+fn dump_with_columns_keeps_less_than_half_of_a_line() {
     let file = format!("OPENAI_API_KEY={KEY}\n");
     let mut dump = String::new();
     for (number, line) in file.as_bytes().chunks(16).enumerate() {
@@ -168,7 +168,7 @@ fn a_dump_with_columns_keeps_less_than_half_of_a_line() {
 }
 
 #[test]
-fn ordinary_text_stays_as_it_is() {
+fn ordinary_text_is_unchanged() {
     let text = "sk-proj is how keys begin: 73 6b 2d 70 72 6f 6a; deadbeef 0x00 c2stcHJvai0= \u{1f511}\n";
     assert_eq!(without_key(&text.repeat(100)), text.repeat(100));
     assert_eq!(Scrub::default().text(KEY.to_owned()), KEY);
@@ -176,7 +176,7 @@ fn ordinary_text_stays_as_it_is() {
 }
 
 #[test]
-fn a_piece_does_not_tear_characters() {
+fn piece_is_replaced_at_character_boundaries() {
     let key = "пароль-очень-длинный-секрет";
     let scrub = Scrub::of(&[key.into()]);
     for cut in 0..key.chars().count() {
@@ -187,7 +187,7 @@ fn a_piece_does_not_tear_characters() {
 }
 
 #[test]
-fn a_part_is_searched_beyond_its_borders() {
+fn part_is_searched_beyond_its_borders() {
     let scrub = Scrub::named(&[("K".to_owned(), KEY.into())]);
     let text = format!("before {KEY} after");
     for at in 0..text.len() {
@@ -200,13 +200,13 @@ fn a_part_is_searched_beyond_its_borders() {
 }
 
 #[test]
-fn a_long_value_is_found_part_by_part() {
+fn long_value_is_found_part_by_part() {
     let long: String = (0..4_000).map(|n| char::from(b'!' + (n * n % 89) as u8)).collect();
     let scrub = Scrub::of(&[long.as_str().into()]);
     assert_eq!(scrub.text(format!("a {long} b")).replace(MARK, ""), "a  b");
 }
 
-/// Every position matches, at every place of the key.
+/// Every position of the text matches every place of the key.
 #[test]
 fn repetitive_text_is_searched_once() {
     let scrub = Scrub::of(&["a".repeat(1_000).as_str().into()]);

@@ -1,23 +1,23 @@
-//! One reading of a text that leaves characters out, and the search for pieces of secrets in it.
+//! A reading of a text that leaves characters out, and the search for pieces of secrets in it.
 
 use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
 
-/// Bytes that a piece must begin to match with. Shorter ones would be found everywhere.
+/// Bytes with which a match must begin. Fewer would match everywhere.
 const ANCHOR_BYTES: usize = 8;
-/// Bytes between two anchors of a form: every piece of [`PIECE_BYTES_MIN`] bytes holds an anchor.
+/// Bytes between two anchors of a form, so that every piece of [`PIECE_BYTES_MIN`] bytes holds an anchor.
 const ANCHOR_STEP: usize = PIECE_BYTES_MIN - ANCHOR_BYTES + 1;
-/// Bytes of the shortest piece that is taken for a secret. A shorter secret is found whole or not at all.
+/// Least bytes of a piece that counts as a secret. A shorter secret is found whole or not at all.
 const PIECE_BYTES_MIN: usize = 12;
-/// Half of a secret is taken for it; of a long one, this many bytes.
+/// Half of a secret counts as a piece; of a long one, this many bytes.
 const PIECE_BYTES_MAX: usize = 16;
-/// Bytes in a row that may be left out inside of a piece; more of them end it.
+/// Consecutive bytes that may be left out inside a piece; more of them end it.
 const GAP_BYTES_MAX: u32 = 64;
-/// Ends every piece: no form holds it.
+/// Byte that ends every piece: no form holds it.
 const BARRIER: u8 = 0xff;
 
-/// A reading, the forms that are searched for in it, and the search.
+/// A reading, and the forms that are searched for in it.
 #[derive(Default)]
 pub(crate) struct View {
     is_hex: bool,
@@ -31,13 +31,13 @@ struct Form {
     secret: usize,
 }
 
-/// A place in a form.
+/// A position in a form at which a match may begin.
 struct Anchor {
     form: usize,
     at: usize,
 }
 
-/// A text without what the reading leaves out, and where each byte of it was.
+/// The bytes of a text that the reading keeps, and the place of each in the text.
 #[derive(Default)]
 struct Reading {
     bytes: Vec<u8>,
@@ -45,18 +45,18 @@ struct Reading {
 }
 
 impl View {
-    /// Leaves out whitespace and NUL, which wrapped lines, `od -c` and UTF-16 put between characters, and reads `%2D` as
-    /// the byte that it stands for.
+    /// Creates a view that leaves out whitespace and NUL, which wrapped lines, `od -c` and UTF-16 put between characters, and
+    /// decodes `%2D`.
     pub(crate) fn text() -> Self {
         View::default()
     }
 
-    /// Leaves out all but hexadecimal digits and reads them in lower case.
+    /// Creates a view that leaves out all but hexadecimal digits and reads them in lower case.
     pub(crate) fn hex() -> Self {
         View { is_hex: true, ..View::default() }
     }
 
-    /// Adds a form of this secret.
+    /// Adds a form of the secret with this number.
     pub(crate) fn add(&mut self, form: &[u8], secret: usize) {
         let bytes = self.read(form).bytes;
         let is_known = self.forms.iter().any(|known| known.secret == secret && known.bytes == bytes);
@@ -65,7 +65,7 @@ impl View {
         }
     }
 
-    /// Ready to search.
+    /// Builds the search.
     pub(crate) fn built(mut self) -> Self {
         let mut patterns = Vec::new();
         for (number, form) in self.forms.iter().enumerate() {
@@ -74,7 +74,7 @@ impl View {
                 self.anchors.push(Anchor { form: number, at });
             }
         }
-        // It fails only beyond its own limits on size, far above those of this crate.
+        // Building fails only beyond size limits of its own, far above those of this crate.
         self.search = AhoCorasick::new(patterns).ok().filter(|_| !self.forms.is_empty());
         self
     }
@@ -83,14 +83,14 @@ impl View {
         self.search.is_none()
     }
 
-    /// Where pieces of secrets are in the text, and of which.
+    /// Returns the ranges of pieces of secrets in the text, with the number of the secret.
     pub(crate) fn find(&self, text: &[u8]) -> Vec<(Range<usize>, usize)> {
         let Some(search) = &self.search else { return Vec::new() };
         let reading = self.read(text);
         let mut found: Vec<(Range<usize>, usize)> = Vec::new();
         let mut covered = 0;
         for hit in search.find_overlapping_iter(&reading.bytes) {
-            // What is inside of a piece adds nothing; skipping it keeps repetitive text cheap.
+            // Skip hits inside a found piece: they add nothing, and repetitive text has many.
             if hit.end() <= covered {
                 continue;
             }
@@ -108,7 +108,7 @@ impl View {
         found
     }
 
-    /// The longest piece around an anchor, if it is long enough.
+    /// Returns the longest piece around an anchor, if it is long enough.
     fn grown(&self, text: &[u8], start: usize, pattern: usize) -> Option<(Range<usize>, usize)> {
         let anchor = self.anchors.get(pattern)?;
         let form = self.forms.get(anchor.form)?;
@@ -151,14 +151,14 @@ impl View {
     }
 }
 
-/// The byte that a text begins with, percent-encoded.
+/// Decodes a percent-encoded byte at the start of the text.
 fn percent(text: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = text else { return None };
     let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     Some(digit(high)? << 4 | digit(low)?)
 }
 
-/// A byte of the text; `None` for one that is left out.
+/// Returns the byte; `None` if the reading leaves it out.
 fn text_byte(byte: u8) -> Option<u8> {
     (!byte.is_ascii_whitespace() && byte != 0).then_some(byte)
 }
@@ -171,14 +171,14 @@ impl Reading {
         }
     }
 
-    /// A digit in lower case; `None` for what stands between the digits of a dump (`73 6b`, `73:6b`, `\x73`, `0x73,`,
-    /// `%73`), and a barrier for anything else.
+    /// Returns the digit in lower case; `None` for separators between the digits of a dump (`73 6b`, `73:6b`, `\x73`,
+    /// `0x73,`, `%73`); a barrier for anything else.
     fn hex_digit(&mut self, byte: u8, place: usize) -> Option<u8> {
         match byte {
             b'0'..=b'9' | b'a'..=b'f' => Some(byte),
             b'A'..=b'F' => Some(byte.to_ascii_lowercase()),
             b'x' | b'X' => {
-                // The prefix of a number, and not the last digit of the byte before: `\x70\x72`.
+                // Drop a `0` right before the `x` as the prefix `0x`, but keep the last digit of a byte: `\x70\x72`.
                 if self.bytes.last() == Some(&b'0')
                     && self.places.last().is_some_and(|last| last.end == place)
                 {
