@@ -1,7 +1,7 @@
-//! Commands that ship with the program: fixed texts with places for words, compared letter by letter.
+//! Commands that ship with the program: fixed texts with places for words, compared character by character.
 //!
-//! They were looked at when they were written, and their tests run them. Nothing about one is judged here but that the
-//! text is that one, and that a word in a place of it is one word.
+//! They were reviewed when they were written, and their tests run them. Here it is only checked that a command has
+//! exactly that text, and that each of its places holds one word.
 
 use super::plan::{Plan, Read, Search, Walk};
 use super::word::Word;
@@ -9,7 +9,7 @@ use super::word::Word;
 /// A command with places for words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// The text, in order.
+    /// The parts of the text, in order.
     pub pieces: Vec<FormPiece>,
     /// The programs that it runs, sorted.
     pub programs: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Form {
 /// A part of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormPiece {
-    /// Exactly this.
+    /// Exactly this text.
     Text(String),
     /// A word, plain or in single quotes.
     Word(WordKind),
@@ -28,19 +28,19 @@ pub enum FormPiece {
     OneOf(Vec<String>),
 }
 
-/// What a word in a form is.
+/// The meaning of a word in a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordKind {
     /// A path that is read, with everything below it; it does not begin with a dash.
     Path,
-    /// A text that the form has put where nothing but a text can stand.
+    /// A text, in a position that accepts only a text.
     Text,
 }
 
 impl Form {
-    /// The plan of `command`, if it is this form.
+    /// Returns the plan of `command`, if it has this form.
     pub(crate) fn read(&self, command: &str) -> Option<Plan> {
-        // The form's own directory counts too: it may not say any other.
+        // Without a path, the form reads its directory; with one, it reads only that.
         let command = command.trim();
         let mut found = Found { reads: vec![Read::here(Walk::Names)], searches: Vec::new() };
         let rest = pieces(&self.pieces, command, command.len(), &mut found)?;
@@ -52,24 +52,24 @@ impl Form {
         }
         let mut reads = found.reads;
         if self.programs.iter().any(|program| program == "git") {
-            // Git reads its repository, not what is below the directory.
+            // Git reads its repository, not the files below the directory.
             reads.iter_mut().for_each(|read| read.walk = Walk::No);
         }
         Some(Plan::of_form(command.to_owned(), reads, found.searches, self.programs.clone()))
     }
 }
 
-/// What was found in the words of a form.
+/// The reads and searches found in the words of a form.
 #[derive(Clone)]
 struct Found {
     reads: Vec<Read>,
     searches: Vec<Search>,
 }
 
-/// How a search of the program's own begins.
+/// The beginning of a search in a form.
 const SEARCH: &str = "find -H ";
 
-/// What is left of `text`, the end of a command of `length` bytes, behind the pieces.
+/// Returns the rest of `text`, the end of a command of `length` bytes, after the pieces.
 fn pieces<'t>(pieces: &[FormPiece], text: &'t str, length: usize, found: &mut Found) -> Option<&'t str> {
     let Some((first, later)) = pieces.split_first() else { return Some(text) };
     let rest = match first {
@@ -113,7 +113,7 @@ fn pieces<'t>(pieces: &[FormPiece], text: &'t str, length: usize, found: &mut Fo
     self::pieces(later, rest, length, found)
 }
 
-/// A word as playbooks write one: plain characters, or single quotes with `'\''` for a quote in it.
+/// Reads a word as playbooks write one: plain characters, or single quotes with `'\''` for a quote in it.
 fn word(text: &str) -> Option<(String, &str)> {
     let Some(mut rest) = text.strip_prefix('\'') else {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_%+=:,./-".contains(c);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_can_leave_directories_out() {
+    fn search_can_leave_out_directories() {
         let text = |text: &str| FormPiece::Text(text.to_owned());
         let pieces =
             vec![text("test -e x && find -H "), FormPiece::Word(WordKind::Path), text(" -type f -printf x")];
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_very_text_is_the_form() {
+    fn only_the_exact_text_matches_the_form() {
         for command in [
             "grep -r -e x src | head -n 5",
             "grep -r -i -e 'a b' 'it'\\''s' | head -n 50",

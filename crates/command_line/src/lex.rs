@@ -1,19 +1,19 @@
-//! Splits a text into words and operators, as bash does with `bash -c`, as long as every word is literal.
+//! Splits a text into words and operators like `bash -c`, as long as every word is literal.
 //!
-//! Nothing is expanded but `~`. What bash would expand, define or run ends the reading with its name.
+//! Only `~` is expanded. Anything else that bash would expand, define or run is returned as the reason to stop.
 
 use std::path::Path;
 
 use super::word::Word;
 use super::{Reason, WORDS_MAX};
 
-/// What follows a `$` that stands for itself.
+/// Characters after which a `$` is literal.
 const AFTER_LITERAL_DOLLAR: &str = " \t\n/|),.:;%";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Lexeme {
     Word(Word),
-    /// `&&`, `||`, `|`, or `;` for a line end too.
+    /// `&&`, `||`, `|`, or `;`, also for a line end.
     Operator(&'static str),
     /// A redirection to `/dev/null` or between the descriptors 1 and 2, in normal form.
     Redirection(&'static str),
@@ -27,7 +27,7 @@ struct Lexer<'a> {
     words: usize,
 }
 
-/// The words and operators of `text`.
+/// Returns the words and operators of `text`.
 pub(crate) fn words(text: &str, home: &Path) -> Result<Vec<Lexeme>, Reason> {
     let mut lexer = Lexer { chars: text.chars().peekable(), home, word: None, out: Vec::new(), words: 0 };
     while let Some(c) = lexer.chars.next() {
@@ -118,7 +118,7 @@ impl Lexer<'_> {
         self.operator(operator)
     }
 
-    /// The digits right before a redirection, which are its descriptor.
+    /// Returns the digits right before a redirection, which are its descriptor.
     fn take_descriptor(&mut self) -> Result<String, Reason> {
         let is_digits = |word: &Word| {
             !word.is_quoted
@@ -132,7 +132,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A redirection whose first character was read.
+    /// Reads a redirection after its first character.
     fn redirection(&mut self, fd: &str, direction: char) -> Result<(), Reason> {
         let mut operator = String::from(direction);
         while let Some(c) = self.chars.next_if(|c| "<>&|-(".contains(*c)) {
@@ -193,7 +193,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// `''` is a word too.
+    /// Keeps an empty word: `''` is one too.
     fn keep_empty(&mut self) {
         let word = self.current();
         if word.is_empty() {
@@ -228,7 +228,7 @@ impl Lexer<'_> {
 
     fn tilde(&mut self) -> Result<(), Reason> {
         if let Some(word) = &self.word {
-            // Bash expands it after the `=` and `:` of what looks like an assignment.
+            // Bash expands it after the `=` and `:` of a word that looks like an assignment.
             if word.text().is_none_or(|text| text.contains('=')) {
                 return Err(not_literal("a tilde within a word"));
             }
@@ -244,7 +244,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A bracket expression, or a bracket that stands for itself.
+    /// Reads a bracket expression, or a literal bracket.
     fn bracket(&mut self) -> Result<(), Reason> {
         let mut ahead = self.chars.clone();
         let mut inside = String::new();
@@ -264,7 +264,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Braces stand for themselves around a plain word (`HEAD@{1}`), else they are an expansion or a group.
+    /// Reads literal braces around a plain word (`HEAD@{1}`); other braces are an expansion or a group, and refused.
     fn brace(&mut self, c: char) -> Result<(), Reason> {
         let mut ahead = self.chars.clone();
         let mut inside = String::new();

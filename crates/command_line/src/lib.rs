@@ -1,15 +1,15 @@
-//! Decides which shell commands only read, and renders those as they run.
+//! Decides which shell commands only read, and renders the text that runs for them.
 //!
-//! A command is read-only when every word of it is known before it runs and every program in it vouches for every one of
-//! its options (`programs`). Anything that is not literal — a parameter, a substitution, a redirection to a file, a loop, a
-//! wrapper, an unknown program or option — asks a person. A read-only command does not run as it was written: it runs as
-//! [`Plan::rendered`] spells what was understood, with every word quoted, so that a misreading here cannot become an
-//! effect there. [`Form`]s are the exception: commands that ship with the program, compared letter by letter.
+//! A command is read-only if every word of it is known before it runs and every program in it is listed with every one
+//! of its options (`programs`). Anything that is not literal — a parameter, a substitution, a redirection to a file, a
+//! loop, a wrapper, an unknown program or option — asks a person. A read-only command does not run as it was written: it
+//! runs as [`Plan::rendered`] spells what was understood, with every word quoted, so that a misreading here cannot have an
+//! effect. [`Form`]s are the exception: commands that ship with the program, compared character by character.
 //!
-//! Pure: nothing is run, opened or looked up. Where the paths lead is for the caller to find out ([`Plan::reads`]).
+//! Pure: nothing is run, opened or looked up. The caller resolves the paths ([`Plan::reads`]).
 //!
-//! Reading order: [`read`], `lex` (words), `script` (pipelines), `programs` (the list), `plan`, and `loose` (names for what
-//! asks; never a permission).
+//! Reading order: [`read`], `lex` (words), `script` (pipelines), `programs` (the list), `plan`, and `loose` (names in a
+//! command that asks; never a permission).
 
 mod form;
 mod lex;
@@ -33,17 +33,17 @@ pub use reason::Reason;
 pub const COMMAND_BYTES_MAX: usize = 32 * 1024;
 /// Most simple commands in one text.
 pub const COMMANDS_MAX: usize = 50;
-/// Commands of one pipeline that may run unasked, because they run at once and each may take memory.
+/// Most commands of one pipeline that may run without asking: they run at once, and each may use memory.
 pub const PIPED_MAX: usize = 8;
 /// Most words in one text.
 pub const WORDS_MAX: usize = 4_000;
 
-/// What a command is read against.
+/// The context in which a command is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surroundings {
-    /// The directory it starts in; absolute.
+    /// Absolute path of the directory in which it starts.
     pub cwd: PathBuf,
-    /// What `~` stands for; absolute.
+    /// Absolute path that replaces `~`.
     pub home: PathBuf,
 }
 
@@ -52,18 +52,18 @@ pub struct Surroundings {
 pub struct Reading {
     /// Whether it may run without a question.
     pub verdict: Verdict,
-    /// The programs that run, by name without directories, sorted, without repetition; wrappers looked through. `?` stands
-    /// for one that is only known at run time, `sh` for the shell where it runs nothing else. A best effort where the
+    /// Names of the programs that run, without directories, sorted, without duplicates; wrappers are replaced by what they
+    /// run. `?` is a program that is only known at run time, `sh` the shell if it runs nothing else. A best effort if the
     /// command asks: for limits and records, never for permission.
     pub programs: Vec<String>,
-    /// The normal form: the words of each command without redirections, quoted the same way however they were written,
+    /// Normal form: the words of each command without redirections, quoted the same way however they were written,
     /// joined by ` | ` or ` ; `.
     pub target: String,
-    /// The whole text in normal form: two that are equal do the same.
+    /// The whole text in normal form: two commands with equal scripts do the same.
     pub script: String,
-    /// Run again, it may answer differently although nothing was changed in between.
+    /// Whether running it again may give another answer although nothing was changed in between.
     pub volatile: bool,
-    /// Files of program text that the command names and runs, absolute.
+    /// Absolute paths of files of program text that the command names and runs.
     pub executes: Vec<PathBuf>,
 }
 
@@ -71,23 +71,23 @@ pub struct Reading {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a command may only run unasked when this says so"]
 pub enum Verdict {
-    /// Its text only reads. The caller still resolves [`Plan::reads`].
+    /// The command only reads, according to its text. The caller still resolves [`Plan::reads`].
     ReadOnly(Plan),
-    /// It makes or removes exactly these, and nothing else.
+    /// The command removes or creates exactly these paths, and does nothing else.
     RemovesOrMakes(RemoveOrMake),
-    /// It asks.
+    /// The command asks, for this reason.
     Asks(Reason),
 }
 
 impl Verdict {
-    /// Whether the command only reads.
+    /// Returns whether the command only reads.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         matches!(self, Self::ReadOnly(_))
     }
 }
 
-/// The reading of a command that is one of these forms.
+/// Reads a command that has one of these forms; `None` if it has none.
 #[must_use]
 pub fn read_form(command: &str, forms: &[Form]) -> Option<Reading> {
     screen::check(command).ok()?;
@@ -132,8 +132,9 @@ fn asks(command: &str, surroundings: &Surroundings, reason: Reason) -> Reading {
     }
 }
 
-/// Every text in a command that may be a path: its words without quotes, what stands between quotes, brackets and the like,
-/// `~` and the variables in `vars` filled in. For rules that deny; a program may still compose a path that no word shows.
+/// Returns every text in a command that may be a path: its words without quotes, and their parts between quotes, brackets
+/// and the like, with `~` and the variables in `vars` expanded. For rules that deny; a program may still build a path that
+/// is not in its words.
 #[must_use]
 pub fn mentions(command: &str, home: &Path, vars: &BTreeMap<String, String>) -> BTreeSet<String> {
     loose::mentions(command, home, vars)

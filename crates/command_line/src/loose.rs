@@ -1,6 +1,6 @@
-//! Names in a command that asks: which programs it runs, which files of program text, which paths it mentions.
+//! Names in a command that asks: the programs that it runs, files of program text, and the paths that it mentions.
 //!
-//! A best effort, for limits, records and rules that deny. Nothing is permitted because of what is found here.
+//! A best effort, for limits, records and rules that deny. Nothing found here permits anything.
 
 mod mentions;
 mod tokens;
@@ -13,32 +13,32 @@ use self::tokens::{Token, substitutions, tokens};
 use super::programs::VOLATILE;
 use super::word::{lists, quoted};
 
-/// Deepest nesting of texts that are commands themselves.
+/// Deepest nesting of commands within commands.
 const NESTING_MAX: usize = 4;
-/// Stands for a program that is only known at run time.
+/// Name for a program that is only known at run time.
 const UNKNOWN_PROGRAM: &str = "?";
-/// Programs that run another one behind their options.
+/// Programs that run another one after their options.
 const WRAPPERS: &str = "builtin command doas env eval exec ionice nice nohup parallel setsid stdbuf sudo time unshare watch xargs";
-/// The same with an operand of their own before it.
+/// Programs that run another one after their options and one operand.
 const WRAPPERS_WITH_ONE: &str = "chroot chrt flock setarch taskset timeout";
 /// Options of wrappers whose value is the next word.
 const WRAPPER_VALUES: &str = "-I -L -P -c -d -g -k -n -p -s -u";
-/// Words after which a command follows.
+/// Words that are followed by a command.
 const BEFORE_COMMANDS: &str = "! { } do elif else if then until while done fi esac";
-/// Words after which none does, up to the next operator.
+/// Words that are not followed by a command up to the next operator.
 const NO_COMMANDS: &str = "case for function in select coproc";
 const SHELLS: &str = "ash bash dash ksh sh zsh";
-/// Programs whose first operand is program text.
+/// Programs whose first operand is a file of program text.
 const INTERPRETERS: &str =
     "ash bash dash ksh sh zsh source . deno lua node perl php pypy python python2 python3 ruby tclsh";
-/// Their options that take the text itself, or a module's name.
+/// Options of interpreters that take the program text itself, or a module's name.
 const TEXT_OPTIONS: &str = "-c -e -m -E --eval -p";
-/// Their options whose value is the next word.
+/// Options of interpreters whose value is the next word.
 const VALUES: &str = "-W -X -r --require --rcfile --init-file";
-/// The same of shells, to which `-e` and `-p` are switches.
+/// Options of shells whose value is the next word; `-e` and `-p` are switches there.
 const SHELL_VALUES: &str = "-o -O +o +O --rcfile --init-file";
 
-/// What was found.
+/// The names found in a command.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) programs: Vec<String>,
@@ -76,7 +76,7 @@ pub(crate) fn read(text: &str, cwd: &Path) -> Found {
     }
 }
 
-/// The file that an interpreter takes its program from, if its options name none.
+/// Returns the file from which an interpreter takes its program; `None` if its options give the program.
 fn program_text<'t>(name: &str, mut operands: impl Iterator<Item = &'t str>) -> Option<&'t str> {
     let is_shell = lists(SHELLS, name);
     let values = if is_shell { SHELL_VALUES } else { VALUES };
@@ -100,7 +100,7 @@ impl Names {
         let mut has_shell = false;
         for token in tokens(text).into_iter().chain([Token::Operator(';')]) {
             match token {
-                // It is data for the program that it feeds, and commands where that may be a shell.
+                // It is input of a program, and read as commands if that may be a shell.
                 Token::Document { text, is_open } => {
                     let inner = if has_shell { vec![text.clone()] } else { Vec::new() };
                     let substituted = if is_open { substitutions(&text) } else { Vec::new() };
@@ -113,7 +113,7 @@ impl Names {
                         }
                     }
                 }
-                // What a redirection leads to is no argument.
+                // The target of a redirection is not an argument.
                 Token::Operator('<' | '>') => {
                     if words.last().is_some_and(|(word, _)| word.chars().all(|c| c.is_ascii_digit())) {
                         words.pop();
@@ -213,7 +213,7 @@ impl Names {
     }
 
     fn executes(&mut self, file: &str, directory: &Path) {
-        // Without the `.` in it.
+        // Collecting the components drops each `.`.
         let path: PathBuf = directory.join(file).components().collect();
         if !self.executes.contains(&path) {
             self.executes.push(path);
@@ -221,7 +221,7 @@ impl Names {
     }
 }
 
-/// What a wrapper runs: behind its options, assignments and own operands.
+/// Returns what a wrapper runs: the words after its options, assignments and own operands.
 fn behind_wrapper(args: &[(String, bool)], own: usize) -> &[(String, bool)] {
     let mut rest = args;
     let mut own = own;
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_found_behind_wrappers_and_in_loops() {
+    fn programs_are_found_in_wrappers_and_loops() {
         for (text, expected) in [
             ("python3 run.py --fast", "python3 /w/run.py"),
             ("sh -e test.sh", "sh /w/test.sh"),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_words_have_equal_targets() {
+    fn equal_commands_have_equal_targets() {
         let target = |text: &str| read(text, Path::new("/w")).target;
         assert_eq!(target("cp  'a b'  c >/dev/null; rm x"), "cp 'a b' c ; rm x");
         assert_eq!(target("cp \"a b\" c | tee log"), "cp 'a b' c | tee log");

@@ -1,11 +1,11 @@
-//! A read-only command as it runs, and what has to be looked up before it may.
+//! A read-only command as it runs, and what must be checked before it may run.
 
 use super::programs::{self, Call};
 use super::script::{Command, Pipeline, Script};
 use super::word::{Word, quoted};
 use super::{Reading, Reason, Verdict};
 
-/// A command whose text only reads.
+/// A command that only reads, according to its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     rendered: String,
@@ -16,98 +16,98 @@ pub struct Plan {
     searches: Vec<Search>,
 }
 
-/// A search by `find` of the program's own, from which directories can be left out.
+/// A search by `find` in a form, from which directories can be left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// Where it starts, as it is written.
+    /// Start of the search, as written.
     pub start: String,
-    /// Where its expression begins in the text.
+    /// Byte offset of its expression in the text.
     pub(crate) at: usize,
 }
 
-/// Something that is read.
+/// Something that the command reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// What matches the names: `*`, `?` and `[…]` are wildcards, a backslash takes the next character as it is. Relative to
-    /// the directory that the command runs in.
+    /// Pattern for the names: `*`, `?` and `[…]` are wildcards, a backslash escapes the next character. Relative to
+    /// the directory in which the command runs.
     pub pattern: String,
-    /// The path itself where there is no wildcard.
+    /// The path itself, if there is no wildcard.
     pub literal: Option<String>,
-    /// What of a directory is read.
+    /// How much of a directory is read.
     pub walk: Walk,
 }
 
-/// What is read below a directory.
+/// How much is read below a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Walk {
-    /// Nothing.
+    /// Nothing below it.
     No,
-    /// Names and what a listing shows.
+    /// Names, and what a listing shows.
     Names,
-    /// The content of files, without following links.
+    /// Content of files, without following links.
     Content,
-    /// The same by a [`Search`].
+    /// Content of files, by a [`Search`].
     Searched,
-    /// The content of files, links below it followed.
+    /// Content of files, following links.
     ThroughLinks,
 }
 
-/// A call of Git, whose repository decides what else it runs.
+/// A call of Git, whose repository determines what else runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitCall {
-    /// The directory of `-C`.
+    /// Directory given by `-C`.
     pub directory: Option<String>,
-    /// It looks at the working tree, and so through filters.
+    /// Whether it reads the working tree, and so may run filters.
     pub looks_at_tree: bool,
-    /// It looks into nested repositories.
+    /// Whether it reads nested repositories.
     pub looks_into_nested: bool,
 }
 
 impl Read {
-    /// The directory that the command runs in.
+    /// Returns a read of the directory in which the command runs.
     pub(crate) fn here(walk: Walk) -> Self {
         Self { pattern: ".".to_owned(), literal: Some(".".to_owned()), walk }
     }
 }
 
 impl Plan {
-    /// The text that runs: what was understood, every word quoted, with Git's safe options in it.
+    /// Returns the text that runs: the command as it was understood, every word quoted, with Git's safe options added.
     #[must_use]
     pub fn rendered(&self) -> &str {
         &self.rendered
     }
 
-    /// The directory that the command changes to first. What it reads is relative to that one.
+    /// Returns the directory to which the command changes first, if any. Its reads are relative to it.
     #[must_use]
     pub fn directory(&self) -> Option<&str> {
         self.directory.as_deref()
     }
 
-    /// What it reads, in order of appearance.
+    /// Returns what it reads, in order of appearance.
     #[must_use]
     pub fn reads(&self) -> &[Read] {
         &self.reads
     }
 
-    /// Its calls of Git.
+    /// Returns its calls of Git.
     #[must_use]
     pub fn git(&self) -> &[GitCall] {
         &self.git
     }
 
-    /// The programs that it runs by name, to be found in `PATH`.
+    /// Returns the programs that it runs by name, which are found through `PATH`.
     #[must_use]
     pub fn programs(&self) -> &[String] {
         &self.programs
     }
 
-    /// Its searches, in order.
+    /// Returns its searches, in order.
     #[must_use]
     pub fn searches(&self) -> &[Search] {
         &self.searches
     }
 
-    /// The text that runs when each search leaves out these paths, which begin as the search does.
+    /// Returns the text that runs if each search leaves out these paths, which begin like the search's start.
     #[must_use]
     pub fn rendered_without(&self, left_out: &[Vec<String>]) -> String {
         let mut text = self.rendered.clone();
@@ -130,7 +130,7 @@ impl Plan {
     ) -> Self {
         let looks = [" status", " diff"].iter().map(|name| rendered.matches(name).count()).sum::<usize>();
         let looks_at_tree = looks > 0;
-        // Forms are the program's own: where each of these leaves submodules alone, it says so.
+        // Forms ship with the program: those that skip submodules have this option.
         let looks_into_nested = rendered.matches("--ignore-submodules=dirty").count() < looks;
         let directory = reads.first().and_then(|read| read.literal.clone());
         let git = programs.iter().filter(|program| *program == "git");
@@ -140,10 +140,10 @@ impl Plan {
     }
 }
 
-/// Builtins of bash among the listed programs: no file of that name runs.
+/// Builtins of bash among the listed programs: bash runs no file for them.
 const BUILTINS: &[&str] = &["cd", "command", "echo", "false", "printf", "pwd", "true", "type", ":"];
 
-/// Reads a script whose words are all literal.
+/// Judges a script whose words are all literal.
 pub(crate) fn judge(script: &Script) -> Result<Reading, Reason> {
     if let [Pipeline { commands, .. }] = script.pipelines.as_slice()
         && let [command] = commands.as_slice()
@@ -198,7 +198,7 @@ pub(crate) fn judge(script: &Script) -> Result<Reading, Reason> {
 }
 
 impl Plan {
-    /// Adds a call; the name of its program.
+    /// Adds a call, and returns the name of its program.
     fn add(&mut self, call: Call, command: &Command) -> String {
         let words = std::iter::once(call.program.clone()).chain(call.rendered);
         let redirections = command.redirections.iter().map(|text| (*text).to_owned());
@@ -212,7 +212,7 @@ impl Plan {
     }
 }
 
-/// The directory of a `cd` that stands first and has to work for the rest to run.
+/// Returns the directory of a leading `cd`, if the rest runs only after it succeeds.
 fn leading_cd(script: &Script) -> Option<String> {
     let [first, second, ..] = script.pipelines.as_slice() else { return None };
     let [command] = first.commands.as_slice() else { return None };
@@ -225,7 +225,7 @@ fn leading_cd(script: &Script) -> Option<String> {
     (second.joint == "&&" && is_plain).then_some(directory)
 }
 
-/// The words of each command without redirections.
+/// Returns the words of each command, without redirections.
 fn target(script: &Script) -> String {
     let line = |command: &Command| command.words.iter().map(Word::rendered).collect::<Vec<_>>().join(" ");
     let pipelines = script
@@ -235,7 +235,7 @@ fn target(script: &Script) -> String {
     pipelines.collect::<Vec<_>>().join(" ; ")
 }
 
-/// The whole script in normal form.
+/// Returns the whole script in normal form.
 fn normal(script: &Script) -> String {
     let line = |command: &Command| {
         let redirections = command.redirections.iter().map(|text| (*text).to_owned());

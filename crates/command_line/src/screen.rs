@@ -1,8 +1,8 @@
-//! Refuses text before any grammar sees it: too long, or with characters that make it look different from what runs.
+//! Refuses a text before it is parsed: too long, or with characters that make it look different from what runs.
 
 use super::{COMMAND_BYTES_MAX, Reason};
 
-/// Checks length and characters of a whole command.
+/// Checks the length and the characters of a whole command.
 pub(crate) fn check(text: &str) -> Result<(), Reason> {
     if text.len() > COMMAND_BYTES_MAX {
         return Err(Reason::TooLong { bytes: text.len() });
@@ -13,8 +13,8 @@ pub(crate) fn check(text: &str) -> Result<(), Reason> {
     }
 }
 
-/// Control characters but tab and newline, and whatever is invisible or reorders the line: zero-width and bidi marks,
-/// spaces that shells do not split at, fillers, variation selectors, tags, private use, line separators.
+/// Returns whether it is a control character other than tab and newline, or invisible, or reorders the line: zero-width
+/// and bidi marks, spaces at which shells do not split, fillers, variation selectors, tags, private use, line separators.
 fn is_deceptive(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control() && c != '\n' && c != '\t';
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn deceptive_characters_are_named() {
+    fn deceptive_characters_are_reported() {
         for c in [
             '\0', '\r', '\u{1b}', '\u{7f}', '\u{85}', '\u{a0}', '\u{200b}', '\u{202e}', '\u{2066}',
             '\u{feff}',
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_in_any_script_passes() {
+    fn text_in_any_script_passes() {
         for text in ["echo žluťoučký", "echo 日本語", "echo \"naïve – “quoted” €\"", "a\tb\nc"]
         {
             assert_eq!(check(text), Ok(()), "{text}");
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn length_has_a_limit() {
+    fn length_is_bounded() {
         assert_eq!(check(&"a".repeat(COMMAND_BYTES_MAX)), Ok(()));
         let bytes = COMMAND_BYTES_MAX + 1;
         assert_eq!(check(&"a".repeat(bytes)), Err(Reason::TooLong { bytes }));

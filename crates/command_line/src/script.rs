@@ -12,7 +12,7 @@ pub(crate) struct Script {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pipeline {
-    /// `&&`, `||` or `;`; empty for the first.
+    /// Operator before it: `&&`, `||` or `;`; empty for the first.
     pub(crate) joint: &'static str,
     pub(crate) commands: Vec<Command>,
 }
@@ -28,7 +28,7 @@ pub(crate) fn parse(lexemes: Vec<Lexeme>) -> Result<Script, Reason> {
     let mut pipelines: Vec<Pipeline> = Vec::new();
     let mut commands: Vec<Command> = Vec::new();
     let mut command = Command::default();
-    // What the next command follows; a line end after an operator is no operator.
+    // Operator before the next command. A line end after an operator does not count as one.
     let mut joint = "";
     let mut is_continued = false;
     let mut count = 0;

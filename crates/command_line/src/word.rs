@@ -1,16 +1,16 @@
-//! A word all of whose parts are known.
+//! A word whose parts are all known.
 
 /// One word of a command, without its quotes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Word {
     parts: Vec<Part>,
-    /// Something in it was quoted, escaped or expanded: it is no operator, reserved word or assignment.
+    /// Whether a part was quoted, escaped or expanded: the word is then not an operator, reserved word or assignment.
     pub(crate) is_quoted: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
-    /// What the program gets.
+    /// Literal text.
     Text(String),
     /// A wildcard as bash reads it: `*`, `?` or a bracket expression.
     Wildcard(String),
@@ -36,7 +36,7 @@ impl Word {
         self.parts.is_empty()
     }
 
-    /// What the program gets; `None` where a wildcard decides.
+    /// Returns the text that the program gets; `None` if it depends on a wildcard.
     pub(crate) fn text(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
@@ -45,7 +45,7 @@ impl Word {
         }
     }
 
-    /// Whether some match of it, or the word itself, may begin with a dash.
+    /// Returns whether the word, or one of its matches, may begin with a dash.
     pub(crate) fn may_be_option(&self) -> bool {
         match self.parts.first() {
             Some(Part::Text(text)) => text.starts_with('-') && text != "-",
@@ -54,8 +54,8 @@ impl Word {
         }
     }
 
-    /// The pattern for matching file names: characters that stand for themselves are escaped by a backslash where they look
-    /// like wildcards.
+    /// Returns the pattern for matching file names: literal characters that look like wildcards are escaped by a
+    /// backslash.
     pub(crate) fn pattern(&self) -> String {
         let mut out = String::new();
         for part in &self.parts {
@@ -74,7 +74,7 @@ impl Word {
         out
     }
 
-    /// The word as bash reads it back: quoted, but for its wildcards.
+    /// Returns the word as bash reads it back: quoted, except for its wildcards.
     pub(crate) fn rendered(&self) -> String {
         if self.parts.is_empty() {
             return "''".to_owned();
@@ -87,12 +87,12 @@ impl Word {
     }
 }
 
-/// Whether `names`, separated by blanks, include `name`.
+/// Returns whether the list `names`, separated by blanks, contains `name`.
 pub(crate) fn lists(names: &str, name: &str) -> bool {
     names.split_ascii_whitespace().any(|listed| listed == name)
 }
 
-/// `text` as one shell word.
+/// Quotes `text` as one shell word.
 pub(crate) fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -1,6 +1,6 @@
-//! The two lists of commands by their text alone: what has an effect asks, and what looks around is known.
+//! The two lists of commands, judged by their text alone: commands with an effect ask, commands that look around do not.
 //!
-//! The tests of the crate `tools` prove the effects and run the rest; here a mistake shows within a second.
+//! The tests of the crate `tools` prove the effects and run the rest; this test shows a mistake within a second.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,12 @@ use setpoint_command_line::{Surroundings, Verdict, read};
 const EFFECTS: &str = include_str!("corpus/effects.txt");
 const LOOKING: &str = include_str!("corpus/looking_around.txt");
 
-/// Commands that a list holds at least.
+/// Least number of commands in a list.
 const EFFECTS_MIN: usize = 750;
 const LOOKING_MIN: usize = 120;
-/// Of 120 commands that look around, those that may ask.
+/// Most of 120 commands that look around that may ask.
 const ASKING_MAX_OF_120: usize = 10;
-/// Families whose effect depends on where paths lead or on what a repository says: more than the text decides on those.
+/// Families whose effect depends on where paths lead or on a repository's settings, so the text alone does not decide.
 const BEYOND_TEXT: &[&str] = &["(defused)", "(by place)"];
 
 #[test]
@@ -27,7 +27,7 @@ fn commands_with_an_effect_ask() {
 }
 
 #[test]
-fn commands_with_an_effect_ask_in_company() {
+fn commands_with_an_effect_ask_beside_read_only_ones() {
     for (_, line) in
         lines(EFFECTS).iter().filter(|(family, _)| !BEYOND_TEXT.iter().any(|mark| family.ends_with(mark)))
     {
@@ -43,7 +43,7 @@ fn commands_with_an_effect_ask_in_company() {
 }
 
 #[test]
-fn hardly_any_command_that_looks_around_asks() {
+fn few_commands_that_look_around_ask() {
     let lines = lines(LOOKING);
     assert!(lines.len() >= LOOKING_MIN, "{} commands", lines.len());
     let asking: Vec<String> = lines
@@ -65,7 +65,7 @@ fn surroundings() -> Surroundings {
     Surroundings { cwd: PathBuf::from("/w/project"), home: PathBuf::from("/home/ada") }
 }
 
-/// The family and the text of each command, without the place and the set-up that it may begin with.
+/// Returns the family and the text of each command, without the place and the set-up that it may begin with.
 fn lines(list: &str) -> Vec<(&str, &str)> {
     let mut family = "";
     let mut lines = Vec::new();
@@ -81,7 +81,7 @@ fn lines(list: &str) -> Vec<(&str, &str)> {
     lines
 }
 
-/// The text that a line stands for: `␤` is a newline, `⟨U+XXXX⟩` any other character.
+/// Decodes a line: `␤` is a newline, `⟨U+XXXX⟩` any other character.
 fn decoded(line: &str) -> String {
     let text = line.replace('␤', "\n").replace("{PORT}", "9").replace("{ROOT}", "/w");
     let mut out = String::new();

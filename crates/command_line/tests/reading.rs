@@ -1,4 +1,4 @@
-//! What is read-only and how it runs; what asks and why.
+//! Which commands are read-only and how they run; which ask, and why.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ fn check(commands: &[&str], expected: expect_test::Expect) {
 }
 
 #[test]
-fn literal_commands_run_as_they_were_understood() {
+fn literal_commands_run_as_rendered() {
     check(
         &[
             "ls -la",
@@ -73,7 +73,7 @@ fn literal_commands_run_as_they_were_understood() {
 }
 
 #[test]
-fn what_is_not_literal_or_not_listed_asks() {
+fn commands_not_literal_or_not_listed_ask() {
     check(
         &[
             "ls $HOME",
@@ -184,7 +184,7 @@ fn what_is_not_literal_or_not_listed_asks() {
 }
 
 #[test]
-fn what_only_removes_or_makes_says_what() {
+fn removing_and_making_names_its_paths() {
     check(
         &["rm -rf build", "rm a 'b c'", "rmdir x", "mkdir new", "rm -- -x"],
         expect![[r#"

@@ -1,4 +1,4 @@
-//! Every text in a command that may be a path.
+//! Finds every text in a command that may be a path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::path::Path;
 use super::super::word::lists;
 use super::tokens::{Token, tokens};
 
-/// Most paths that are taken from one command.
+/// Most paths returned for one command.
 const MENTIONS_MAX: usize = 4_000;
 
-/// Words beside which a lone `~` or `/` inside a longer text may be a folder, and not a sign of the language of that text:
-/// shells, what changes the directory, and what takes away or along all that is below a folder.
+/// Words that make a lone `~` or `/` inside a longer text a possible folder, and not an operator in that text's language:
+/// shells, programs that change the directory, and programs that remove or copy everything below a folder.
 const FOLLOWING: &str =
     "ash bash dash ksh sh zsh eval cd pushd -C rm shred chgrp chmod chown cp mv rsync tar zip";
-/// The same, as a part of a word: programs that start others or change the directory by a call of their own.
+/// Parts of words that do the same: programs that start others or change the directory by a call.
 const STARTING: [&str; 6] = ["chdir", "exec", "popen", "process", "spawn", "system"];
 
 pub(crate) fn mentions(command: &str, home: &Path, vars: &BTreeMap<String, String>) -> BTreeSet<String> {
@@ -40,7 +40,7 @@ pub(crate) fn mentions(command: &str, home: &Path, vars: &BTreeMap<String, Strin
     found
 }
 
-/// The words of a command, and of its here-documents; whether they stand in one.
+/// Returns the words of a command and of its here-documents, and whether each is inside one.
 fn words(command: &str) -> Vec<(String, bool)> {
     let mut words = Vec::new();
     let mut texts = vec![(command.to_owned(), false)];
@@ -48,7 +48,7 @@ fn words(command: &str) -> Vec<(String, bool)> {
         for token in tokens(&text) {
             match token {
                 Token::Word { text, .. } => words.push((text, is_in_document)),
-                // Without the line that asked for it, so that this ends.
+                // Its text does not include the line that began it, so the loop ends.
                 Token::Document { text, .. } => texts.push((text, true)),
                 Token::Operator(_) => {}
             }
@@ -57,7 +57,7 @@ fn words(command: &str) -> Vec<(String, bool)> {
     words
 }
 
-/// The text with `~` and known variables filled in.
+/// Returns the text with `~` and known variables expanded.
 fn filled_in(text: &str, home: &Path, vars: &BTreeMap<String, String>) -> String {
     let mut text = text.to_owned();
     if text == "~" || text.starts_with("~/") {
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mentioned_paths_are_found_in_quotes_and_behind_signs() {
+    fn mentioned_paths_are_found_in_quotes_and_after_prefixes() {
         let vars = BTreeMap::from([("XDG_DATA_HOME".to_owned(), "/h/data".to_owned())]);
         for (text, path) in [
             ("cat ~/x/y", "/h/x/y"),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sign_inside_a_programs_text_is_no_folder() {
+    fn operator_inside_program_text_is_not_a_folder() {
         let has = |text: &str, path: &str| mentions(text, Path::new("/h"), &BTreeMap::new()).contains(path);
         for text in [
             "awk '$1 ~ /x/ { print $1 * 2 }' f",

@@ -1,6 +1,6 @@
-//! A command's words, operators and here-documents, as loosely as names need them.
+//! Splits a command into words, operators and here-documents, as roughly as finding names allows.
 
-/// A word or an operator, quotes taken off, substitutions left as they stand.
+/// A word, an operator or a here-document; quotes are removed, substitutions are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Word {
@@ -8,19 +8,19 @@ pub(super) enum Token {
         is_open: bool,
     },
     Operator(char),
-    /// The lines of a here-document, behind the line that asks for it.
+    /// The lines of a here-document, which follow the line that begins it.
     Document {
         text: String,
         is_open: bool,
     },
 }
 
-/// A here-document whose lines are still to come.
+/// A here-document whose lines were not read yet.
 struct Awaited {
     end: String,
-    /// `<<-`: tabs before its lines do not count.
+    /// Whether it began with `<<-`, so that leading tabs of its lines are dropped.
     is_indented: bool,
-    /// Whether the shell fills in what its lines substitute: the word behind `<<` has no quotes.
+    /// Whether the shell expands substitutions in its lines: the word after `<<` has no quotes.
     is_open: bool,
 }
 
@@ -88,12 +88,12 @@ fn end(word: &mut Option<(String, bool)>, out: &mut Vec<Token>) {
     }
 }
 
-/// Whether `<<` is the beginning of `<<<`.
+/// Returns whether this `<<` is the beginning of `<<<`.
 fn is_here_string(chars: &std::iter::Peekable<std::str::Chars<'_>>) -> bool {
     chars.clone().take(2).eq("<<".chars())
 }
 
-/// What stands behind `<<`: the word that ends the document.
+/// Reads what follows `<<`: the word that ends the document.
 fn document(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Awaited {
     let is_indented = chars.next_if_eq(&'-').is_some();
     while chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
@@ -117,7 +117,7 @@ fn document(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Awaited {
 }
 
 impl Awaited {
-    /// Takes its lines, up to the one that ends it; without one, all.
+    /// Reads its lines up to the one that ends it, or to the end of the text.
     fn read(self, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Token {
         let mut text = String::new();
         while chars.peek().is_some() {
@@ -135,7 +135,7 @@ impl Awaited {
     }
 }
 
-/// Copies what is in brackets, up to the closing one.
+/// Copies a text in brackets, up to the closing one.
 fn balanced(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, text: &mut String) {
     let mut depth = 0_usize;
     for c in chars.by_ref() {
@@ -151,7 +151,7 @@ fn balanced(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, text: &mut Str
     }
 }
 
-/// The commands in a word's substitutions.
+/// Returns the commands in a word's substitutions.
 pub(super) fn substitutions(word: &str) -> Vec<String> {
     let mut found: Vec<String> = word.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     let mut chars = word.chars().peekable();

@@ -1,11 +1,11 @@
-//! `git`: sub-commands that only look. What the repository's configuration would start is for the caller to find out
-//! ([`GitCall`]); here everything is turned off that can be.
+//! `git`: sub-commands that only read. The caller checks what the repository's configuration would start
+//! ([`GitCall`]); here everything that options can turn off is turned off.
 
 use super::{Args, Call, GitCall, Walk};
 use crate::Reason;
 use crate::word::{Word, lists};
 
-/// Settings that every call gets.
+/// Options added to every call.
 const SAFE: &[&str] = &[
     "--no-pager",
     "--no-optional-locks",
@@ -20,24 +20,24 @@ const SAFE: &[&str] = &[
     "-c submodule.recurse=false",
 ];
 
-/// A sub-command: its name, the options it vouches for as they are written, the options that every call of it gets, and its
-/// operands. An option that ends in `=` has its value behind that; one that ends in `:` has it glued, or in the next word.
+/// A sub-command: its name, the options that it lists, the options added to every call of it, and its operands. The value
+/// of an option that ends in `=` follows the `=`; that of one that ends in `:` is glued to it, or is the next word.
 type Sub = (&'static str, &'static str, &'static str, Operands);
 
-/// What stands behind the options.
+/// Which operands may follow the options.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operands {
     None,
     /// Revisions and paths.
     Any,
-    /// Revisions and paths, when one of [`SELECTING`] says that it is a selection; else an operand would be a new name.
+    /// Revisions and paths, if one of [`SELECTING`] is given; otherwise an operand would create a name.
     Selected,
 }
 
-/// With these, an operand of `branch` and `tag` is a pattern or a commit.
+/// Options with which an operand of `branch` and `tag` is a pattern or a commit.
 const SELECTING: &str = "-l -ln --list --contains --no-contains --merged --no-merged --points-at";
 
-/// Sub-commands that look at the working tree.
+/// Sub-commands that read the working tree.
 const LOOKING_AT_TREE: &str = "status diff ls-files blame grep check-ignore";
 
 const LOG: &str = "--oneline --graph --all --decorate --no-decorate --stat --shortstat --numstat --name-only \
@@ -106,7 +106,7 @@ const SUBS: &[Sub] = &[
     ("version", "", "", Operands::None),
 ];
 
-/// Sub-commands of sub-commands that list.
+/// Sub-commands with a sub-command that lists.
 const LISTS: &[(&str, &str)] =
     &[("stash", "list"), ("worktree", "list"), ("reflog", "show"), ("notes", "list")];
 
@@ -142,7 +142,7 @@ pub(super) fn judge(args: &Args<'_>) -> Result<Call, Reason> {
         return Ok(call);
     }
     let sub = SUBS.iter().find(|sub| sub.0 == name).ok_or_else(|| Reason::argument("git", name))?;
-    // Between the index and a commit, `diff` looks at no file.
+    // Between the index and a commit, `diff` reads no file of the working tree.
     let is_staged = words.iter().any(|word| matches!(word.text(), Some("--cached" | "--staged")));
     git.looks_at_tree = lists(LOOKING_AT_TREE, name) && !(name == "diff" && is_staged);
     git.looks_into_nested = name == "status" || (name == "diff" && !is_staged);
@@ -212,7 +212,7 @@ fn option(
     Ok(())
 }
 
-/// An operand may be a path. Relative ones start from the directory of `-C`.
+/// Adds an operand as a read, since it may be a path. A relative one starts at the directory of `-C`.
 fn read(git: &GitCall, word: &Word, call: &mut Call) {
     call.read(word, Walk::No);
     if let (Some(directory), Some(read)) = (&git.directory, call.reads.last_mut()) {

@@ -1,4 +1,4 @@
-//! Programs that run a language of their own: no more of it than printing is let through.
+//! Programs with a language of their own, of which only printing is accepted.
 
 use super::{Args, Call, Walk};
 use crate::Reason;
@@ -13,10 +13,10 @@ pub(super) fn judge(args: &Args<'_>) -> Option<Result<Call, Reason>> {
     }
 }
 
-/// The files behind a program text. Behind `--` no match of a wildcard is an option.
+/// Adds the files after a program text. After `--`, no match of a wildcard is an option.
 fn with_files(args: &Args<'_>, mut call: Call, files: &[Word]) -> Result<Call, Reason> {
     for file in files {
-        // An option would have been one wherever it stands; a socket of `awk` has a name like a file.
+        // An option would be read as one at any position; a socket of `awk` has a name like a file.
         if file.text().is_some_and(|text| file.may_be_option() || text.starts_with("/inet")) {
             return Err(args.refuse(file));
         }
@@ -63,7 +63,7 @@ fn check(args: &Args<'_>, word: &Word, passes: impl Fn(&str) -> bool) -> Result<
     }
 }
 
-/// Whether a script of `sed` consists of `p`, `q` and `=` behind addresses.
+/// Returns whether a script of `sed` has only the commands `p`, `q` and `=`, with or without addresses.
 fn prints_only(script: &str) -> bool {
     let mut rest = script.trim();
     while !rest.is_empty() {
@@ -88,7 +88,7 @@ fn prints_only(script: &str) -> bool {
     true
 }
 
-/// What follows an address: a line, `$` or a pattern; the text itself where there is none.
+/// Returns what follows an address (a line, `$` or a pattern), or the text itself if it has none.
 fn address(text: &str) -> Option<&str> {
     if let Some(rest) = text.strip_prefix('$') {
         return Some(rest);
@@ -100,7 +100,7 @@ fn address(text: &str) -> Option<&str> {
     Some(rest.strip_prefix('I').unwrap_or(rest))
 }
 
-/// What follows the slash that ends a pattern.
+/// Returns what follows the slash that ends a pattern.
 fn after_pattern(pattern: &str) -> Option<&str> {
     let mut is_escaped = false;
     for (at, c) in pattern.char_indices() {
@@ -141,8 +141,8 @@ fn awk(args: &Args<'_>) -> Result<Call, Reason> {
     with_files(args, call, files)
 }
 
-/// Whether a program of `awk` is `CONDITION {print …}`, either part of which may be missing, of fields, numbers, texts and
-/// comparisons alone.
+/// Returns whether a program of `awk` is `CONDITION {print …}`, either part optional, with only fields, numbers, texts and
+/// comparisons.
 fn awk_prints_only(program: &str) -> bool {
     let (condition, action) = match program.split_once('{') {
         Some((condition, action)) => match action.trim_end().strip_suffix('}') {
@@ -163,7 +163,7 @@ fn awk_prints_only(program: &str) -> bool {
     prints && !has_braces(condition) && is_awk_condition(condition)
 }
 
-/// Fields, numbers and texts with blanks and commas between them.
+/// Returns whether the list has only fields, numbers and texts, separated by blanks and commas.
 fn is_awk_list(list: &str) -> bool {
     let mut rest = list.trim_start();
     while !rest.is_empty() {
@@ -173,7 +173,7 @@ fn is_awk_list(list: &str) -> bool {
     true
 }
 
-/// What follows a field, a number, a counter or a text.
+/// Returns what follows a field, a number, a counter or a text.
 fn awk_value(text: &str) -> Option<&str> {
     if let Some(inner) = text.strip_prefix('"') {
         let (inside, rest) = inner.split_once('"')?;
@@ -190,7 +190,7 @@ fn awk_value(text: &str) -> Option<&str> {
         .then_some(rest)
 }
 
-/// Comparisons of values and `/patterns/`, joined by `&&` and `||`.
+/// Returns whether the condition has only comparisons of values and `/patterns/`, joined by `&&` and `||`.
 fn is_awk_condition(condition: &str) -> bool {
     let mut rest = condition.trim();
     if rest.is_empty() {
@@ -240,7 +240,7 @@ fn jq(args: &Args<'_>) -> Result<Call, Reason> {
         }
     }
     let (filter, files) = words.split_first().ok_or_else(|| Reason::argument("jq", "no filter"))?;
-    // Modules are files that the filter names.
+    // The filter could read other files as modules.
     check(args, filter, |text| {
         !["import", "include", "input_filename", "modulemeta"].iter().any(|word| text.contains(word))
     })?;
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sed_script_that_only_prints_is_seen() {
+    fn sed_script_that_only_prints_is_accepted() {
         for script in [
             "10,20p",
             "1p",
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn an_awk_program_that_only_prints_is_seen() {
+    fn awk_program_that_only_prints_is_accepted() {
         for program in [
             "{print $1}",
             "{print $1, $NF}",

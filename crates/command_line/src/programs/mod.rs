@@ -1,7 +1,7 @@
-//! The programs that may run without a question, and what each vouches for.
+//! The programs that may run without asking, and their options.
 //!
-//! `table` is the list; what a list of options cannot say has a function of its own. An option that is not listed asks, and
-//! so does an abbreviated one.
+//! `table` is the list; rules that a list of options cannot express have a function of their own. An option that is not
+//! listed asks, and so does an abbreviated one.
 
 mod git;
 mod languages;
@@ -17,23 +17,23 @@ use super::{Reason, script};
 pub use remove::RemoveOrMake;
 pub(crate) use remove::judge as removes_or_makes;
 
-/// A program with its words: what runs and what it reads.
+/// A program with its words, and what it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) program: String,
-    /// The words behind the program, as bash reads them back.
+    /// The words after the program, as bash reads them back.
     pub(crate) rendered: Vec<String>,
     pub(crate) reads: Vec<Read>,
     pub(crate) git: Option<GitCall>,
     pub(crate) is_volatile: bool,
 }
 
-/// What a program is given.
+/// A program's name and words.
 #[derive(Clone, Copy)]
 pub(crate) struct Args<'a> {
     pub(crate) program: &'a str,
     pub(crate) words: &'a [Word],
-    /// Its input comes from another program.
+    /// Whether its input comes from another program.
     pub(crate) is_piped: bool,
 }
 
@@ -46,7 +46,7 @@ impl Args<'_> {
         Call { program: self.program.to_owned(), ..Call::default() }
     }
 
-    /// The call with its words as they stand; for programs that read no file. A wildcard lists a directory all the same.
+    /// Returns the call with its words unchanged, for programs that read no file. A wildcard still lists a directory.
     fn as_written(&self) -> Call {
         let mut call = self.call();
         for word in self.words {
@@ -70,7 +70,7 @@ impl Call {
     }
 }
 
-/// What a command of the list does.
+/// Judges one command against the list.
 pub(crate) fn judge(command: &script::Command, is_piped: bool) -> Result<Call, Reason> {
     let Some((program, words)) = command.words.split_first() else {
         return Err(Reason::Syntax { what: "no command" });
@@ -93,17 +93,17 @@ pub(crate) fn judge(command: &script::Command, is_piped: bool) -> Result<Call, R
     Ok(call)
 }
 
-/// What `sort` gets, as the first of its options: memory, and no place for files of its own. What it cannot sort in memory
-/// fails. Elsewhere it would fill a disk, and leave its files there when it is stopped.
+/// First options of every `sort`: they limit its memory, and give it no place for temporary files. An input that does not
+/// fit in memory fails; otherwise it could fill a disk, and leave its files there if it is stopped.
 const SORT_IN_MEMORY: &[&str] = &["--buffer-size=512M", "--temporary-directory=/dev/null/none"];
 
-/// Adds options that keep a program from files of its own and from showing more than it is asked to read.
+/// Adds options that keep a program from writing files of its own and from showing more than it is asked to read.
 fn add_options(bare: &str, call: &mut Call, args: &Args<'_>) -> Result<(), Reason> {
     match bare {
         "sort" => drop(call.rendered.splice(0..0, SORT_IN_MEMORY.iter().map(|word| (*word).to_owned()))),
-        // It prints lines of `.ignore` files that it does not understand, and such a file may be a link.
+        // It prints lines of `.ignore` files that it cannot parse, and such a file may be a link.
         "rg" => call.rendered.insert(0, "--no-ignore-messages".to_owned()),
-        // It writes down what it cannot seek in.
+        // It copies input that it cannot seek in to a temporary file.
         "tac" if call.reads.is_empty() => {
             let program = args.program.to_owned();
             return Err(Reason::Input { program });
@@ -113,11 +113,11 @@ fn add_options(bare: &str, call: &mut Call, args: &Args<'_>) -> Result<(), Reaso
     Ok(())
 }
 
-/// Directories whose programs are what their names say.
+/// Directories whose programs can be trusted by name.
 const SYSTEM_DIRECTORIES: &[&str] =
     &["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/// Programs whose answer changes by itself: clocks, load, processes, waiting, chance, networks.
+/// Programs whose output changes by itself: clocks, load, processes, waiting, randomness, networks.
 pub(crate) const VOLATILE: &[&str] = &[
     "curl",
     "date",
@@ -153,7 +153,7 @@ pub(crate) const VOLATILE: &[&str] = &[
     "who",
 ];
 
-/// The name of a program that is given by its name, or by its path in a directory of the system.
+/// Returns the name of a program given by its name, or by its path in a directory of the system.
 fn bare_name(text: &str) -> Option<&str> {
     match text.rsplit_once('/') {
         None => Some(text),
@@ -161,7 +161,7 @@ fn bare_name(text: &str) -> Option<&str> {
     }
 }
 
-/// `name=`, `name+=`, `name[`.
+/// Returns whether it begins like `name=`, `name+=` or `name[`.
 fn is_assignment(text: &str) -> bool {
     let name = text.split(['=', '+', '[']).next().unwrap_or_default();
     text.len() > name.len()

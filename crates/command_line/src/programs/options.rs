@@ -1,14 +1,14 @@
-//! Reads a program's words against its entry in the table.
+//! Checks a program's words against its entry in the table.
 
 use super::table::{Operands, Spec, Walks};
 use super::{Args, Call, Walk};
 use crate::Reason;
 use crate::word::{Word, lists, quoted};
 
-/// Words told apart: options as they are written back, operands in order.
+/// A program's words, split into rendered options and operands in order.
 #[derive(Default)]
 pub(super) struct Scan<'a> {
-    /// Each option's name, with the words it is written back as.
+    /// Names of the options, each with the words that render it.
     pub(super) options: Vec<(String, Vec<String>)>,
     pub(super) operands: Vec<&'a Word>,
 }
@@ -62,7 +62,7 @@ pub(super) fn judge(args: &Args<'_>, spec: &Spec) -> Result<Call, Reason> {
             Err(args.refuse(operands.last().copied().unwrap_or(&Word::default())))
         }
         Operands::Paths | Operands::OnePath | Operands::TextThenPaths(_) => {
-            // Without a path, what walks starts here; what does not reads its input.
+            // Without a path, a program that walks starts in its directory; any other reads its input.
             if operands.is_empty() && walk != Walk::No && !args.is_piped {
                 call.reads.push(super::Read::here(walk));
             }
@@ -86,7 +86,7 @@ pub(super) fn scan<'a>(args: &Args<'a>, spec: &Spec) -> Result<Scan<'a>, Reason>
                 scan.operands.push(word);
                 continue;
             }
-            // Matches are operands only, because they stand behind `--` in what runs.
+            // Matches are always operands, because `--` precedes them in what runs.
             None if !word.rendered().starts_with('-') => {
                 scan.operands.push(word);
                 continue;
@@ -156,7 +156,7 @@ fn short_options<'a>(
     Ok(())
 }
 
-/// The value of an option, in the next word: literal, and nothing that could be an option itself but a number.
+/// Returns the value of an option in the next word: it must be literal, and may begin with a dash only if it is a number.
 fn next_value(
     args: &Args<'_>,
     option: &Word,

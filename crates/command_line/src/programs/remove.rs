@@ -1,10 +1,10 @@
-//! Commands that do nothing but remove or make what they name: a person is shown exactly that, and a rule of an approval
-//! file about a path can cover it.
+//! Commands that only remove or create the paths that they name: a person is shown exactly those, and a path rule of an
+//! approval file can cover them.
 
 use crate::script::Command;
 use crate::word::Word;
 
-/// A command that removes or makes what it names, and nothing else.
+/// A command that only removes or creates the paths that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoveOrMake {
     program: &'static str,
@@ -13,31 +13,31 @@ pub struct RemoveOrMake {
 }
 
 impl RemoveOrMake {
-    /// `rm`, `rmdir` or `mkdir`.
+    /// Returns `rm`, `rmdir` or `mkdir`.
     #[must_use]
     pub fn program(&self) -> &'static str {
         self.program
     }
 
-    /// Whether it removes; else it makes directories.
+    /// Returns whether it removes; otherwise it creates directories.
     #[must_use]
     pub fn removes(&self) -> bool {
         self.program != "mkdir"
     }
 
-    /// Whether everything below goes too.
+    /// Returns whether it also removes everything below.
     #[must_use]
     pub fn is_recursive(&self) -> bool {
         self.options.iter().any(|option| option.contains(['r', 'R']))
     }
 
-    /// What it names, literally, relative to the directory that it runs in.
+    /// Returns its literal paths, relative to the directory in which it runs.
     #[must_use]
     pub fn paths(&self) -> &[String] {
         &self.paths
     }
 
-    /// The text that runs, with these names in the place of the paths.
+    /// Returns the text that runs, with these names in place of the paths.
     #[must_use]
     pub fn rendered<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> String {
         let options = self.options.iter().map(String::as_str);
@@ -49,7 +49,7 @@ impl RemoveOrMake {
     }
 }
 
-/// What the command removes or makes, when it does nothing else. Not `mkdir -p`: it passes through links on its way.
+/// Returns what the command removes or creates, if it does nothing else. Excludes `mkdir -p`, which passes through links.
 pub(crate) fn judge(command: &Command) -> Option<RemoveOrMake> {
     let (program, words) = command.words.split_first()?;
     let (program, letters) = match program.text()? {

@@ -1,15 +1,15 @@
-//! The list: programs with the options that they vouch for. Left out are options that write, run, connect, follow links
+//! The list of programs with their accepted options. Excluded are options that write, run, connect, follow links
 //! or take the name of another file to read.
 
 /// A program's entry.
 #[derive(Debug)]
 pub(super) struct Spec {
     names: &'static [&'static str],
-    /// Letters of options without a value; `#` stands for `-5`.
+    /// Letters of options without a value; `#` accepts numbers like `-5`.
     pub(super) short: &'static str,
-    /// Letters of options with a value, glued or next.
+    /// Letters of options with a value, glued or in the next word.
     pub(super) valued: &'static str,
-    /// Long options without a value, or with one behind `=`.
+    /// Long options without a value, or with one after `=`.
     pub(super) long: &'static str,
     /// Long options whose value may be the next word.
     pub(super) long_valued: &'static str,
@@ -17,21 +17,21 @@ pub(super) struct Spec {
     pub(super) walks: Walks,
 }
 
-/// What stands behind the options.
+/// Which operands may follow the options.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operands {
     None,
-    /// Words that name nothing.
+    /// Words that name no files.
     Text,
-    /// Files that are read.
+    /// Files to read.
     Paths,
-    /// One file at most: a second one would be written.
+    /// At most one file: a second one would be written.
     OnePath,
     /// A text, unless one of these options gives it, then files.
     TextThenPaths(&'static [&'static str]),
 }
 
-/// Whether a directory stands for everything below it.
+/// Whether the program reads everything below a directory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Walks {
     Never,
@@ -39,7 +39,7 @@ pub(super) enum Walks {
     NamesWith(&'static [&'static str]),
     Content,
     ContentWith(&'static [&'static str]),
-    /// Content, also behind links below it.
+    /// Content, also through links below it.
     ThroughLinks,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn find(name: &str) -> Option<&'static Spec> {
     TABLE.iter().find(|spec| spec.names.contains(&name))
 }
 
-/// An entry of a program that reads the files it is given.
+/// Returns an entry of a program that reads the given files.
 const fn reads(
     names: &'static [&'static str],
     short: &'static str,
@@ -58,7 +58,7 @@ const fn reads(
     Spec { names, short, valued, long, long_valued, operands: Operands::Paths, walks: Walks::Never }
 }
 
-/// An entry of a program that reads no file.
+/// Returns an entry of a program that reads no file.
 const fn tells(
     names: &'static [&'static str],
     short: &'static str,

@@ -1,21 +1,21 @@
-//! Programs that read no file, and whose words a list of options cannot describe.
+//! Programs that read no file, with words that a list of options cannot describe.
 
 use super::{Args, Call};
 use crate::Reason;
 use crate::word::Word;
 
-/// Programs that say their version and nothing else when asked for it. Left out are those that a file of the working
-/// directory may exchange for another version, or make fetch one (`cargo`, `go`, `npm`), and those that run code of the
-/// person's directories at their start (`pip`).
+/// Programs that only print their version for `--version`. Excluded are those that a file of the working directory may
+/// replace by another version, or make download one (`cargo`, `go`, `npm`), and those that run code from the person's
+/// directories at their start (`pip`).
 const VERSIONED: &[&str] = &[
     "bash", "clang", "cmake", "g++", "gawk", "gcc", "git", "jq", "make", "node", "perl", "python", "python3",
     "rg", "ruby", "sed", "tar",
 ];
 
-/// What `printf` may do with its arguments. `%n` assigns, and an assignment to an array element runs its index.
+/// Accepted conversions of `printf`. `%n` assigns, and an assignment to an array element runs its index.
 const CONVERSIONS: &str = "sdiuxXocbqfeEgG%";
 
-/// Words of `ps`. It shows the environment of processes for an `e` among its letters without a dash.
+/// Accepted words of `ps`, which shows the environment of processes for an `e` among its letters without a dash.
 const PS_WORDS: &[&str] = &["-A", "-a", "-e", "-ef", "-f", "-l", "-u", "-x", "aux", "ax", "axu"];
 
 pub(super) fn judge(args: &Args<'_>) -> Option<Result<Call, Reason>> {
@@ -42,7 +42,7 @@ pub(super) fn judge(args: &Args<'_>) -> Option<Result<Call, Reason>> {
     }
 }
 
-/// The call, when every word is literal and passes.
+/// Returns the call if every word is literal and passes.
 fn all(args: &Args<'_>, passes: impl Fn(&Word, &str) -> bool) -> Result<Call, Reason> {
     match args.words.iter().find(|word| !word.text().is_some_and(|text| passes(word, text))) {
         Some(word) => Err(args.refuse(word)),
@@ -58,7 +58,7 @@ fn names(args: &Args<'_>, listed: &[&str]) -> Result<Call, Reason> {
     all(args, |word, text| !word.may_be_option() || listed.contains(&text))
 }
 
-/// `command -v NAME` looks a program up; without the option it runs one.
+/// Accepts `command -v NAME`, which looks a program up; without the option it runs one.
 fn command(args: &Args<'_>) -> Result<Call, Reason> {
     match args.words.first().and_then(Word::text) {
         Some("-v" | "-V") => names(args, &["-v", "-V"]),
@@ -97,7 +97,7 @@ fn date(args: &Args<'_>) -> Result<Call, Reason> {
             || text.starts_with('+')
             || matches!(text, "-u" | "-R" | "-d" | "--utc" | "-I" | "-Iseconds" | "-Iminutes" | "-Idate")
             || ["--date=", "--iso-8601", "--rfc-3339="].iter().any(|option| text.starts_with(option));
-        // A zone in a date names a file.
+        // A time zone in a date names a file.
         let passes = is_listed && !text.contains("TZ=");
         is_value = !is_value && text == "-d";
         passes
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_format_that_assigns_is_seen() {
+    fn format_that_assigns_is_refused() {
         for format in ["%s\n", "%d%%", "%-20s|%5.2f", "no conversion", "%*d"] {
             assert!(has_safe_conversions(format), "{format}");
         }

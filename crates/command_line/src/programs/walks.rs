@@ -1,4 +1,4 @@
-//! Programs with a language of paths of their own: `find`, and the tables of contents of archives.
+//! Programs with a path language of their own: `find`, and listings of archives.
 
 use super::{Args, Call, Read, Walk};
 use crate::Reason;
@@ -111,7 +111,7 @@ fn find(args: &Args<'_>) -> Result<Call, Reason> {
     Ok(call)
 }
 
-/// An archive with a colon in its name is on another machine.
+/// Accepts listings of local archives: a colon in the name means another machine.
 fn tar(args: &Args<'_>) -> Result<Call, Reason> {
     match args.words {
         [mode, archive, members @ ..]
@@ -131,8 +131,8 @@ fn tar(args: &Args<'_>) -> Result<Call, Reason> {
     }
 }
 
-/// `xxd` takes options by their first letters, and a second operand as the file to write: options stand alone, and one file
-/// comes last.
+/// `xxd` takes options by their first letters, and a second operand as the file to write: so each option is a word of its
+/// own, and one file comes last.
 fn xxd(args: &Args<'_>) -> Result<Call, Reason> {
     let mut call = args.call();
     let mut words = args.words;
