@@ -1,37 +1,37 @@
-//! Measures: numbers that are summed up over tasks.
+//! Measures: numbers that are aggregated over tasks.
 
 use crate::attribute::Attribute;
 
-/// What is measured.
+/// A quantity that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Instrument {
-    /// Tokens of an attempt, in and out apart.
+    /// Tokens of an attempt, input and output separately.
     Tokens,
-    /// Seconds of an attempt.
+    /// Duration of an attempt, in seconds.
     OperationSeconds,
-    /// Parts of the loss at a task's end.
+    /// Parts of the loss at the end of a task.
     Loss,
     /// Rounds of a task.
     Rounds,
-    /// Seconds of a task, waits for people included.
+    /// Duration of a task in seconds, waits for people included.
     TaskSeconds,
-    /// Tasks that ended.
+    /// Number of tasks that ended.
     Tasks,
 }
 
-/// One number.
+/// One measured number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// What is measured.
+    /// Quantity that was measured.
     pub instrument: Instrument,
-    /// How much.
+    /// Measured value, in the instrument's unit.
     pub value: f64,
-    /// Of what.
+    /// Attributes of the measured thing.
     pub attributes: Vec<Attribute>,
 }
 
 impl Instrument {
-    /// All of them.
+    /// All instruments.
     pub const ALL: [Instrument; 6] = [
         Instrument::Tokens,
         Instrument::OperationSeconds,
@@ -41,7 +41,7 @@ impl Instrument {
         Instrument::Tasks,
     ];
 
-    /// Its name. Those with `gen_ai.` are of the conventions (see [`crate::attribute`]).
+    /// Returns the name. Names with `gen_ai.` are those of the conventions (see [`crate::attribute`]).
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl Instrument {
         }
     }
 
-    /// Its unit, in the words of UCUM.
+    /// Returns the unit, in UCUM notation.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Instrument {
         }
     }
 
-    /// What it is, in a sentence.
+    /// Returns a description of one sentence.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Instrument {
         }
     }
 
-    /// The upper bounds of a histogram's buckets; none for what is only counted. Those of the conventions for what is
+    /// Returns the upper bounds of a histogram's buckets; `None` for a counter. Instruments of the conventions have the bounds
     /// of the conventions.
     #[must_use]
     pub const fn bounds(self) -> Option<&'static [f64]> {

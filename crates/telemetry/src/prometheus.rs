@@ -1,7 +1,7 @@
-//! Totals in the text format that Prometheus scrapes (OpenMetrics 1.0), made of what the Auditor reports.
+//! Renders the Auditor's report as totals in the text format that Prometheus scrapes (OpenMetrics 1.0).
 //!
-//! What counts since the Auditor first looked is a counter; what is of a report's window, and so rises and falls, is a
-//! gauge whose name has `window` in it.
+//! Totals since the Auditor first read the journal are counters; numbers of a report's window, which rise and fall, are
+//! gauges with `window` in their names.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,27 +15,27 @@ use prometheus_client::registry::Registry;
 use setpoint_protocol::message::{AuditReport, FindingKind};
 use setpoint_protocol::text::clip;
 
-/// What the text is, as HTTP says it.
+/// Media type of the text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// Tools, models and roles with a series of their own in a family; further ones are left out, and counted.
+/// Most series of one list (tools, models, roles); further ones are left out, and counted.
 pub const SERIES_MAX: usize = 500;
-/// Characters of a label that comes from outside: a tool's or a model's name.
+/// Most characters of a label from outside: the name of a tool or a model.
 pub const LABEL_CHARS_MAX: usize = 128;
 
-/// A report as text for Prometheus.
+/// Renders a report as text for Prometheus.
 #[must_use]
 pub fn render(report: &AuditReport) -> String {
     let mut registry = Registry::with_prefix("setpoint");
     registry.register_collector(Box::new(Families(families(report))));
     let mut rendered = String::new();
-    // Writing to a string does not fail; a text without its end would be refused by whoever reads it.
+    // Writing to a string does not fail; a partial text without its end would be refused by the reader.
     match text::encode(&mut rendered, &registry) {
         Ok(()) => rendered,
         Err(fmt::Error) => "# EOF\n".to_owned(),
     }
 }
 
-/// Series of one name.
+/// The series with one name.
 #[derive(Debug)]
 struct Family {
     name: &'static str,
@@ -174,7 +174,7 @@ fn families(report: &AuditReport) -> Vec<Family> {
     ]
 }
 
-/// How many series a family may have.
+/// Limits the number of series, and counts those left out.
 #[derive(Debug, Default)]
 struct Bound {
     left_out: usize,
@@ -212,18 +212,18 @@ fn gauges(
     Family { name, about, series: Series::Gauges(distinct(series)) }
 }
 
-/// Names that are the same once they are cut have one series, the first's: two of one name make a text that is refused.
+/// Keeps only the first of the series whose labels are equal after cutting: a text with duplicate series is refused.
 fn distinct<N>(series: impl IntoIterator<Item = (Labels, N)>) -> Vec<(Labels, N)> {
     let mut seen = BTreeSet::new();
     series.into_iter().filter(|(labels, _)| seen.insert(labels.clone())).collect()
 }
 
-/// A word of ours.
+/// Returns a label value of ours.
 fn word(word: &str) -> String {
     word.to_owned()
 }
 
-/// A name from outside. What would break a line is escaped by the library; other controls show nothing to anybody.
+/// Returns a label value from outside. The library escapes line breaks; other control characters are replaced.
 fn label(name: &str) -> String {
     let shown: String = name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     clip(&shown, LABEL_CHARS_MAX)

@@ -1,7 +1,7 @@
-//! The one page that Prometheus scrapes: `GET /metrics`, over HTTP/1.1, and nothing else.
+//! Serves the page that Prometheus scrapes: only `GET /metrics`, over HTTP/1.1.
 //!
-//! Whoever can reach the address reads the page, so it is this machine's alone unless a person says otherwise. Everything
-//! that a client may do is bounded: how much it sends, how long it takes, how many there are.
+//! Anyone who can reach the address can read the page, so it is limited to this machine unless a person allows more. Every
+//! action of a client is bounded: bytes, time and number of connections.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -21,52 +21,52 @@ use tokio_util::sync::CancellationToken;
 
 use crate::prometheus;
 
-/// Clients that are answered at the same time; others wait.
+/// Most clients answered at the same time; others wait.
 pub const CONNECTIONS_MAX: usize = 32;
-/// Bytes of a request.
+/// Most bytes of a request.
 pub const REQUEST_BYTES_MAX: usize = 16 * 1024;
-/// Headers of a request.
+/// Most headers of a request.
 pub const HEADERS_MAX: usize = 64;
-/// Milliseconds for the head of a request: whoever says nothing gives the place to others long before Prometheus, which
+/// Time limit in milliseconds for the head of a request: a silent client frees its place long before Prometheus, which
 /// waits for ten seconds, gives up.
 pub const HEAD_MS_MAX: u64 = 2_000;
-/// Milliseconds for a request, from the connection to the end of the answer.
+/// Time limit in milliseconds for a request, from the connection to the end of the answer.
 pub const REQUEST_MS_MAX: u64 = 10_000;
-/// Milliseconds of rest after the system refused a connection: it has none to give just now.
+/// Pause in milliseconds after the system refused a connection, because it has no resources at the moment.
 const REFUSED_MS: u64 = 100;
 
 /// Who may read the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// This machine alone.
+    /// Only this machine.
     ThisMachine,
-    /// Whoever can reach the address: a person has said so.
+    /// Anyone who can reach the address; a person has allowed it.
     Anybody,
 }
 
-/// The page cannot be served.
+/// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The address is not of this machine alone.
+    /// The address can be reached from other machines.
     #[error("serve metrics on {address}: others could read them there")]
     NotLoopback {
-        /// The address.
+        /// The requested address.
         address: SocketAddr,
     },
-    /// The system refuses.
+    /// The system refuses the address.
     #[error("serve metrics on {address}")]
     Bind {
-        /// The address.
+        /// The requested address.
         address: SocketAddr,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// Takes an address.
+/// Listens on an address.
 ///
 /// # Errors
-/// One that others can reach, unless that is wanted; one that cannot be had.
+/// If other machines can reach the address and that was not allowed, or the system refuses it.
 pub async fn bind(address: SocketAddr, reach: Reach) -> Result<TcpListener, ServeError> {
     if reach == Reach::ThisMachine && !address.ip().to_canonical().is_loopback() {
         return Err(ServeError::NotLoopback { address });
@@ -74,15 +74,15 @@ pub async fn bind(address: SocketAddr, reach: Reach) -> Result<TcpListener, Serv
     TcpListener::bind(address).await.map_err(|source| ServeError::Bind { address, source })
 }
 
-/// Answers until `stop`. `source` makes the page's text, each time somebody asks; it is called in the way of all others,
-/// so it gives what is there already.
+/// Answers requests until `stop`. Calls `source` for the page's text at each request; it must return existing data,
+/// because other clients wait meanwhile.
 pub async fn serve(
     listener: TcpListener,
     source: impl Fn() -> String + Send + Sync + 'static,
     stop: CancellationToken,
 ) {
     let source: Arc<dyn Fn() -> String + Send + Sync> = Arc::new(source);
-    // An address of this machine is asked for by a name of this machine.
+    // A loopback address is requested by a name of this machine.
     let is_local = listener.local_addr().is_ok_and(|address| address.ip().to_canonical().is_loopback());
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let mut clients = JoinSet::new();
@@ -133,7 +133,7 @@ fn answer(
     is_local: bool,
     source: &(dyn Fn() -> String + Send + Sync),
 ) -> Response<Full<Bytes>> {
-    // A page of a browser must not read what is here by giving this address a name of its own.
+    // A web page must not read this one by resolving a name of its own to this address (DNS rebinding).
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     if is_local && host.is_some_and(|host| !is_of_this_machine(host)) {
         return plain(StatusCode::FORBIDDEN, "this is served to this machine alone\n");
@@ -159,7 +159,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     answer
 }
 
-/// Whether a `Host` header names this machine by an address or the name that every machine has for itself.
+/// Returns whether a `Host` header names this machine, by a loopback address or as `localhost`.
 fn is_of_this_machine(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']').map_or(rest, |(name, _)| name),

@@ -1,4 +1,4 @@
-//! A span: something that took time, with what is known of it, and where it stands in its trace.
+//! A span: an operation with its duration, its attributes and its place in a trace.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use setpoint_protocol::{TaskId, Timestamp};
 
 use crate::attribute::Attribute;
 
-/// The trace of a task: the same whichever process tells of it.
+/// The trace of a task: the same in every process that exports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TraceId(pub [u8; 16]);
 
-/// One span of it: the same whichever process tells of it.
+/// A span of a trace: the same in every process that exports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpanId(pub [u8; 8]);
 
 impl TraceId {
-    /// Of this task.
+    /// Derives the trace of a task.
     #[must_use]
     pub fn of(task: &TaskId) -> Self {
         TraceId(derived("trace", task, 0, ""))
@@ -23,7 +23,7 @@ impl TraceId {
 }
 
 impl SpanId {
-    /// Of what begins with a record of a task; `what` tells apart what begins with the same one.
+    /// Derives the id of a span that begins with a record of a task; `what` distinguishes spans that begin with the same one.
     #[must_use]
     pub fn of(task: &TaskId, seq: u64, what: &str) -> Self {
         SpanId(derived("span", task, seq, what))
@@ -36,7 +36,7 @@ impl fmt::Display for SpanId {
     }
 }
 
-/// Bytes that depend on these alone. All zeros mean "no id" in a trace, so they never come out.
+/// Derives bytes from the arguments. All zeros mean "no id" in a trace, so they are never returned.
 fn derived<const N: usize>(kind: &str, task: &TaskId, seq: u64, what: &str) -> [u8; N] {
     let mut hasher = blake3::Hasher::new();
     for part in [kind, task.as_str(), what] {
@@ -51,50 +51,50 @@ fn derived<const N: usize>(kind: &str, task: &TaskId, seq: u64, what: &str) -> [
     bytes
 }
 
-/// Whether a span stands for something inside this process or for a wait for something outside.
+/// Whether a span is an operation of this process or a wait for something outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanKind {
-    /// Inside.
+    /// An operation of this process.
     Internal,
     /// A wait for a model.
     Client,
 }
 
-/// Something that happened at one moment of a span.
+/// An event at one moment of a span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// When.
+    /// Time of the event.
     pub at: Timestamp,
-    /// What, as one of few names.
+    /// Name, one of a small set.
     pub name: &'static str,
-    /// What is known of it.
+    /// Attributes of the event.
     pub attributes: Vec<Attribute>,
 }
 
 /// A span that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// Its trace.
+    /// Trace that it belongs to.
     pub trace: TraceId,
-    /// It.
+    /// Id of the span.
     pub id: SpanId,
-    /// The span that it belongs to; none for a task's own.
+    /// Enclosing span; `None` for a task's own.
     pub parent: Option<SpanId>,
-    /// What it is, as one of few names.
+    /// Name, one of a small set.
     pub name: String,
-    /// Inside or outside.
+    /// Kind of the span.
     pub kind: SpanKind,
-    /// When it began: the time of a record.
+    /// Time of the record that began it.
     pub start: Timestamp,
-    /// When it ended: the time of a record, not before the beginning.
+    /// Time of the record that ended it, not before `start`.
     pub end: Timestamp,
-    /// What is known of it.
+    /// Attributes of the span.
     pub attributes: Vec<Attribute>,
-    /// What happened in it, in order.
+    /// Events in it, in order.
     pub events: Vec<Event>,
-    /// Events that were too many to be kept.
+    /// Number of events that were dropped above the limit.
     pub events_dropped: u32,
-    /// What went wrong, as one of few words, if it did.
+    /// Class of its failure, one of a small set; `None` if it succeeded.
     pub error: Option<String>,
 }
 
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_depend_on_their_place_alone_and_differ() {
+    fn ids_are_distinct_and_depend_only_on_their_place() {
         let (one, other) = (TaskId::mint("a goal", 1), TaskId::mint("a goal", 2));
         assert_eq!(TraceId::of(&one), TraceId::of(&TaskId::mint("a goal", 1)));
         assert_ne!(TraceId::of(&one), TraceId::of(&other));
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(distinct.len(), ids.len());
         assert!(ids.iter().all(|id| id.0 != [0; 8]));
         assert_eq!(ids[0].to_string().len(), 16);
-        // What traces are found by must not change from one version to the next.
+        // Traces are found by their ids, which must not change from one version to the next.
         expect_test::expect!["3c7ca2b8bd32f2b0"].assert_eq(&SpanId::of(&one, 1, "task").to_string());
     }
 }

@@ -1,4 +1,4 @@
-//! The HTTP client that OTLP goes over: the same stack as for models, and no other.
+//! The HTTP client for OTLP: the same stack as for models.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,12 +8,12 @@ use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 
 use super::{EXPORT_MS_MAX, OtlpError, endpoint};
 
-/// Bytes of an answer that are read; a collector has little to say.
+/// Most bytes of an answer that are read; a collector's answers are short.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// Time in which a connection must stand.
+/// Time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Sends messages, and remembers why the last one did not get there.
+/// Sends messages, and stores why the last one failed.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
     http: reqwest::Client,
@@ -21,20 +21,20 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// For a collector at this address. One of this machine is asked past any proxy.
+    /// Creates a client for a collector at this address. Requests to localhost bypass the proxy.
     pub(super) fn new(address: &str) -> Result<Self, OtlpError> {
-        // A provider that is installed already is the same one: no other is built in.
+        // A provider that is already installed is the same one: no other is built in.
         drop(rustls::crypto::ring::default_provider().install_default());
         let builder = || {
             let builder = reqwest::Client::builder()
                 .connect_timeout(CONNECT_TIMEOUT)
                 .timeout(Duration::from_millis(EXPORT_MS_MAX))
-                // Headers may hold a key, which is for this address alone.
+                // Headers may hold a key, which only this address may see.
                 .redirect(reqwest::redirect::Policy::none());
             if endpoint::is_of_this_machine(address) { builder.no_proxy() } else { builder }
         };
         let built = match builder().build() {
-            // A machine without certificate authorities can still reach a collector that needs none.
+            // A machine without certificate authorities can still reach a collector over plain HTTP.
             Err(_) if address.starts_with("http://") => builder().tls_certs_only([]).build(),
             built => built,
         };
@@ -42,7 +42,7 @@ impl Client {
         Ok(Client { http, failure: Arc::default() })
     }
 
-    /// Why the last message did not get there, as far as the connection knows.
+    /// Returns why the last message failed, as far as the connection knows.
     pub(super) fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -60,7 +60,7 @@ impl HttpClient for Client {
         let mut answer = match sent.send().await {
             Ok(answer) => answer,
             Err(error) => {
-                // An address may hold a password.
+                // The URL in the error may hold a password.
                 let error = error.without_url();
                 self.failed(Some(chain(&error)));
                 return Err(error.into());
@@ -72,7 +72,7 @@ impl HttpClient for Client {
             *headers = std::mem::take(answer.headers_mut());
         }
         let mut body = Vec::new();
-        // What it says decides nothing, so one that is cut is as good as one that is whole.
+        // The answer's text decides nothing, so a cut one is good enough.
         while let Ok(Some(piece)) = answer.chunk().await {
             body.extend_from_slice(&piece);
             if body.len() > ANSWER_BYTES_MAX {
@@ -84,7 +84,7 @@ impl HttpClient for Client {
     }
 }
 
-/// An error with its sources.
+/// Formats an error with its sources.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

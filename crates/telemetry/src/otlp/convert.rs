@@ -1,4 +1,4 @@
-//! Our spans in the words of the OpenTelemetry SDK.
+//! Converts spans to the types of the OpenTelemetry SDK.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +10,7 @@ use setpoint_protocol::Timestamp;
 use crate::attribute::{self, Attribute, ERROR_TYPE, SCHEMA_URL};
 use crate::span;
 
-/// A span as the exporter takes it.
+/// Converts a span for the exporter.
 pub(super) fn span_data(span: span::Span, scope: &InstrumentationScope) -> SpanData {
     let mut attributes = key_values(span.attributes);
     let status = match span.error {
@@ -49,7 +49,7 @@ pub(super) fn span_data(span: span::Span, scope: &InstrumentationScope) -> SpanD
     }
 }
 
-/// Who made them, and which names are used.
+/// Returns the scope: the program that made the spans, and the schema of their names.
 pub(super) fn scope(version: &str) -> InstrumentationScope {
     InstrumentationScope::builder("setpoint")
         .with_version(version.to_owned())
@@ -61,7 +61,7 @@ fn event(event: span::Event) -> Event {
     Event::new(event.name, time(event.at), key_values(event.attributes), 0)
 }
 
-/// Attributes as the SDK has them.
+/// Converts attributes to the SDK's type.
 pub(super) fn key_values(attributes: Vec<Attribute>) -> Vec<KeyValue> {
     attributes.into_iter().map(|(name, held)| KeyValue::new(name, value(held))).collect()
 }
@@ -78,7 +78,7 @@ fn value(value: attribute::Value) -> Value {
     }
 }
 
-/// A moment before 1970 counts as 1970: OTLP has no others.
+/// Converts a time; one before 1970 becomes 1970, because OTLP has no earlier ones.
 fn time(at: Timestamp) -> SystemTime {
     let micros = u64::try_from(at.as_micros()).unwrap_or(0);
     SystemTime::UNIX_EPOCH + Duration::from_micros(micros)

@@ -3,12 +3,12 @@
 use setpoint_protocol::text::clip;
 use url::{Host, Position, Url};
 
-/// Characters of an address.
+/// Most characters of an address.
 pub const ENDPOINT_CHARS_MAX: usize = 2_048;
-/// Characters of an address in an error.
+/// Most characters of an address in an error.
 const SHOWN_CHARS_MAX: usize = 200;
 
-/// What is sent to a collector; each has a path of its own.
+/// A kind of telemetry with a path of its own at the collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Spans.
@@ -17,7 +17,7 @@ pub enum Signal {
     Metrics,
 }
 
-/// The text is no address of a collector.
+/// The text is not the address of a collector.
 #[derive(Debug, thiserror::Error)]
 #[error("use {shown:?} as the address of a collector: {reason}")]
 pub struct EndpointError {
@@ -25,10 +25,10 @@ pub struct EndpointError {
     reason: &'static str,
 }
 
-/// The address of a signal below the address of a collector, as the OTLP exporter's specification has it.
+/// Returns the address of a signal below a collector's address, as the specification of the OTLP exporter defines it.
 ///
 /// # Errors
-/// What is no address over HTTP.
+/// If the text is not an HTTP address.
 pub fn endpoint(base: &str, signal: Option<Signal>) -> Result<String, EndpointError> {
     let base = base.trim();
     let wrong = |reason| EndpointError { shown: clip(&seen(base), SHOWN_CHARS_MAX), reason };
@@ -52,13 +52,13 @@ pub fn endpoint(base: &str, signal: Option<Signal>) -> Result<String, EndpointEr
     Ok(url.to_string())
 }
 
-/// An address as it may be seen: scheme, host and port, and of the rest no more than that it is there, for any of it may be
-/// a key.
+/// Returns an address without anything that may be a key: scheme, host and port, and `…` for each other part that is
+/// present.
 #[must_use]
 pub fn seen(address: &str) -> String {
     let url = Url::parse(address).ok();
     let host = url.as_ref().and_then(|url| Some((url, url.host_str().filter(|host| !host.is_empty())?)));
-    // An `@` behind the host tells of a password with a `/`, `?` or `#` in it: what reads like a host is a part of that.
+    // An `@` after the host means that a password holds a `/`, `?` or `#`: the apparent host is a part of the password.
     let is_meant = |url: &Url| !url[Position::BeforePath..].contains('@');
     let Some((url, host)) = host.filter(|(url, _)| is_meant(url)) else {
         let is_scheme = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -72,7 +72,7 @@ pub fn seen(address: &str) -> String {
     format!("{}://{user}{host}{port}{path}{rest}", url.scheme())
 }
 
-/// Whether it is on this machine: then no proxy stands between.
+/// Returns whether the address is on this machine, so that it needs no proxy.
 pub(super) fn is_of_this_machine(address: &str) -> bool {
     let url = Url::parse(address).ok();
     match url.as_ref().and_then(Url::host) {
@@ -88,19 +88,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signal_has_its_place_below_the_collectors() {
+    fn signal_path_is_appended_to_the_collectors_address() {
         let traces = |base| endpoint(base, Some(Signal::Traces)).unwrap();
         assert_eq!(traces("http://127.0.0.1:4318"), "http://127.0.0.1:4318/v1/traces");
         assert_eq!(traces(" http://127.0.0.1:4318/ "), "http://127.0.0.1:4318/v1/traces");
         assert_eq!(traces("https://c.example/otlp/?k=1"), "https://c.example/otlp/v1/traces?k=1");
         let metrics = endpoint("http://[::1]:4318", Some(Signal::Metrics)).unwrap();
         assert_eq!(metrics, "http://[::1]:4318/v1/metrics");
-        // An address that was given for one signal is that signal's.
+        // An address given for one signal is used unchanged.
         assert_eq!(endpoint("http://c.example/t", None).unwrap(), "http://c.example/t");
     }
 
     #[test]
-    fn what_is_no_address_is_refused_without_its_password() {
+    fn invalid_address_is_refused_without_its_password() {
         let long = format!("http://{}", "a".repeat(ENDPOINT_CHARS_MAX));
         for bad in ["", "collector:4318", "ftp://c.example", "localhost", "http://", "unix:///x", &long] {
             assert!(endpoint(bad, Some(Signal::Traces)).is_err(), "{bad}");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_seen_without_what_may_be_a_key() {
+    fn shown_address_hides_everything_that_may_be_a_key() {
         for (address, expected) in [
             ("http://c.example", "http://c.example"),
             ("https://c.example:4318/", "https://c.example:4318"),
@@ -120,7 +120,7 @@ mod tests {
             ("http://ada:PASSWD@c/x", "http://…@c/…"),
             ("http://PASSWD@c", "http://…@c"),
             ("http://ada:PA@SSWD@c", "http://…@c"),
-            // None of these has the host that its writer meant.
+            // In none of these is the parsed host the intended one.
             ("http://ada:PA?SSWD@c", "http://…"),
             ("http://ada:PA#SSWD@c", "http://…"),
             ("http://ada:PA/SSWD@c", "http://…"),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_told_by_its_host_alone() {
+    fn localhost_is_recognised_by_the_host_alone() {
         for address in ["http://127.0.0.1:4318", "http://localhost:1", "http://[::1]/x", "http://127.1"] {
             assert!(is_of_this_machine(address), "{address}");
         }

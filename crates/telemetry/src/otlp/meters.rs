@@ -1,4 +1,4 @@
-//! Measures, summed up by the OpenTelemetry SDK until they are read.
+//! Measures, aggregated by the OpenTelemetry SDK until they are read.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -19,7 +19,7 @@ use crate::measure::{Instrument, Measure};
 #[derive(Debug)]
 pub(super) struct Meters {
     reader: Reader,
-    /// Holds what the reader reads.
+    /// Keeps the pipeline of the reader alive.
     _provider: SdkMeterProvider,
     histograms: BTreeMap<Instrument, Histogram<f64>>,
     counters: BTreeMap<Instrument, Counter<u64>>,
@@ -48,18 +48,18 @@ impl Meters {
         Meters { reader, _provider: provider, histograms, counters }
     }
 
-    /// Adds a measure.
+    /// Adds a measure to its instrument.
     pub(super) fn record(&self, measure: Measure) {
         let attributes = key_values(measure.attributes);
         if let Some(histogram) = self.histograms.get(&measure.instrument) {
             histogram.record(measure.value, &attributes);
         } else if let Some(counter) = self.counters.get(&measure.instrument) {
-            // What is only counted comes as whole numbers.
+            // Measures of counters are whole numbers.
             counter.add(measure.value as u64, &attributes);
         }
     }
 
-    /// What was measured since the process began.
+    /// Returns the aggregated metrics.
     pub(super) fn read(&self) -> Result<ResourceMetrics, opentelemetry_sdk::error::OTelSdkError> {
         let mut metrics = ResourceMetrics::default();
         self.reader.collect(&mut metrics)?;
@@ -67,7 +67,7 @@ impl Meters {
     }
 }
 
-/// A reader that is read by us, not by a thread of the SDK.
+/// A reader that the exporter's task reads, instead of a thread of the SDK.
 #[derive(Clone, Debug)]
 struct Reader(Arc<ManualReader>);
 

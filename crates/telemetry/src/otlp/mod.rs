@@ -1,7 +1,8 @@
-//! Spans and measures to a collector, as OTLP over HTTP.
+//! Sends spans and measures to a collector, as OTLP over HTTP.
 //!
-//! Nobody waits for it: what is told goes into a bounded queue, and one task of its own sends it on. What the collector
-//! does not take is tried again for as long as [`EXPORT_MS_MAX`] and then lost; that is counted and said, once.
+//! No caller waits for it: spans and measures go into a bounded queue, and a tokio task of its own sends them. A message
+//! that the collector does not take is retried for at most [`EXPORT_MS_MAX`] and then lost; the loss is counted and
+//! reported once.
 
 mod client;
 mod convert;
@@ -20,57 +21,57 @@ pub use self::endpoint::{ENDPOINT_CHARS_MAX, EndpointError, Signal, endpoint, se
 use self::worker::Worker;
 use crate::task::Told;
 
-/// Records whose spans and measures wait to be sent; what comes beyond it is dropped.
+/// Most records whose spans and measures wait to be sent; further ones are dropped.
 pub const QUEUE_MAX: usize = 4_096;
-/// Spans in one message to the collector.
+/// Most spans in one message to the collector.
 pub const BATCH_SPANS_MAX: usize = 512;
-/// Milliseconds that spans wait for company.
+/// Longest time in milliseconds that spans wait for a batch to fill.
 pub const FLUSH_MS: u64 = 1_000;
-/// Milliseconds between messages with metrics.
+/// Time in milliseconds between messages with metrics.
 pub const METRICS_MS: u64 = 60_000;
-/// Milliseconds for one message, further tries included.
+/// Time limit in milliseconds for one message, retries included.
 pub const EXPORT_MS_MAX: u64 = 5_000;
-/// Milliseconds for what is left when the process ends.
+/// Time limit in milliseconds for the rest when the process ends.
 pub const FINISH_MS_MAX: u64 = 2_000;
 
-/// Where to, and as whom.
+/// Addresses of the collector, and the identity of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where spans go, the path included; none: nowhere.
+    /// Address for spans, with its path; `None` to send no spans.
     pub traces: Option<String>,
-    /// Where metrics go, the path included; none: nowhere.
+    /// Address for metrics, with its path; `None` to send no metrics.
     pub metrics: Option<String>,
     /// `service.name`.
     pub service: String,
     /// `service.version`.
     pub version: String,
-    /// `service.instance.id`: what tells this process from others that run at the same time.
+    /// `service.instance.id`: distinguishes this process from others that run at the same time.
     pub instance: String,
 }
 
-/// Telemetry cannot be sent as it is configured.
+/// Why telemetry cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum OtlpError {
-    /// There is no HTTP client on this machine.
+    /// The HTTP client cannot be set up.
     #[error("set up HTTPS for telemetry: {reason}")]
     Client {
-        /// Why.
+        /// Reason, as text.
         reason: String,
     },
-    /// The exporter refuses what the environment says of it.
+    /// The exporter refuses its configuration, such as an environment variable.
     #[error("set up the export of telemetry")]
     Exporter(#[source] opentelemetry_otlp::ExporterBuildError),
-    /// The collector did not take what it was sent.
+    /// The collector did not take a message.
     #[error("send {what}: {reason}")]
     Send {
-        /// Which of it.
+        /// Kind of the message: spans or metrics.
         what: &'static str,
-        /// Why.
+        /// Reason, as text.
         reason: String,
     },
 }
 
-/// Sends to a collector. What it is given last is sent by [`Exporter::finish`].
+/// Sends telemetry to a collector. [`Exporter::finish`] sends what is still queued.
 #[derive(Debug)]
 pub struct Exporter {
     queue: Mutex<Option<mpsc::Sender<Told>>>,
@@ -80,7 +81,7 @@ pub struct Exporter {
     has_metrics: bool,
 }
 
-/// How many spans there were.
+/// Counts of spans given to the exporter and taken by the collector.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     given: AtomicU64,
@@ -88,17 +89,17 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// The collector has taken so many.
+    /// Counts spans that the collector has taken.
     pub(crate) fn taken(&self, spans: usize) {
         self.taken.fetch_add(spans as u64, Ordering::Relaxed);
     }
 }
 
 impl Exporter {
-    /// Begins to send, on the runtime that this is called in. Nothing is connected yet.
+    /// Starts sending, on the runtime in which this is called. Does not connect yet.
     ///
     /// # Errors
-    /// Where the system or the environment do not allow it.
+    /// If the HTTP client or an exporter cannot be set up.
     pub fn start(settings: &Settings) -> Result<Self, OtlpError> {
         let counts = Arc::new(Counts::default());
         let worker = Worker::new(settings, Arc::clone(&counts))?;
@@ -113,9 +114,9 @@ impl Exporter {
         })
     }
 
-    /// Sends this on some time soon. Never waits: what does not fit into the queue is dropped, and missing in the end.
+    /// Queues spans and measures. Never waits: if the queue is full they are dropped, and counted as missing.
     pub fn send(&self, mut told: Told) {
-        // What goes nowhere takes no place in the queue, and cannot be lost.
+        // Telemetry without an address takes no place in the queue, and does not count as lost.
         if !self.has_traces {
             told.spans.clear();
         }
@@ -131,14 +132,14 @@ impl Exporter {
         }
     }
 
-    /// Spans that it was given and the collector has not taken: lost, once it has finished.
+    /// Returns how many given spans the collector has not taken; after [`Self::finish`] these are lost.
     #[must_use]
     pub fn spans_missing(&self) -> u64 {
         let taken = self.counts.taken.load(Ordering::Relaxed);
         self.counts.given.load(Ordering::Relaxed).saturating_sub(taken)
     }
 
-    /// Sends what is left, for [`FINISH_MS_MAX`] at most, and says what was lost.
+    /// Sends the rest for at most [`FINISH_MS_MAX`], and warns of losses.
     pub async fn finish(&self) {
         drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
         let sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -155,10 +156,10 @@ impl Exporter {
     }
 }
 
-/// Whether a collector answers at these addresses: each is sent a message without anything in it.
+/// Checks that a collector answers at these addresses, by sending each an empty message.
 ///
 /// # Errors
-/// The first that does not take it, and why.
+/// The first address whose message is not taken, and why.
 pub async fn reach(settings: &Settings) -> Result<(), OtlpError> {
     Worker::new(settings, Arc::default())?.reach().await
 }

@@ -1,4 +1,4 @@
-//! The task that sends: batches of spans as they come, metrics now and then.
+//! The task that sends: spans in batches as they come, metrics periodically.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +21,10 @@ use super::meters::Meters;
 use super::{BATCH_SPANS_MAX, Counts, EXPORT_MS_MAX, FLUSH_MS, METRICS_MS, OtlpError, Settings, seen};
 use crate::task::Told;
 
-/// Further tries of a message that a collector did not take.
+/// Most retries of a message that a collector did not take.
 const RETRIES_MAX: usize = 1;
 
-/// Sends what it is told.
+/// The state of the sending task.
 pub(super) struct Worker {
     traces: Option<Way<SpanExporter>>,
     metrics: Option<Way<MetricExporter>>,
@@ -35,7 +35,7 @@ pub(super) struct Worker {
     counts: Arc<Counts>,
 }
 
-/// An exporter, and whether it was said already that nothing gets through it.
+/// An exporter, with its address and whether its failure was reported.
 struct Way<E> {
     exporter: E,
     client: Client,
@@ -44,7 +44,7 @@ struct Way<E> {
 }
 
 impl<E> Way<E> {
-    /// Says why nothing gets through, the first time.
+    /// Reports why messages fail, as a warning only the first time.
     fn failed(&mut self, error: &dyn std::error::Error) {
         let reason = self.reason(error);
         if std::mem::replace(&mut self.has_warned, true) {
@@ -82,7 +82,7 @@ impl Worker {
         Ok(Worker { traces, metrics, meters, scope, spans: Vec::new(), has_new_measures: false, counts })
     }
 
-    /// Until nothing comes any more and everything is sent.
+    /// Runs until the queue is closed and everything is sent.
     pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Told>) {
         let every = |ms| {
             let period = Duration::from_millis(ms);
@@ -145,13 +145,13 @@ impl Worker {
             Err(error) => Err(error),
         };
         if let Err(error) = sent {
-            // What was not taken is in the next message, and there is one even where nothing more is measured.
+            // The next message includes these metrics. Ensure that there is one even if nothing more is measured.
             self.has_new_measures = true;
             way.failed(&error);
         }
     }
 
-    /// Sends empty messages and sees whether they are taken.
+    /// Sends empty messages, and checks that they are taken.
     pub(super) async fn reach(&self) -> Result<(), OtlpError> {
         if let Some(way) = &self.traces {
             let sent = within_time(way.exporter.export(Vec::new())).await;
@@ -165,13 +165,13 @@ impl Worker {
     }
 }
 
-/// A message with all of its tries: the exporter's own limit is one try's.
+/// Limits the time of a message with all its retries: the exporter's own limit applies to one try.
 async fn within_time(sent: impl Future<Output = OTelSdkResult>) -> OTelSdkResult {
     let limit = Duration::from_millis(EXPORT_MS_MAX);
     tokio::time::timeout(limit, sent).await.unwrap_or(Err(OTelSdkError::Timeout(limit)))
 }
 
-/// One further try: the end of a process is not to be kept waiting by a collector that is not there.
+/// Returns the retry policy: one retry, because an absent collector must not delay the end of a process.
 fn retries() -> RetryPolicy {
     RetryPolicy::recommended().with_max_retries(RETRIES_MAX)
 }

@@ -66,9 +66,9 @@ fn report() -> AuditReport {
 }
 
 #[test]
-fn a_report_has_one_text() {
+fn report_renders_as_text() {
     let rendered = render(&report());
-    // Findings of all kinds are there, so that a rate can be taken of the first of each.
+    // Every kind has a series from the start, so that a rate covers the first finding of each.
     let findings = rendered.lines().filter(|line| line.starts_with("setpoint_findings_total{")).count();
     assert_eq!(findings, FindingKind::ALL.len());
     let shown: Vec<&str> = rendered
@@ -157,13 +157,13 @@ fn a_report_has_one_text() {
     assert_eq!(rendered, render(&report()), "the order is always the same");
 }
 
-/// A hostile name is one label of one line, however it is written.
+/// A hostile name is one label value on one line.
 #[test]
-fn names_from_outside_stay_in_their_label() {
+fn hostile_names_stay_inside_their_label() {
     let mut report = report();
     let name = format!("x\"}} 1\nsetpoint_tasks_total{{end=\"accept\"}} 99\\\u{1b}[2J{}", "é".repeat(500));
     report.tool_health[0].tool = name.clone();
-    // The same once it is cut.
+    // Equal after cutting.
     let double = ToolHealth { tool: format!("{name}e"), ..report.tool_health[0].clone() };
     report.tool_health.push(double);
     report.false_claims[0].model = name;
@@ -177,7 +177,7 @@ fn names_from_outside_stay_in_their_label() {
 }
 
 #[test]
-fn many_names_are_bounded_and_counted() {
+fn series_are_bounded_and_the_rest_is_counted() {
     let mut report = report();
     let one = report.tool_health[0].clone();
     report.tool_health =

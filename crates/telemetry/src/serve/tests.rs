@@ -17,10 +17,10 @@ fn client() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap()
 }
 
-/// What comes back of these bytes, to the end of the connection.
+/// Sends these bytes, and returns the answer up to the end of the connection.
 async fn raw(address: SocketAddr, sent: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    // It may hang up before all of it is sent.
+    // The server may close the connection before all of it is sent.
     drop(stream.write_all(sent).await);
     let mut answer = Vec::new();
     drop(stream.read_to_end(&mut answer).await);
@@ -28,7 +28,7 @@ async fn raw(address: SocketAddr, sent: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn there_is_one_page_and_it_is_read_only() {
+async fn only_one_page_is_served_and_it_is_read_only() {
     let (address, stop, serving) = served().await;
     let client = client();
     let page = client.get(format!("http://{address}/metrics")).send().await.unwrap();
@@ -50,7 +50,7 @@ async fn there_is_one_page_and_it_is_read_only() {
 }
 
 #[tokio::test]
-async fn an_address_that_others_reach_is_refused_unless_it_is_wanted() {
+async fn address_others_can_reach_is_refused_unless_allowed() {
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
         let refused = bind(address.parse().unwrap(), Reach::ThisMachine).await;
         assert!(matches!(refused, Err(ServeError::NotLoopback { .. })), "{address}");
@@ -62,7 +62,7 @@ async fn an_address_that_others_reach_is_refused_unless_it_is_wanted() {
 }
 
 #[tokio::test]
-async fn another_name_for_this_machine_reads_nothing() {
+async fn request_under_a_foreign_host_name_is_refused() {
     let (address, ..) = served().await;
     for (host, status) in [
         ("evil.example", "403"),
@@ -78,7 +78,7 @@ async fn another_name_for_this_machine_reads_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_or_no_http_is_refused_and_the_next_is_served() {
+async fn oversized_or_invalid_requests_do_not_stop_the_next_one() {
     let (address, ..) = served().await;
     let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "a".repeat(2 * REQUEST_BYTES_MAX));
     let many = format!("GET /metrics HTTP/1.1\r\n{}\r\n", "X: y\r\n".repeat(HEADERS_MAX + 1));
@@ -90,9 +90,9 @@ async fn what_is_too_large_or_no_http_is_refused_and_the_next_is_served() {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
-/// Clients that say nothing take all places; they are put out when their time is up, and whoever waits is served.
+/// Silent clients take all places; they are dropped when their time is up, and the waiting client is served.
 #[tokio::test(start_paused = true)]
-async fn silent_clients_do_not_keep_others_out_for_long() {
+async fn silent_clients_block_others_only_briefly() {
     let (address, ..) = served().await;
     let begun = tokio::time::Instant::now();
     let mut silent = Vec::new();

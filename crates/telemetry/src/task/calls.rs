@@ -1,4 +1,4 @@
-//! What a task asks of models and tools: one span an attempt.
+//! Spans for the questions to models and the tool calls of a task: one per attempt.
 
 use serde_json::json;
 use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Part, Purpose, Reasked, Record, Reply, Usage};
@@ -12,18 +12,18 @@ use crate::attribute::{Attribute, Value};
 use crate::measure::{Instrument, Measure};
 use crate::span::{Span, SpanKind};
 
-/// An ask whose answer is not there yet.
+/// An ask without an answer so far.
 #[derive(Debug)]
 pub(super) struct OpenCall {
     span: Span,
-    /// The record that the attempt began with.
+    /// Number of the record with which the attempt began.
     seq: u64,
-    /// What is said of every attempt.
+    /// Attributes of every attempt.
     common: Vec<Attribute>,
     is_model: bool,
 }
 
-/// How an attempt ended.
+/// The result of an attempt.
 #[derive(Debug, Default)]
 struct End {
     error: Option<String>,
@@ -50,7 +50,7 @@ impl TaskTrace {
                 (span, common, true)
             }
             Ask::Tool { call: asked, phase, .. } => {
-                // A model may have made a name up; what is told is one of the catalogue's.
+                // A model may have invented the name; only names of the catalogue are exported.
                 let is_known = self.tools.contains(&asked.tool);
                 let tool =
                     if is_known { clip(&asked.tool, NAME_CHARS_MAX) } else { names::ERROR_OTHER.to_owned() };
@@ -71,8 +71,8 @@ impl TaskTrace {
         self.calls.insert(call, OpenCall { span, seq: record.seq, common, is_model });
     }
 
-    /// The attempt before failed; the next one begins where it ends. (When it failed is not on record, so a wait between
-    /// the two counts as its own.)
+    /// Ends the failed attempt and begins the next one at the same time. The time of the failure is not recorded, so a wait
+    /// between the two counts as a part of the first.
     pub(super) fn reasked(&mut self, record: &Record, reasked: &Reasked) {
         let Some(open) = self.calls.remove(&reasked.call) else { return };
         let OpenCall { span, common, is_model, .. } = &open;
@@ -81,7 +81,7 @@ impl TaskTrace {
         next.attributes = attributes(common, reasked.attempt);
         let next = OpenCall { span: next, seq: record.seq, common: common.clone(), is_model: *is_model };
         let end = End {
-            // Which of the kinds it was is not on record, its words are.
+            // The kind of the failure is not recorded, only its text.
             error: Some(names::ERROR_OTHER.to_owned()),
             usage: reasked.spent,
             attributes: self.content(names::REASON, &reasked.reason).into_iter().collect(),
@@ -110,7 +110,7 @@ impl TaskTrace {
         self.end_attempt(record, open, end);
     }
 
-    /// What is open still when the task ends will not be answered.
+    /// Ends the calls that are still open when the task ends: they will not be answered.
     pub(super) fn end_calls(&mut self, record: &Record) {
         for open in std::mem::take(&mut self.calls).into_values() {
             self.end_attempt(record, open, interrupted(Usage::default()));
@@ -139,7 +139,7 @@ impl TaskTrace {
 
     fn end_attempt(&mut self, record: &Record, open: OpenCall, end: End) {
         let OpenCall { mut span, seq, common, is_model } = open;
-        // It was the task's that this one was forked from; here it is told from when it is asked again.
+        // It began in the task from which this one was forked; here it is exported from the record that asks it again.
         if seq <= self.taken_over {
             return;
         }
@@ -163,7 +163,7 @@ impl TaskTrace {
         let common: Vec<Attribute> = common.iter().filter(of).cloned().collect();
         let with = |more: Attribute| common.iter().cloned().chain([more]).collect();
         for (kind, tokens) in [("input", end.usage.tokens_in), ("output", end.usage.tokens_out)] {
-            // A model that does not count says nothing of how much it takes.
+            // A model that does not count its tokens reports 0 for both.
             if !end.usage.is_zero() {
                 self.told.measures.push(Measure {
                     instrument: Instrument::Tokens,
@@ -180,7 +180,7 @@ impl TaskTrace {
         self.told.measures.push(Measure { instrument: Instrument::OperationSeconds, value, attributes });
     }
 
-    /// What an ask stands in: the making of the plan, or the activity of whoever asks.
+    /// Returns the parent of an ask's span: the making of the plan, or the activity of the asking role.
     fn parent_of(&self, call: CallId, ask: &Ask) -> Option<crate::span::SpanId> {
         let is_of_plan = matches!(ask, Ask::Model { purpose: Purpose::Plan, .. });
         let plan = self.plan.as_ref().filter(|_| is_of_plan);
@@ -188,7 +188,7 @@ impl TaskTrace {
         plan.or(self.activities.get(&asker)).map(|span| span.id).or(self.root_id())
     }
 
-    /// Provider and model that a role asks, as the conventions name them; no model where its name is not known.
+    /// Returns the provider and the model that a role asks, as the conventions name them; `None` if the model is not known.
     fn model_of(&self, role: RoleId) -> (String, Option<String>) {
         let name = clip(&self.models.of(role).name, NAME_CHARS_MAX);
         match name.split_once('/') {
@@ -208,7 +208,7 @@ fn attributes(common: &[Attribute], attempt: u32) -> Vec<Attribute> {
     common.iter().cloned().chain([(names::ATTEMPT, attempt.into())]).collect()
 }
 
-/// A reply in the conventions' form, with bounded pieces.
+/// Formats a reply as the conventions define it, with bounded parts.
 fn messages(reply: &Reply) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => Some(json!({ "type": "text", "content": clip(text, CONTENT_CHARS_MAX) })),

@@ -1,4 +1,4 @@
-//! What the messages of a task tell: plans, verdicts, corrections, rounds, faults, the end.
+//! Spans and events from the messages of a task: plans, verdicts, corrections, rounds, faults, the end.
 
 use setpoint_protocol::message::{
     CorrectionSignal, FinalResult, Loss, MacroState, SubTaskOutcome, TaskFault, Verdict, VerdictWord,
@@ -13,7 +13,7 @@ use crate::attribute::{Attribute, Value};
 use crate::measure::{Instrument, Measure};
 
 impl TaskTrace {
-    /// Takes a message in, between what its sender did and what its receivers will do.
+    /// Applies a message, after its sender's activity and before those of its receivers.
     pub(super) fn message(&mut self, record: &Record, payload: Payload) {
         let from = Some(record.from);
         match payload {
@@ -56,12 +56,12 @@ impl TaskTrace {
         }
     }
 
-    /// R2 has what a plan is made of.
+    /// Begins the span of R2's plan, when R2 has received its input.
     pub(super) fn begin_plan(&mut self, record: &Record) {
         let planner = RoleId::Planner;
         let parent = self.activities.get(&Address::singleton(planner)).map(|activity| activity.id);
         let Some(parent) = parent else { return };
-        // One that was never dispatched, as far as its record can be read.
+        // A plan that was never dispatched, or whose dispatch cannot be read.
         self.end_plan(record.at);
         let mut plan = self.span(record, "plan", Some(parent), format!("plan {planner}"));
         plan.attributes = vec![
@@ -74,7 +74,7 @@ impl TaskTrace {
         self.plan = Some(plan);
     }
 
-    /// Something that is known of the task.
+    /// Adds attributes to the task's span.
     fn know(&mut self, attributes: impl IntoIterator<Item = Attribute>) {
         if let Some(root) = &mut self.root {
             root.attributes.extend(attributes);
@@ -90,7 +90,7 @@ impl TaskTrace {
         self.tell(Some(record.from), record, names::CORRECTION, attributes);
     }
 
-    /// The end of an effector's life.
+    /// Ends the activities of an effector.
     fn judged(&mut self, record: &Record, outcome: &SubTaskOutcome) {
         self.verdicts(record, &outcome.criteria_verdicts);
         for role in [RoleId::Executor, RoleId::AgentValidator] {
@@ -105,7 +105,7 @@ impl TaskTrace {
         }
     }
 
-    /// Verdicts are told of whoever sends them.
+    /// Adds an event per verdict to the activity of the sender.
     fn verdicts(&mut self, record: &Record, verdicts: &[Verdict]) {
         for verdict in verdicts {
             let (label, value) = match verdict.verdict {
@@ -126,7 +126,7 @@ impl TaskTrace {
         }
     }
 
-    /// A fault is told of the task; whoever in the task reports it has failed.
+    /// Adds a fault to the task's span, and marks the activity of the reporting role as failed.
     fn faulted(&mut self, record: &Record, fault: &TaskFault) {
         let mut attributes = vec![
             (names::AGENT_NAME, fault.role.name().into()),
@@ -141,7 +141,7 @@ impl TaskTrace {
         }
     }
 
-    /// What R7 decided of a round, as facts of its activity and for its event.
+    /// Returns R7's decision on a round as attributes for the event, after adding them to its activity.
     fn round_facts(
         &mut self,
         loss: &Loss,
@@ -218,7 +218,7 @@ impl TaskTrace {
         }
     }
 
-    /// The task's own span ends last.
+    /// Ends the task. Its own span ends last.
     fn end_task(&mut self, record: &Record) {
         self.end_calls(record);
         self.end_round(record.at);

@@ -1,10 +1,10 @@
-//! From the records of one task to its spans and measures. Pure: the same records give the same spans, ids included.
+//! Converts the records of one task to spans and measures. Pure: the same records give the same spans, ids included.
 //!
-//! The tree: the task, in it every role's activity a round (an effector's is its whole life), in R2's the making of
-//! the plan, in those the attempts of questions to models and of tool calls. A span is told when it has ended; its times
-//! are those of records. Verdicts, corrections and rounds are events of the activity that they come from.
+//! The tree: the task; in it one activity per role and round (an effector's spans its whole life); in R2's the making of
+//! the plan; in those the attempts of questions to models and of tool calls. A span is exported once it has ended; its
+//! times are those of records. Verdicts, corrections and rounds are events of the activity that they come from.
 //!
-//! What a person, a model, a tool or a file said is content, and not told unless that is asked for.
+//! Text of a person, a model, a tool or a file is content, and is not exported unless that was requested.
 
 mod calls;
 mod messages;
@@ -24,48 +24,48 @@ use crate::attribute::{Attribute, Value};
 use crate::measure::Measure;
 use crate::span::{Event, Span, SpanId, SpanKind, TraceId};
 
-/// Events that a span keeps; further ones are counted.
+/// Most events that a span keeps; further ones are only counted.
 pub const EVENTS_MAX: usize = 128;
-/// Characters of a name that comes from outside.
+/// Most characters of a name from outside.
 pub const NAME_CHARS_MAX: usize = 128;
-/// Characters of a piece of content.
+/// Most characters of one piece of content.
 pub const CONTENT_CHARS_MAX: usize = 4_000;
-/// Pieces of content in one attribute.
+/// Most pieces of content in one attribute.
 pub const CONTENT_PARTS_MAX: usize = 16;
-/// Characters of what makes a task's id unique, at its end.
+/// Length of the unique suffix of a task's id, in characters.
 const SUFFIX_CHARS: usize = 16;
 
-/// Whether content is told.
+/// Whether content is exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Content {
-    /// No: names, numbers and times alone.
+    /// Not exported: only names, numbers and times are.
     #[default]
     Left,
-    /// Yes, cut to [`CONTENT_CHARS_MAX`] a piece: goal, summary, answers, parameters and results of tools, criteria and
-    /// evidence. Never prompts.
+    /// Exported, each piece cut to [`CONTENT_CHARS_MAX`]: goal, summary, answers, parameters and results of tools, criteria
+    /// and evidence. Never prompts.
     Told,
 }
 
-/// What one record gave.
+/// What one record produced.
 #[derive(Debug, Default)]
 pub struct Told {
-    /// Spans that ended with it.
+    /// Spans that ended with the record.
     pub spans: Vec<Span>,
-    /// What was measured with it.
+    /// Measures taken with the record.
     pub measures: Vec<Measure>,
 }
 
-/// A task's spans so far.
+/// The state of a task's spans while its records are read.
 #[derive(Debug)]
 pub struct TaskTrace {
     task: TaskId,
     content: Content,
-    /// The last record.
+    /// Number of the last record.
     seq: u64,
-    /// The task's own span; none before its first record, and after its end.
+    /// The task's own span; `None` before its first record and after its end.
     root: Option<Span>,
     is_ended: bool,
-    /// Records up to this one are another task's, which this one was forked from; 0 for none.
+    /// Number of the last record taken over from the task from which this one was forked; 0 if it was not forked.
     taken_over: u64,
     round: u32,
     models: Models,
@@ -77,7 +77,7 @@ pub struct TaskTrace {
 }
 
 impl TaskTrace {
-    /// Of a task, before its first record.
+    /// Creates the trace of a task before its first record.
     #[must_use]
     pub fn new(task: TaskId, content: Content) -> Self {
         TaskTrace {
@@ -97,20 +97,19 @@ impl TaskTrace {
         }
     }
 
-    /// The place of the last record that it knows; 0 for none.
+    /// Returns the number of the last record that was read; 0 if none was.
     #[must_use]
     pub fn last_seq(&self) -> u64 {
         self.seq
     }
 
-    /// Whether the task's own span was told: nothing follows.
+    /// Returns whether the task's own span was exported, so that nothing follows.
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.is_ended
     }
 
-    /// Takes the next record in. One that was there before gives nothing, and a body that cannot be read gives nothing but
-    /// its times.
+    /// Reads the next record. One that was read before produces nothing, and one with an unreadable body only updates times.
     pub fn observe(&mut self, record: &Record) -> Told {
         if record.seq <= self.seq || self.is_ended {
             return Told::default();
@@ -156,11 +155,11 @@ impl TaskTrace {
             self.begin_plan(record);
         }
         let told = std::mem::take(&mut self.told);
-        // The other task has told it, with its times.
+        // The task from which this one was forked has exported it.
         if record.seq <= self.taken_over { Told::default() } else { told }
     }
 
-    /// The task begins, or goes on from what it took over: what is open there begins anew.
+    /// Begins the task, or continues it after the records taken over: open spans begin again at this time.
     fn begin(&mut self, at: Timestamp) {
         let task = &self.task;
         let root = self.root.get_or_insert_with(|| root_of(task, at));
@@ -178,7 +177,7 @@ impl TaskTrace {
         }
     }
 
-    /// A role does something, or is told something: its activity of this round goes on, or begins.
+    /// Begins a role's activity of this round, or extends it, because the role sent or received a record.
     fn touch(&mut self, address: Address, record: &Record) {
         if !address.role.lives_in_cell() || self.is_ended {
             return;
@@ -187,7 +186,7 @@ impl TaskTrace {
             activity.end = activity.end.max(record.at);
             return;
         }
-        // A late answer is no new life of an effector that was dropped.
+        // A late answer does not begin a new activity of a dropped effector.
         if record.kind == RecordKind::Answered {
             return;
         }
@@ -204,7 +203,7 @@ impl TaskTrace {
         self.activities.insert(address, activity);
     }
 
-    /// A span that begins with this record.
+    /// Returns a span that begins with this record.
     fn span(&self, record: &Record, what: &str, parent: Option<SpanId>, name: String) -> Span {
         Span {
             trace: TraceId::of(&self.task),
@@ -225,7 +224,7 @@ impl TaskTrace {
         self.root.as_ref().map(|root| root.id)
     }
 
-    /// An event of a role's activity, or of the task.
+    /// Adds an event to a role's activity, or to the task.
     fn tell(
         &mut self,
         address: Option<Address>,
@@ -242,7 +241,7 @@ impl TaskTrace {
         }
     }
 
-    /// A piece of content, where it is told.
+    /// Returns a piece of content as an attribute; `None` if content is not exported.
     fn content(&self, name: &'static str, text: &str) -> Option<Attribute> {
         match self.content {
             Content::Told => Some((name, clip(text, CONTENT_CHARS_MAX).into())),
@@ -250,14 +249,13 @@ impl TaskTrace {
         }
     }
 
-    /// Ends an activity.
     fn end_activity(&mut self, address: Address) {
         if let Some(activity) = self.activities.remove(&address) {
             self.told.spans.push(activity);
         }
     }
 
-    /// Ends the round's activities, those of the plan first.
+    /// Ends the activities of the round, the plan first.
     fn end_round(&mut self, at: Timestamp) {
         self.end_plan(at);
         self.told.spans.extend(std::mem::take(&mut self.activities).into_values());
@@ -291,12 +289,12 @@ fn root_of(task: &TaskId, at: Timestamp) -> Span {
     }
 }
 
-/// A body; none where it cannot be read.
+/// Reads a record's body; `None` if it cannot be read.
 fn read<T: serde::de::DeserializeOwned>(record: &Record) -> Option<T> {
     serde_json::from_slice(&record.body).ok()
 }
 
-/// The word by which a value without data is written.
+/// Returns the serialized name of a variant without data.
 fn word<T: Serialize>(value: T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
@@ -304,13 +302,13 @@ fn word<T: Serialize>(value: T) -> String {
     }
 }
 
-/// The end of a task's id that makes it unique, without the beginning, which is made of the goal.
+/// Returns the unique end of a task's id, without the beginning, which is derived from the goal.
 fn suffix(task: &TaskId) -> &str {
     let text = task.as_str();
     text.rsplit('-').next().filter(|suffix| suffix.len() == SUFFIX_CHARS).unwrap_or("")
 }
 
-/// An attribute that is left out where there is nothing to say.
+/// Returns an attribute, or `None` if there is no value.
 fn maybe<V: Into<Value>>(name: &'static str, value: Option<V>) -> Option<Attribute> {
     value.map(|value| (name, value.into()))
 }

@@ -1,4 +1,4 @@
-//! Attempts whose end is unusual: failed and asked again, never asked, answered late, never answered.
+//! Attempts with an unusual end: failed and asked again, never asked, answered late, never answered.
 
 use serde_json::{Value, json};
 use setpoint_protocol::record::{Record, RecordKind};
@@ -9,7 +9,7 @@ use setpoint_telemetry::measure::Instrument;
 use setpoint_telemetry::span::Span;
 use setpoint_telemetry::task::{Content, TaskTrace, Told};
 
-/// Records of one role and its validator, a millisecond apart.
+/// Traces records of one role and its validator, a millisecond apart.
 fn told(steps: &[(RecordKind, Value)]) -> Told {
     let effector = |role| Address::effector(role, Instance(1));
     let mut trace = TaskTrace::new(TaskId::mint("attempts", 1), Content::Left);
@@ -62,7 +62,7 @@ fn has(span: &Span, attribute: Attribute) -> bool {
 }
 
 #[test]
-fn each_attempt_is_a_span_with_what_it_cost() {
+fn each_attempt_is_a_span_with_its_usage() {
     let reasked = json!({ "call": "r3.1/1", "attempt": 2, "reason": "busy", "spent": { "tokens_in": 5, "tokens_out": 1 } });
     let told = told(&[asked(), (RecordKind::Reasked, reasked), answered(2), end()]);
     let chats = chats(&told);
@@ -80,7 +80,7 @@ fn each_attempt_is_a_span_with_what_it_cost() {
 }
 
 #[test]
-fn what_was_stopped_before_it_was_asked_is_no_attempt() {
+fn call_stopped_before_it_was_asked_is_not_an_attempt() {
     let told = told(&[
         asked(),
         (RecordKind::Answered, json!({ "call": "r3.1/1", "attempt": 0, "answer": "interrupted" })),
@@ -90,16 +90,16 @@ fn what_was_stopped_before_it_was_asked_is_no_attempt() {
 }
 
 #[test]
-fn what_is_never_answered_ends_with_its_task() {
+fn unanswered_call_ends_with_its_task() {
     let told = told(&[asked(), end()]);
     let chats = chats(&told);
     assert_eq!((chats.len(), chats[0].error.as_deref()), (1, Some("interrupted")));
     assert_eq!(chats[0].end, Timestamp::from_micros(2_000));
 }
 
-/// An effector is dropped with its outcome; what it had asked comes back and wakes nobody.
+/// An effector is dropped with its outcome; a later answer to its ask begins no activity.
 #[test]
-fn a_late_answer_is_no_new_life() {
+fn late_answer_begins_no_new_activity() {
     let outcome = json!({
         "subtask_id": "00000000-0000-7000-8000-000000000001", "success_criteria": [], "status": "failed",
         "output": null, "criteria_verdicts": [], "gap_trajectory": [], "tool_calls": [], "fingerprint": "f",
@@ -110,9 +110,9 @@ fn a_late_answer_is_no_new_life() {
     assert_eq!(lives.count(), 1);
 }
 
-/// A task that took over its first three records: what it asked there is told from when it is asked again.
+/// A task took over its first three records: an ask in them is exported from the record that asks it again.
 #[test]
-fn an_attempt_of_the_task_that_was_forked_is_not_told_again() {
+fn attempt_before_a_fork_is_not_exported_again() {
     let mut opened = crate::seeds::tasks()[0].records[0].body.clone();
     let from = br#"{"forked_from":{"task":"count-0000000000000001","seq":3},"#;
     opened.splice(..1, from.iter().copied());
@@ -128,7 +128,7 @@ fn an_attempt_of_the_task_that_was_forked_is_not_told_again() {
     assert!(has(again[0], (names::ATTEMPT, 2_u32.into())));
     let tokens = forked.measures.iter().filter(|one| one.instrument == Instrument::Tokens);
     assert_eq!(tokens.map(|one| one.value).sum::<f64>(), 7.0 + 3.0);
-    // Answered there, and never asked again: neither is this task's.
+    // Answered in the taken-over part, and never asked again: neither belongs to this task.
     let before = told(&[opened.clone(), asked(), answered(1), end()]);
     assert_eq!((chats(&before).len(), before.measures.len()), (0, 0));
     let stopped = told(&[opened, asked(), nothing(), end()]);

@@ -1,4 +1,4 @@
-//! What leaves is what the documentation says.
+//! Everything that is exported is documented.
 
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::message::{AuditReport, AuditTotals};

@@ -1,4 +1,4 @@
-//! Whole organisations from seeds, the traces that their records give, and what the documentation says of them.
+//! Whole organisations from seeds, the traces of their records, and their documentation.
 
 #[cfg(test)]
 mod attempts;

@@ -11,7 +11,7 @@ use setpoint_sim::brain::Skill;
 use setpoint_sim::plant::PlantReader;
 use setpoint_sim::{Chance, Crashes, Scenario, run};
 
-/// Tasks.
+/// Number of tasks.
 const SEEDS: u64 = 100;
 
 /// A task with its seed and its records.
@@ -21,7 +21,7 @@ pub(crate) struct Task {
     pub(crate) records: Vec<Record>,
 }
 
-/// All of them, made once.
+/// Returns all tasks, which are simulated only once.
 pub(crate) fn tasks() -> &'static [Task] {
     static TASKS: LazyLock<Vec<Task>> = LazyLock::new(|| (0..SEEDS).map(task).collect());
     &TASKS

@@ -1,4 +1,4 @@
-//! What a trace is, whatever a task went through.
+//! Properties of every trace, whatever happened to its task.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ fn trace(task: &TaskId, records: &[Record], content: Content) -> (Vec<Span>, Vec
 }
 
 #[test]
-fn every_task_is_one_tree_of_spans_with_the_times_of_its_records() {
+fn every_task_is_one_tree_with_the_times_of_its_records() {
     for Task { seed, id, records } in tasks() {
         let (spans, _) = trace(id, records, Content::Left);
         let by_id: BTreeMap<SpanId, &Span> = spans.iter().map(|span| (span.id, span)).collect();
@@ -43,9 +43,9 @@ fn every_task_is_one_tree_of_spans_with_the_times_of_its_records() {
     }
 }
 
-/// A fork tells what it does itself: a tree that begins with its first own record, and nothing of what it took over.
+/// A fork exports only its own records: its tree begins with the first of them.
 #[test]
-fn a_fork_tells_nothing_of_what_it_took_over() {
+fn fork_exports_nothing_of_the_records_taken_over() {
     const LATER_US: i64 = 3_600_000_000;
     let mut told_before = 0;
     for Task { seed, id, records } in tasks() {
@@ -78,9 +78,9 @@ fn a_fork_tells_nothing_of_what_it_took_over() {
     assert!(told_before > tasks().len());
 }
 
-/// One span an attempt, one event a verdict, one a decided round: nothing is told twice and nothing is left out.
+/// One span per attempt, one event per verdict and per decided round: none is exported twice, none is missing.
 #[test]
-fn attempts_verdicts_and_rounds_are_all_there() {
+fn attempts_verdicts_and_rounds_are_complete() {
     for Task { seed, id, records } in tasks() {
         let (spans, _) = trace(id, records, Content::Left);
         let named = |name: &str| spans.iter().filter(|span| span.name.starts_with(name)).count();
@@ -113,7 +113,7 @@ fn attempts_verdicts_and_rounds_are_all_there() {
     }
 }
 
-/// Attempts that were made. What was stopped before it was asked (attempt 0) is none.
+/// Counts the attempts that were made. A call stopped before it was asked (attempt 0) does not count.
 fn asks(records: &[Record], wanted: impl Fn(&Ask) -> bool) -> usize {
     let mut attempts = BTreeMap::new();
     for record in records {
@@ -142,7 +142,7 @@ fn asks(records: &[Record], wanted: impl Fn(&Ask) -> bool) -> usize {
 }
 
 #[test]
-fn the_tokens_of_a_task_are_those_of_its_result() {
+fn tokens_of_a_trace_equal_those_of_the_result() {
     let mut counted = 0;
     for Task { seed, id, records } in tasks() {
         let (_, measures) = trace(id, records, Content::Left);
@@ -170,9 +170,9 @@ fn the_tokens_of_a_task_are_those_of_its_result() {
     assert!(counted > 0);
 }
 
-/// The same records give the same spans, and one that is given again gives nothing.
+/// The same records give the same spans, and a repeated record gives nothing.
 #[test]
-fn a_trace_depends_on_the_records_alone() {
+fn trace_depends_only_on_the_records() {
     for Task { seed, id, records } in tasks() {
         let once = trace(id, records, Content::Left);
         let twice: Vec<Record> = records.iter().flat_map(|record| [record.clone(), record.clone()]).collect();
@@ -180,9 +180,9 @@ fn a_trace_depends_on_the_records_alone() {
     }
 }
 
-/// Bodies that cannot be read, records that are missing: a trace is poorer, and still a tree that ends.
+/// With unreadable bodies or missing records, a trace has less detail, but is still a tree that ends.
 #[test]
-fn damaged_records_make_a_poorer_tree() {
+fn damaged_records_still_give_a_tree() {
     for Task { seed, id, records } in tasks() {
         let last = records.len() - 1;
         let damaged = records.iter().enumerate().filter_map(|(n, record)| {
@@ -207,9 +207,9 @@ fn damaged_records_make_a_poorer_tree() {
     }
 }
 
-/// A task with a replan, a correction and a further attempt, in full.
+/// Shows the whole trace of a task with a replan, a correction and a retry.
 #[test]
-fn a_trace_in_full() {
+fn whole_trace_of_a_task() {
     let has = |records: &[Record], kind| records.iter().any(|record| record.kind == kind);
     let wanted = tasks().iter().find(|task| {
         has(&task.records, RecordKind::Message(Kind::PlanDirective))
@@ -261,9 +261,9 @@ fn attributes_of(attributes: &[names::Attribute]) -> String {
     attributes.iter().map(|(name, value)| format!(" {}={}", short(name), text(value))).collect()
 }
 
-/// Nothing that a person, a model or a tool said is in a trace, unless that is asked for; prompts never are.
+/// A trace holds no text of a person, a model or a tool unless that was requested, and never a prompt.
 #[test]
-fn content_is_told_only_where_it_is_asked_for() {
+fn content_is_exported_only_on_request() {
     let said = |content| -> usize {
         let mut found = 0;
         for Task { id, records, .. } in tasks() {
@@ -282,9 +282,9 @@ fn content_is_told_only_where_it_is_asked_for() {
     assert!(said(Content::Told) > 2 * tasks().len());
 }
 
-/// Every role that takes part has its activity under its own name.
+/// Every role that takes part has an activity under its own name.
 #[test]
-fn every_role_of_the_loop_is_an_agent() {
+fn every_role_of_the_loop_is_an_agent_span() {
     let is_measured = |one: &Record| one.kind == RecordKind::Message(Kind::OutcomeSummary);
     let Task { id, records, .. } = tasks().iter().find(|task| task.records.iter().any(is_measured)).unwrap();
     let (spans, _) = trace(id, records, Content::Left);

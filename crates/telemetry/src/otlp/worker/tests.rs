@@ -6,8 +6,8 @@ use tokio::net::{TcpListener, TcpStream};
 use super::*;
 use crate::measure::{Instrument, Measure};
 
-/// The address of a collector with these answers to its first messages, which takes what comes after them; and what was
-/// asked for.
+/// Starts a collector with these answers to its first messages, which takes all later ones. Returns its address, and the
+/// answers that it gave.
 async fn collector(answers: &'static [u16]) -> (String, Arc<Mutex<Vec<u16>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/v1/metrics", listener.local_addr().unwrap());
@@ -54,9 +54,9 @@ fn told() -> Told {
     Told { measures: vec![measure], ..Told::default() }
 }
 
-/// A task ended while the collector was away, and none ends after it came back.
+/// A task ended while the collector was away, and no other ends after it came back.
 #[tokio::test]
-async fn metrics_that_were_not_taken_are_sent_with_the_next_message() {
+async fn metrics_not_taken_are_sent_with_the_next_message() {
     let (address, given) = collector(&[400, 400]).await;
     let mut worker = worker(address);
     worker.take(told()).await;
@@ -67,7 +67,7 @@ async fn metrics_that_were_not_taken_are_sent_with_the_next_message() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_has_its_time_with_all_of_its_tries() {
+async fn time_limit_of_a_message_includes_its_retries() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut worker = worker(format!("http://{}/v1/metrics", listener.local_addr().unwrap()));
     worker.take(told()).await;
