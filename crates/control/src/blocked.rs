@@ -1,8 +1,8 @@
-//! Which tools and targets the next plan must not use (SPEC 6.2).
+//! The tools and targets that the next plan must not use (SPEC 6.2).
 //!
-//! The sets follow the table literally, but for a sub-task that failed because a model's service was away: that says
-//! nothing about the tools it used and the targets it reached. Giving back the last tool of a capability class is not
-//! done here.
+//! The sets follow the table literally, with one exception: if a sub-task failed because a model's service was away, that
+//! is no evidence against the tools and targets whose calls succeeded. Unblocking the last tool of a capability class is
+//! not done here.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,12 +12,12 @@ use crate::measurement::{Call, CallEnd, Outcome, OutcomeStatus};
 use crate::ruling::{ActionState, Ruling};
 use crate::urgency::Urgency;
 
-/// A tool and what it was aimed at. Displays as `<tool>: <target>`.
+/// A tool and its target. Displays as `<tool>: <target>`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
-    /// The tool.
+    /// Id of the tool.
     pub tool: String,
-    /// The target, in normal form.
+    /// Target of the call, in normal form.
     pub target: String,
 }
 
@@ -27,10 +27,10 @@ impl fmt::Display for Pair {
     }
 }
 
-/// What the failing sub-tasks of one round used.
+/// Tools and failed targets of the failing sub-tasks of one round.
 #[derive(Debug, Default)]
 pub(crate) struct RoundFailures {
-    /// The tools of all their calls.
+    /// Tools of all their calls; after an outage only of failed calls.
     pub(crate) tools: BTreeSet<String>,
     /// Their failed targets, distinct, in the order first seen.
     pub(crate) targets: Vec<Pair>,
@@ -51,14 +51,14 @@ impl RoundFailures {
     }
 }
 
-/// What the failing sub-tasks of a task have used so far, this round included.
+/// Tools and targets of the failing sub-tasks of a task so far, this round included.
 #[derive(Debug, Default)]
 pub(crate) struct Tried {
     tools: BTreeSet<String>,
     targets: Vec<Pair>,
-    /// The members of `targets`, for a quick look-up.
+    /// The members of `targets`, for fast look-up.
     seen: BTreeSet<Pair>,
-    /// The targets of the latest round that had any.
+    /// Targets of the latest round that had any.
     newest: BTreeSet<Pair>,
 }
 
@@ -75,7 +75,7 @@ impl Tried {
         }
     }
 
-    /// The tools blocked under a ruling, sorted. `round` has been added already.
+    /// Returns the tools blocked under a ruling, sorted. `round` must have been added already.
     pub(crate) fn blocked_tools(
         &self,
         ruling: Ruling,
@@ -95,7 +95,7 @@ impl Tried {
         tools.iter().cloned().collect()
     }
 
-    /// The targets blocked under a ruling, in the order first seen in the task.
+    /// Returns the targets blocked under a ruling, in the order first seen in the task.
     pub(crate) fn blocked_targets(&self, ruling: Ruling, urgency: Urgency, effect: UrgencyMode) -> Vec<Pair> {
         let narrowed = effect == UrgencyMode::Sets && urgency == Urgency::Low;
         match ruling {
@@ -110,16 +110,16 @@ impl Tried {
     }
 }
 
-/// What the matched sub-tasks of the winning round did, distinct, in the order first seen. A carried
-/// sub-task was won earlier, and a refused call never ran.
+/// Returns the pairs of the round's matched sub-tasks, distinct, in the order first seen. Excludes carried sub-tasks, which
+/// matched in an earlier round, and refused calls, which never ran.
 pub(crate) fn winning_pairs(outcomes: &[Outcome]) -> Vec<Pair> {
     let won = outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Matched && !outcome.carried);
     let ran = won.flat_map(|outcome| &outcome.calls).filter(|call| call.end != CallEnd::Refused);
     distinct(ran.flat_map(pairs))
 }
 
-/// The calls of a failing sub-task that themselves failed; if none did, its last. Where a model's service was away, a
-/// last call that succeeded has nothing to do with it.
+/// Returns the failed calls of a failing sub-task; if none failed, its last one. After an outage of a model's service, a
+/// last call that succeeded is not the cause and is not returned.
 fn failed_calls(outcome: &Outcome) -> Vec<&Call> {
     let failed: Vec<&Call> = outcome.calls.iter().filter(|call| call.end != CallEnd::Ok).collect();
     match failed.is_empty() && !outcome.outage {

@@ -1,31 +1,31 @@
 //! Comparisons with a tolerance in favour of equality (SPEC 6.1).
 //!
-//! In f64, 0.6·4/3 is 0.7999999999999999 and 0.1 + 0.2 is 0.30000000000000004; both must count as the
-//! threshold they stand for. Every threshold of the controller is compared through these four functions.
+//! In `f64`, 0.6·4/3 is 0.7999999999999999 and 0.1 + 0.2 is 0.30000000000000004; both must count as equal to the
+//! threshold that they approximate. The controller compares every threshold through these four functions.
 
-/// How far from a bound a number may lie and still count as equal to it. No unit: every compared
+/// Largest distance from a bound at which a number still counts as equal to it. No unit: every compared
 /// quantity is a ratio.
 pub const TOLERANCE: f64 = 1e-9;
 
-/// `x ≥ bound`, or equal within [`TOLERANCE`].
+/// Returns whether `x ≥ bound`, or equal within [`TOLERANCE`].
 #[must_use]
 pub fn at_least(x: f64, bound: f64) -> bool {
     x >= bound - TOLERANCE
 }
 
-/// `x ≤ bound`, or equal within [`TOLERANCE`].
+/// Returns whether `x ≤ bound`, or equal within [`TOLERANCE`].
 #[must_use]
 pub fn at_most(x: f64, bound: f64) -> bool {
     x <= bound + TOLERANCE
 }
 
-/// `x > bound` by more than [`TOLERANCE`].
+/// Returns whether `x > bound` by more than [`TOLERANCE`].
 #[must_use]
 pub fn above(x: f64, bound: f64) -> bool {
     x > bound + TOLERANCE
 }
 
-/// `x < bound` by more than [`TOLERANCE`].
+/// Returns whether `x < bound` by more than [`TOLERANCE`].
 #[must_use]
 pub fn below(x: f64, bound: f64) -> bool {
     x < bound - TOLERANCE
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_difference_is_seen() {
+    fn difference_above_the_tolerance_counts() {
         assert!(above(0.501, 0.5) && !at_most(0.501, 0.5));
         assert!(below(0.499, 0.5) && !at_least(0.499, 0.5));
     }

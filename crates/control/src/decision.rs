@@ -1,4 +1,4 @@
-//! What the controller decided about one round.
+//! The controller's decision about one round.
 
 use std::fmt;
 
@@ -10,39 +10,39 @@ use crate::loss::Loss;
 use crate::ruling::{EndedBy, MacroState, Ruling};
 use crate::urgency::Urgency;
 
-/// The decision about one round, with everything a directive or a final result says about it.
+/// The decision about one round, with everything that a directive or a final result reports about it.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a decision that is not acted on leaves the task without its next step"]
 pub struct Decision {
-    /// Which round it was, 1 for the first that was not accepted; on accept and cancel the rounds before.
+    /// Number of the round, 1 for the first that was not accepted; for an accept or a cancel that of the round before.
     pub rounds: u32,
-    /// The round's loss.
+    /// Loss of the round.
     pub loss: Loss,
-    /// The change against the round before.
+    /// Change of the loss compared with the round before.
     pub gradient: Gradient,
-    /// What the change says, under ε.
+    /// Classification of the change, by ε.
     pub trend: Trend,
-    /// How many rounds in a row worsened, this one included, as Law 2 counts them.
+    /// Number of consecutive worsening rounds, this one included, as Law 2 counts them.
     pub worsening_count: u32,
-    /// What happens next, and why.
+    /// What happens next, and by which rule.
     pub ruling: Ruling,
-    /// The directive of the round before.
+    /// Directive of the round before.
     pub prev_directive: MacroState,
-    /// How many directives the task has been given, this one included.
+    /// Number of directives given to the task, this one included.
     pub replans: u32,
-    /// Which class of failure dominates the round. Says something only where criteria failed: P is 0, and
-    /// so the class environmental, on an accept too.
+    /// Class of failure that dominates the round. Meaningful only if criteria failed: P is 0, and so the class
+    /// environmental, on an accept too.
     pub failure_class: DirectiveClass,
-    /// How urgent the change is.
+    /// Urgency of the change.
     pub urgency: Urgency,
-    /// The tools that the next plan must not use, sorted. Empty when the task ends.
+    /// Tools that the next plan must not use, sorted. Empty if the task ends.
     pub blocked_tools: Vec<String>,
-    /// The targets that the next plan must not call again, in the order first seen; each displays as
-    /// `<tool>: <target>`. Empty when the task ends.
+    /// Targets that the next plan must not call again, in the order first seen; each displays as
+    /// `<tool>: <target>`. Empty if the task ends.
     pub blocked_targets: Vec<Pair>,
-    /// Which memory writes the decision implies (SPEC 6.4).
+    /// Memory writes that follow from the decision (SPEC 6.4).
     pub lessons: Vec<Lesson>,
-    /// Why, in one sentence with the numbers.
+    /// The reason, in one sentence with the numbers.
     pub rationale: String,
 }
 
@@ -63,13 +63,13 @@ pub enum DirectiveClass {
 }
 
 impl Decision {
-    /// The state that the decision puts the task in.
+    /// Returns the state of the task after the decision.
     #[must_use]
     pub fn directive(&self) -> MacroState {
         self.ruling.state()
     }
 
-    /// Which rule ended the task; `None` while it goes on.
+    /// Returns the rule that ended the task; `None` while it goes on.
     #[must_use]
     pub fn ended_by(&self) -> Option<EndedBy> {
         match self.ruling {
@@ -80,8 +80,8 @@ impl Decision {
 }
 
 impl DirectiveClass {
-    /// The class that `p`, from 0 to 1, stands for (SPEC 6.2). Never [`Self::Unknown`]: P is 0.5 for failures without a
-    /// class as well as for failures of both, so only a caller that knows the failures can tell.
+    /// Returns the class for `p`, from 0 to 1 (SPEC 6.2). Never [`Self::Unknown`]: P is 0.5 both for failures without a
+    /// class and for failures of both classes, which only a caller that knows the failures can distinguish.
     #[must_use]
     pub fn of(p: f64) -> Self {
         if compare::above(p, 0.5) {
@@ -93,7 +93,7 @@ impl DirectiveClass {
         }
     }
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

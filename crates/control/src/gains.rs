@@ -2,13 +2,13 @@
 //!
 //! Gains are checked once, when a task's trajectory starts, and govern the whole task.
 
-/// The longest time budget that can be set, in milliseconds: 365 days.
+/// Longest time budget that can be set, in milliseconds: 365 days.
 pub const TIME_BUDGET_MS_MAX: u64 = 365 * 24 * 60 * 60 * 1_000;
-/// The largest number of replans that can be set.
+/// Largest number of replans that can be set.
 pub const REPLANS_MAX: u32 = 100;
-/// The largest number of worsening rounds in a row that Law 2 can be set to.
+/// Largest number of consecutive worsening rounds that can be set for Law 2.
 pub const LAW2_ROUNDS_MAX: u32 = 100;
-/// The name of the law of SPEC 6.2, the default.
+/// Name of the law of SPEC 6.2, the default.
 pub const REFERENCE_LAW: &str = "reference";
 
 // The documentation of the types below is also the description in the JSON Schema of the messages, and the order of the
@@ -80,31 +80,31 @@ pub enum UrgencyMode {
     Sets,
 }
 
-/// Why gains were refused. Names the key as the configuration spells it.
+/// Why gains were refused, with the key as the configuration spells it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum GainsError {
     /// The value is NaN or infinite.
     #[error("accept {key} = {value}: it must be a finite number from {min} to {max}")]
     NotFinite {
-        /// The key.
+        /// Key of the setting.
         key: &'static str,
-        /// What was given.
+        /// The refused value.
         value: f64,
-        /// The least allowed value.
+        /// Least allowed value.
         min: f64,
-        /// The greatest allowed value.
+        /// Greatest allowed value.
         max: f64,
     },
-    /// The value lies outside the allowed range.
+    /// The value is outside the allowed range.
     #[error("accept {key} = {value}: it must be from {min} to {max}")]
     OutOfRange {
-        /// The key.
+        /// Key of the setting.
         key: &'static str,
-        /// What was given.
+        /// The refused value.
         value: f64,
-        /// The least allowed value.
+        /// Least allowed value.
         min: f64,
-        /// The greatest allowed value.
+        /// Greatest allowed value.
         max: f64,
     },
     /// No law has this name.
@@ -112,11 +112,11 @@ pub enum GainsError {
     Law(#[from] UnknownLaw),
 }
 
-/// No law has the name that was asked for.
+/// No law has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("find a control law named {name:?}: known are {known}")]
 pub struct UnknownLaw {
-    /// What was asked for.
+    /// The unknown name.
     pub name: String,
     /// The known names, separated by commas.
     pub known: String,
@@ -145,7 +145,7 @@ impl Default for Gains {
 }
 
 impl Gains {
-    /// Checks every number against its range. [`crate::law::governing`] checks the law, too.
+    /// Checks every number against its range. [`crate::law::governing`] also checks the law.
     ///
     /// # Errors
     /// [`GainsError`] for the first key, in the order of the fields, whose value is not allowed.
@@ -161,7 +161,7 @@ impl Gains {
         Ok(())
     }
 
-    /// Key, value, least and greatest allowed value. Every bound is exact in f64.
+    /// Returns key, value, least and greatest allowed value of every number. Each bound is exact in `f64`.
     fn ranges(&self) -> [(&'static str, f64, f64, f64); 12] {
         [
             ("alpha", self.alpha, 0.0, WEIGHT_MAX),
@@ -180,16 +180,16 @@ impl Gains {
     }
 }
 
-/// Weights above this would only scale the others away.
+/// A larger weight would only make the other weights negligible.
 const WEIGHT_MAX: f64 = 10.0;
-/// Far above the comparison tolerance: at ε = 0 a round without change would improve and worsen at once.
+/// Far above the comparison tolerance: with ε = 0 a round without change would both improve and worsen.
 const EPSILON_MIN: f64 = 1e-6;
 /// Below 1 by far more than the tolerance: a fault measures D = 1 and must never count as success.
 const DELTA_MAX: f64 = 0.999;
-/// A θ of 0 would give up every task before its first round is weighed.
+/// With θ = 0 every task would be abandoned in its first round.
 const THETA_MIN: f64 = 0.01;
 
-/// Milliseconds as f64: exact up to 2^53, 285,000 years; what is beyond, the range check refuses.
+/// Converts milliseconds to `f64`: exact up to 2^53, 285,000 years; the range check refuses more.
 pub(crate) fn ms(milliseconds: u64) -> f64 {
     milliseconds as f64
 }
@@ -199,13 +199,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reference_table_is_valid() {
+    fn default_gains_are_in_range() {
         assert_eq!(Gains::default().check_ranges(), Ok(()));
     }
 
-    /// Every numeric key is covered: each is broken alone, and the error names it, the value and the range.
+    /// Sets each numeric key alone to a bad value; the error must name the key, the value and the range.
     #[test]
-    fn each_key_is_refused_by_name() {
+    fn each_key_out_of_range_is_refused_by_name() {
         type Break = fn(&mut Gains);
         let cases: [(Break, &str); 13] = [
             (|g| g.alpha = -0.1, "accept alpha = -0.1: it must be from 0 to 10"),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_a_range_are_allowed() {
+    fn ends_of_a_range_are_allowed() {
         let low = Gains {
             alpha: 0.0,
             beta: 0.0,

@@ -1,11 +1,11 @@
-//! The loss's change from round to round (SPEC 6.1), and what it says.
+//! The change of the loss from round to round (SPEC 6.1), and its trend.
 //!
 //! ```text
 //! ∇L = L − L_prev                                          0 in the first round
 //! ∇L_budget = (λ − β·P_t)·(Ω_t − Ω_{t−1})                  the part of ∇L that is budget alone
 //! ```
 //!
-//! The rest, `α·(D_t − D_{t−1}) + β_eff,t−1·(P_t − P_{t−1})`, is what the round itself changed.
+//! The rest, `α·(D_t − D_{t−1}) + β_eff,t−1·(P_t − P_{t−1})`, is the change by the round itself.
 
 use std::fmt;
 
@@ -18,12 +18,12 @@ use crate::loss::Loss;
 pub struct Gradient {
     /// ∇L: positive is worse.
     pub grad_l: f64,
-    /// The part of ∇L that the budget alone contributes: a round in which nothing else changed has
+    /// Part of ∇L that the budget alone contributes: a round in which nothing else changed has
     /// `grad_l == grad_l_budget`.
     pub grad_l_budget: f64,
 }
 
-/// What ∇L says. With signal (|∇L| ≥ ε) a round is exactly one of improving and worsening.
+/// Trend of the loss. With signal (|∇L| ≥ ε) a round is either improving or worsening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trend {
     /// ∇L ≤ −ε.
@@ -35,7 +35,7 @@ pub enum Trend {
 }
 
 impl Gradient {
-    /// The change from `previous` to `current`; zero where there is no previous round.
+    /// Returns the change from `previous` to `current`; zero if there is no previous round.
     #[must_use]
     pub fn between(previous: Option<&Loss>, current: &Loss, gains: &Gains) -> Self {
         previous.map_or_else(Self::default, |previous| Self {
@@ -44,19 +44,19 @@ impl Gradient {
         })
     }
 
-    /// ∇L without the budget's part.
+    /// Returns ∇L without the budget's part.
     #[must_use]
     pub fn net(&self) -> f64 {
         self.grad_l - self.grad_l_budget
     }
 
-    /// The trend that the whole ∇L shows.
+    /// Returns the trend of the whole ∇L.
     #[must_use]
     pub fn trend(&self, gains: &Gains) -> Trend {
         Trend::of(self.grad_l, gains)
     }
 
-    /// Whether the round looks like worsening and would not without the budget's part.
+    /// Returns whether the round is worsening only because of the budget's part.
     #[must_use]
     pub fn worsens_by_budget_alone(&self, gains: &Gains) -> bool {
         self.trend(gains) == Trend::Worsening && Trend::of(self.net(), gains) != Trend::Worsening
@@ -64,7 +64,7 @@ impl Gradient {
 }
 
 impl Trend {
-    /// The trend that a gradient shows, under ε.
+    /// Returns the trend of a gradient, by ε.
     #[must_use]
     pub fn of(grad_l: f64, gains: &Gains) -> Self {
         if compare::at_least(grad_l, gains.epsilon) {
@@ -76,7 +76,7 @@ impl Trend {
         }
     }
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
-//! The control law: what to do, given a task's history and its gains (SPEC 6.2).
+//! The control law: the next step, from a task's history and its gains (SPEC 6.2).
 //!
-//! A law is one function, so that others can stand beside the reference on the same inputs and be
-//! compared. It is chosen by name and recorded with the task.
+//! A law is one function, so that other laws can be compared with the reference on the same inputs. It is chosen by
+//! name, and the name is recorded with the task.
 
 use std::fmt;
 
@@ -12,22 +12,22 @@ use crate::history::{History, Point};
 use crate::measurement::{MeasurementError, finite};
 use crate::ruling::{ActionState, EndedBy, Ruling};
 
-/// One control law.
+/// A control law.
 ///
-/// A law sees neither accepts nor the events that end a task before the table (cancel; a fault of kind
-/// budget, deadline or consent; refused consent): no law can overrule those.
+/// A law is not asked about accepts and the events that end a task before the table (cancel; a fault of kind
+/// budget, deadline, consent or infeasible; refused consent), so it cannot overrule them.
 pub trait Law: fmt::Debug + Sync {
-    /// The name in the configuration and in the journal.
+    /// Returns the name in the configuration and in the journal.
     fn name(&self) -> &'static str;
 
-    /// What to do about the round `current`, which follows the rounds of `history`. `is_fatal` if a fault that is not
-    /// retryable closed it.
+    /// Rules on the round `current`, which follows the rounds of `history`. `is_fatal` is true if a fault that is not
+    /// retryable ended the round.
     ///
-    /// The same arguments give the same ruling: the Auditor asks again, with what the journal recorded.
+    /// The same arguments must give the same ruling: the Auditor asks again, with what the journal recorded.
     fn rule(&self, history: &History, current: &Point, is_fatal: bool, gains: &Gains) -> Ruling;
 }
 
-/// The law with this name.
+/// Returns the law with this name.
 ///
 /// # Errors
 /// [`UnknownLaw`], whose text lists the known names.
@@ -38,16 +38,16 @@ pub fn named(name: &str) -> Result<&'static dyn Law, UnknownLaw> {
         .ok_or_else(|| UnknownLaw { name: name.to_owned(), known: names().join(", ") })
 }
 
-/// The law that governs a task under `gains`, which are checked first.
+/// Returns the law that governs a task under `gains`, after checking them.
 ///
 /// # Errors
-/// [`GainsError`] for a value outside its range, and for a law that is not known.
+/// [`GainsError`] for a value outside its range, or an unknown law.
 pub fn governing(gains: &Gains) -> Result<&'static dyn Law, GainsError> {
     gains.check_ranges()?;
     Ok(named(&gains.law)?)
 }
 
-/// The names of all laws.
+/// Returns the names of all laws.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     LAWS.iter().map(|law| law.name()).collect()
@@ -67,8 +67,8 @@ impl Law for Reference {
     }
 }
 
-/// The numbers that the reference law looks at. All are finite: a NaN would fail every comparison and
-/// fall through to `refine`.
+/// The numbers that the reference law uses. All are finite: a NaN would fail every comparison and
+/// lead to `refine`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
     grad_l: f64,
@@ -81,7 +81,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell of the table in a task's first round, without a fault.
+    /// Creates a cell for a task's first round, without a fault.
     ///
     /// # Errors
     /// [`MeasurementError::NotFinite`] for a NaN or an infinite number.
@@ -93,14 +93,14 @@ impl Cell {
         Ok(Self { grad_l, d, p, omega, worsening_count: 0, rounds: 1, fatal: false })
     }
 
-    /// The same cell in a later round: after `worsening_count` worsening rounds in a row and as round
-    /// `rounds`, `fatal` if a fault that is not retryable closed it.
+    /// Returns the same cell for a later round: with `worsening_count` consecutive worsening rounds, numbered `rounds`, and
+    /// `fatal` if a fault that is not retryable ended it.
     #[must_use]
     pub fn in_round(self, worsening_count: u32, rounds: u32, fatal: bool) -> Self {
         Self { worsening_count, rounds, fatal, ..self }
     }
 
-    /// The cascade of SPEC 6.2: the first rule that applies. Complete and non-overlapping.
+    /// Applies the cascade of SPEC 6.2: the first rule that applies. The rules are complete and do not overlap.
     #[must_use]
     pub fn rule(&self, gains: &Gains) -> Ruling {
         if compare::at_least(self.omega, gains.theta) {
@@ -128,7 +128,7 @@ impl Cell {
         })
     }
 
-    /// A trajectory's points are made from checked measurements and validated gains, so they are finite.
+    /// Creates a cell from a trajectory's point, which is finite: its measurement and gains were checked.
     fn of(point: &Point, fatal: bool) -> Self {
         Self {
             grad_l: point.gradient.grad_l,
@@ -149,12 +149,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reference_settings_are_governed_by_the_reference() {
+    fn default_gains_select_the_reference_law() {
         assert_eq!(governing(&Gains::default()).unwrap().name(), "reference");
     }
 
     #[test]
-    fn an_unknown_law_is_refused_by_name() {
+    fn unknown_law_is_refused_by_name() {
         let gains = Gains { law: "pid".into(), ..Gains::default() };
         assert_eq!(governing(&gains).unwrap_err().to_string(), "accept law = \"pid\"");
     }

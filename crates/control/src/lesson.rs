@@ -1,22 +1,22 @@
-//! Which memory writes a decision implies (SPEC 6.4).
+//! The memory writes that follow from a decision (SPEC 6.4).
 //!
-//! A lesson names its state; how strong, how good and how lasting that is (f, σ, k) is memory's table. The
-//! matched outputs of a round and the feedback to applied rules are the role's to write, not the law's.
+//! A lesson names its state; its strength, value and decay (f, σ, k) are in memory's table. The matched
+//! outputs of a round and the feedback to applied rules are written by the role, not by the law.
 
 use crate::blocked::{Pair, RoundFailures, winning_pairs};
 use crate::measurement::Outcome;
 use crate::ruling::{ActionState, EndedBy, MacroState, Ruling};
 
-/// One memory write.
+/// A memory write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lesson {
-    /// The row of the quantization table.
+    /// Row of the quantization table.
     pub state: MacroState,
-    /// What it is about.
+    /// What the lesson is about.
     pub subject: Subject,
 }
 
-/// What a lesson is about.
+/// The subject of a lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     /// The task's intent: `space = "intent:<slug>"`, `entity = "env:local"`.
@@ -25,10 +25,10 @@ pub enum Subject {
     Pair(Pair),
 }
 
-/// The lessons of a ruling: the ending's own first, then one per distinct pair.
+/// Returns the lessons of a ruling: the ending's own first, then one per distinct pair.
 ///
-/// `judged` says whether any outcome of the task carried a verdict: a provider that was down all along
-/// says nothing about the approach.
+/// `judged` is true if any outcome of the task had a verdict: without one, such as when a provider was down all the
+/// time, the task is no evidence about the approach.
 pub(crate) fn lessons(
     ruling: Ruling,
     prev_directive: MacroState,
@@ -40,7 +40,7 @@ pub(crate) fn lessons(
         Ruling::Replan(ActionState::Refine | ActionState::ChangePath | ActionState::ChangeApproach) => {
             of_pairs(ruling.state(), round.targets.clone()).collect()
         }
-        // Its valence is positive, and what just failed must not be praised.
+        // The row's valence is positive, and a failed attempt must not be reinforced.
         Ruling::Replan(ActionState::BreakSymmetry) => Vec::new(),
         Ruling::End(EndedBy::CriteriaMet | EndedBy::Distance) => {
             let broke_through = prev_directive == MacroState::BreakSymmetry;
@@ -51,7 +51,7 @@ pub(crate) fn lessons(
         Ruling::End(EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds) => {
             of_ending(ruling, judged).into_iter().collect()
         }
-        // What nothing shows to have worked must not be praised either.
+        // A result without proof that the approach worked must not be reinforced either.
         Ruling::End(
             EndedBy::Unproven
             | EndedBy::Infeasible

@@ -3,13 +3,13 @@
 //! The crate never does I/O, never reads a clock, never draws a random number and never writes prompt
 //! text; it takes plain numbers and names, and the same inputs give the same decision, bit for bit.
 //! It does not know the wire contracts, the memory's numbers (a [`Lesson`] names a state, not f, σ, k) or
-//! the tool catalogue (giving back the last tool of a capability class is the role's work, SPEC 6.2).
+//! the tool catalogue (unblocking the last tool of a capability class is the role's work, SPEC 6.2).
 //!
 //! Reading order: [`measurement`] (the input), [`gains`] (the settings), [`loss`], [`gradient`] and [`history`] (SPEC
-//! 6.1), [`ruling`] and [`law`] (SPEC 6.2), [`trajectory`] (the state of one task, which ties them together) and
+//! 6.1), [`ruling`] and [`law`] (SPEC 6.2), [`trajectory`] (the state of one task, which combines them) and
 //! [`decision`] (the output).
 //!
-//! The features `serde` and `schemars` are for the types that messages carry too.
+//! The features `serde` and `schemars` add derives to the types that messages also use.
 //!
 //! ```
 //! use setpoint_control::measurement::{Criterion, Event, Merge, Outcome, Verdict};

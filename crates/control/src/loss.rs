@@ -33,10 +33,10 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// The loss of an event in round `rounds` (this one included where it counts as one, SPEC 6.1) after
-    /// `elapsed_ms` milliseconds. The order of the outcomes does not matter, not even to the last bit.
+    /// Returns the loss of an event in round `rounds` (this one included if it counts as one, SPEC 6.1) after
+    /// `elapsed_ms` milliseconds. The order of the outcomes does not change any bit of it.
     ///
-    /// A cancel measures nothing, as a fault does.
+    /// A cancel counts as unmeasured, like a fault.
     #[must_use]
     pub fn of(event: &Event, rounds: u32, elapsed_ms: f64, gains: &Gains) -> Self {
         let (d, p) = match event {
@@ -47,20 +47,20 @@ impl Loss {
         Self::weighed(d, p, omega(rounds, elapsed_ms, gains), gains)
     }
 
-    /// The loss of a round in which nothing could be measured: D = 1, P = 0.5 (SPEC 6.1).
+    /// Returns the loss of a round in which nothing could be measured: D = 1, P = 0.5 (SPEC 6.1).
     #[must_use]
     pub fn unmeasured(omega: f64, gains: &Gains) -> Self {
         let (d, p) = Tally::unmeasured().shares();
         Self::weighed(d, p, omega, gains)
     }
 
-    /// The loss that these parts, each from 0 to 1, give (SPEC 6.1).
+    /// Returns the loss of these parts, each from 0 to 1 (SPEC 6.1).
     #[must_use]
     pub fn weighed(d: f64, p: f64, omega: f64, gains: &Gains) -> Self {
         Self { d, p, omega, l: gains.alpha * d + beta_eff(omega, gains) * p + gains.lambda * omega }
     }
 
-    /// The same measurement under another budget pressure: what is known when a task is ended between
+    /// Returns the loss of the same measurement under another budget pressure, for a task that is ended between
     /// two rounds.
     #[must_use]
     pub fn under(&self, omega: f64, gains: &Gains) -> Self {
@@ -68,8 +68,8 @@ impl Loss {
     }
 }
 
-/// Ω of SPEC 6.1. Neither ratio is clamped on its own, so that time or rounds alone can reach θ; the sum
-/// is. 0 to 1, for `elapsed_ms` finite and 0 or more.
+/// Returns Ω of SPEC 6.1, from 0 to 1, for a finite `elapsed_ms` of at least 0. Only the sum is clamped, not each ratio,
+/// so that time or rounds alone can reach θ.
 #[must_use]
 pub fn omega(rounds: u32, elapsed_ms: f64, gains: &Gains) -> f64 {
     let spent_rounds = gains.w1 * f64::from(rounds) / f64::from(gains.max_replans);
@@ -77,14 +77,14 @@ pub fn omega(rounds: u32, elapsed_ms: f64, gains: &Gains) -> f64 {
     (spent_rounds + spent_time).min(1.0)
 }
 
-/// β_eff of SPEC 6.1: what is left of β under the budget pressure, 0 to β.
+/// Returns β_eff of SPEC 6.1: the part of β left under the budget pressure, 0 to β.
 #[must_use]
 pub fn beta_eff(omega: f64, gains: &Gains) -> f64 {
     gains.beta * (1.0 - omega)
 }
 
 /// Counts over the criteria of a round. Weights are kept as k per N and summed once, in the order of N: adding the
-/// fractions as they come would make the last bit depend on the order of the sub-tasks.
+/// fractions one by one would make the last bit depend on the order of the sub-tasks.
 #[derive(Debug, Default)]
 pub struct Tally {
     failed_attempts: BTreeMap<u32, u32>,
@@ -95,7 +95,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts an event's criteria. On an accept none counts as failed; where nothing was measured, one failed and
+    /// Counts an event's criteria. On an accept none counts as failed; if nothing was measured, one failed and
     /// unclassified criterion is counted.
     #[must_use]
     pub fn of(event: &Event) -> Self {
@@ -109,32 +109,32 @@ impl Tally {
         if measured.total == 0 { Self::unmeasured() } else { measured }
     }
 
-    /// Σ of the failed criteria's weights.
+    /// Returns the sum of the failed criteria's weights.
     #[must_use]
     pub fn weighted_failures(&self) -> f64 {
         self.failed_attempts.iter().map(|(&n, &k)| f64::from(k) / f64::from(n)).sum()
     }
 
-    /// How many criteria were counted.
+    /// Number of criteria counted.
     #[must_use]
     pub fn total(&self) -> u32 {
         self.total
     }
 
-    /// How many failed criteria are classified logical.
+    /// Number of failed criteria with the class logical.
     #[must_use]
     pub fn logical(&self) -> u32 {
         self.logical
     }
 
-    /// How many failed criteria are classified environmental.
+    /// Number of failed criteria with the class environmental.
     #[must_use]
     pub fn environmental(&self) -> u32 {
         self.environmental
     }
 
-    /// D, the weighted share of criteria that failed, and P, the share of logical ones among the classified failures:
-    /// 0 without a failure, 0.5 when none is classified.
+    /// Returns D, the weighted share of failed criteria, and P, the share of logical ones among the classified failures:
+    /// 0 without a failure, 0.5 if none is classified.
     fn shares(&self) -> (f64, f64) {
         let p = match (self.failed, self.logical + self.environmental) {
             (0, _) => 0.0,
@@ -150,16 +150,16 @@ impl Tally {
         tally
     }
 
-    /// The task criteria alone when the merge was rejected: every sub-task criterion passed, so D over
-    /// those would be 0 and the rejection would be delivered. A failed sub-task comes first: then nothing
-    /// was merged, whatever the message says.
+    /// Counts only the task criteria if the merge was rejected: every sub-task criterion passed, so D over those would be 0
+    /// and the rejected result would be delivered. A failed sub-task takes precedence: then nothing was merged, even if
+    /// the message has task criteria.
     fn of_rejection(outcomes: &[Outcome], merge: &Merge) -> Self {
         if outcomes.iter().any(|outcome| outcome.status == OutcomeStatus::Failed) {
             return Self::of_outcomes(outcomes);
         }
         match merge {
             Merge::NotReached => Self::of_outcomes(outcomes),
-            // A rejection that names no failed criterion says no more than a merge that was not judged.
+            // A rejection without a failed criterion is treated like a merge that was not judged.
             Merge::Rejected(criteria) => {
                 let mut tally = Self::default();
                 tally.count(criteria, &[]);
@@ -177,9 +177,9 @@ impl Tally {
         tally
     }
 
-    /// SPEC 6.1: criteria without a verdict share their sub-task's fate, unclassified, with weight 1; a
-    /// sub-task that shows no criterion at all counts as one. So does a failed one that shows no failed
-    /// criterion: nothing is called done that is not.
+    /// SPEC 6.1: criteria without a verdict count like their sub-task, unclassified, with weight 1; a
+    /// sub-task without any criterion counts as one. So does a failed one without a failed criterion, so that a
+    /// failed sub-task never counts as done.
     fn count_outcome(&mut self, outcome: &Outcome) {
         let failed_before = self.failed;
         self.count(&outcome.criteria, &outcome.gap_trajectory);
@@ -204,7 +204,7 @@ impl Tally {
                 Verdict::Pass => self.total += 1,
                 Verdict::Fail(class) => match criterion.mode {
                     Mode::Plausible if attempts > 0 => {
-                        // A verdict that stands failed at least once, even where the trajectory omits it.
+                        // A failed verdict means at least one failed attempt, even if the trajectory omits it.
                         let k = failed_attempts.get(criterion.id.as_str()).copied().unwrap_or(0).max(1);
                         self.fail(k, attempts, class);
                     }
@@ -214,7 +214,7 @@ impl Tally {
         }
     }
 
-    /// One failed criterion of weight `k / n`.
+    /// Counts one failed criterion of weight `k / n`.
     fn fail(&mut self, k: u32, n: u32, class: Option<FailureClass>) {
         *self.failed_attempts.entry(n).or_default() += k;
         self.total += 1;
@@ -227,7 +227,7 @@ impl Tally {
     }
 }
 
-/// In how many attempts each criterion failed; one that is named twice in an attempt failed once in it.
+/// Returns in how many attempts each criterion failed; a criterion named twice in one attempt counts once.
 fn failed_attempts_by_criterion(gap_trajectory: &[Vec<String>]) -> BTreeMap<&str, u32> {
     let mut failed_attempts = BTreeMap::new();
     for attempt in gap_trajectory {

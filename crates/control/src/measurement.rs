@@ -1,19 +1,19 @@
-//! What one round measured: the controller's only input.
+//! The measurement of one round: the controller's only input.
 //!
-//! The role builds it from the messages it receives. A measurement is checked before any arithmetic sees
+//! The role builds it from the messages that it receives. A measurement is checked before any arithmetic uses
 //! it, so a number that is not finite never reaches the decision table (SPEC 6.2).
 
 use std::collections::BTreeSet;
 
-/// The most outcomes in one measurement.
+/// Most outcomes in one measurement.
 pub const OUTCOMES_MAX: usize = 1_024;
-/// The most criteria in one measurement, those without a verdict and those of the task included.
+/// Most criteria in one measurement, those without a verdict and those of the task included.
 pub const CRITERIA_MAX: usize = 16_384;
-/// The most attempts in one outcome's gap trajectory.
+/// Most attempts in one outcome's gap trajectory.
 pub const ATTEMPTS_MAX: usize = 1_024;
-/// The most tool calls in one measurement.
+/// Most tool calls in one measurement.
 pub const CALLS_MAX: usize = 65_536;
-/// The most tools one call may carry: the programs of one shell pipeline.
+/// Most tools in one call: the programs of one shell pipeline.
 pub const TOOLS_PER_CALL_MAX: usize = 256;
 
 /// One round of a task, or the event that ends it.
@@ -22,39 +22,39 @@ pub struct Measurement {
     /// Milliseconds since the `TaskSpec`, on a monotonic clock, without the time spent waiting for the
     /// user. Finite, 0 or more.
     pub elapsed_ms: f64,
-    /// What happened.
+    /// The event of the round.
     pub event: Event,
 }
 
-/// What happened in the round.
+/// The event of a round.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// R4b accepted the merged result (`OutcomeSummary`).
     Accepted {
         /// The round's outcomes, carried ones included.
         outcomes: Vec<Outcome>,
-        /// Whether no pass shows that the work did it (SPEC 4.3).
+        /// Whether no pass proves that the work achieved it (SPEC 4.3).
         unproven: bool,
     },
     /// R4b asks for a replan (`ReplanRequest`).
     Rejected {
         /// The round's outcomes, carried ones included.
         outcomes: Vec<Outcome>,
-        /// What R4b found out about the merged result.
+        /// R4b's finding about the merged result.
         merge: Merge,
     },
     /// A role or the runtime failed (`TaskFault`).
     Fault {
-        /// Which kind of failure.
+        /// Kind of the failure.
         kind: FaultKind,
-        /// Whether another round may help. Never, before there is a `TaskSpec`: the caller sees to that.
+        /// Whether another round may help. The caller sets it to false before there is a `TaskSpec`.
         retryable: bool,
     },
     /// The user cancelled (`CancelRequest`).
     Cancelled,
 }
 
-/// What R4b found out about the merged result in a round that it did not accept.
+/// R4b's finding about the merged result of a round that it did not accept.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Merge {
     /// A sub-task failed, so nothing was merged.
@@ -65,22 +65,22 @@ pub enum Merge {
     Unjudged,
 }
 
-/// How one sub-task ended.
+/// The end of one sub-task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Matched or failed, as R4a decided.
     pub status: OutcomeStatus,
     /// The criteria that have a verdict. Ids are unique within an outcome.
     pub criteria: Vec<Criterion>,
-    /// How many criteria have no verdict: all of them after a crash or a skip.
+    /// Number of criteria without a verdict: all of them after a crash or a skip.
     pub unjudged: u32,
     /// Per attempt, the ids of the criteria that failed in it.
     pub gap_trajectory: Vec<Vec<String>>,
     /// The Executor's own calls over all attempts, in order; probes are not among them.
     pub calls: Vec<Call>,
-    /// Kept from an earlier round: it counts in the loss, but this round did not achieve it.
+    /// Whether it was kept from an earlier round: it counts in the loss, but this round did not achieve it.
     pub carried: bool,
-    /// It failed because a model's service was away, so only calls that failed themselves are held against it.
+    /// Whether it failed because a model's service was away: then only its failed calls are blocked.
     pub outage: bool,
 }
 
@@ -100,13 +100,13 @@ pub enum OutcomeStatus {
 /// One judged criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Criterion {
-    /// The id that the runtime gave it.
+    /// Id assigned by the runtime.
     pub id: String,
-    /// How certain a verdict on it can be.
+    /// How firmly it can be judged.
     pub mode: Mode,
     /// The verdict.
     pub verdict: Verdict,
-    /// Its check was already green before the work. A vacuous pass is left out of the loss; a vacuous
+    /// Whether its check already passed before the work. A vacuous pass is left out of the loss; a vacuous
     /// fail means that the work broke it, and counts.
     pub vacuous: bool,
 }
@@ -126,9 +126,9 @@ pub enum Mode {
 /// A verdict on one criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It holds.
+    /// The criterion holds.
     Pass,
-    /// It does not, and of which class the failure is, where that is known.
+    /// The criterion does not hold; with the class of the failure, if known.
     Fail(Option<FailureClass>),
 }
 
@@ -146,15 +146,15 @@ pub enum FailureClass {
 /// One tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// The tools it used: one, or each program of a shell pipeline.
+    /// Tools that it used: one, or each program of a shell pipeline.
     pub tools: Vec<String>,
-    /// What it was aimed at, in normal form.
+    /// Target of the call, in normal form.
     pub target: String,
-    /// How it ended.
+    /// Result of the call.
     pub end: CallEnd,
 }
 
-/// How a tool call ended.
+/// The result of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallEnd {
     /// It succeeded.
@@ -188,30 +188,30 @@ pub enum MeasurementError {
     /// A number is NaN or infinite.
     #[error("use {name} = {value}: it must be a finite number")]
     NotFinite {
-        /// Which number.
+        /// Name of the number.
         name: &'static str,
-        /// What was given.
+        /// The refused value.
         value: f64,
     },
     /// A time is negative.
     #[error("use {name} = {value}: it must be 0 or more")]
     Negative {
-        /// Which number.
+        /// Name of the number.
         name: &'static str,
-        /// What was given.
+        /// The refused value.
         value: f64,
     },
-    /// There is more of something than the limit allows.
+    /// A count is above its limit.
     #[error("use {count} {what}: at most {max} are allowed")]
     TooMany {
-        /// What there is too much of.
+        /// What was counted.
         what: &'static str,
-        /// How many were given.
+        /// The count.
         count: usize,
         /// The limit.
         max: usize,
     },
-    /// Two criteria of one outcome have the same id, so it is not known which verdict counts.
+    /// Two criteria of one outcome have the same id, so it is not clear which verdict counts.
     #[error("use two verdicts for the criterion {id:?} of one sub-task")]
     DuplicateCriterion {
         /// The repeated id.
@@ -223,7 +223,7 @@ impl Measurement {
     /// Checks numbers, limits and ids.
     ///
     /// # Errors
-    /// [`MeasurementError`] for the first thing that is wrong.
+    /// [`MeasurementError`] for the first problem found.
     pub fn validate(&self) -> Result<(), MeasurementError> {
         finite("elapsed_ms", self.elapsed_ms)?;
         if self.elapsed_ms < 0.0 {
@@ -245,7 +245,7 @@ impl Measurement {
         outcomes.iter().try_for_each(Outcome::validate)
     }
 
-    /// The round's outcomes; none for a fault or a cancel.
+    /// Returns the round's outcomes; empty for a fault or a cancel.
     #[must_use]
     pub fn outcomes(&self) -> &[Outcome] {
         match &self.event {
@@ -256,7 +256,7 @@ impl Measurement {
 }
 
 impl Outcome {
-    /// An outcome without criteria, attempts or calls, not carried, and nobody's service was away.
+    /// Creates an outcome without criteria, attempts or calls, not carried, and without an outage.
     #[must_use]
     pub fn new(status: OutcomeStatus) -> Self {
         Self {
@@ -270,7 +270,7 @@ impl Outcome {
         }
     }
 
-    /// Whether a failing sub-task was refused consent for a call (SPEC 6.2, before the table).
+    /// Returns whether a failing sub-task was refused consent for a call (SPEC 6.2, before the table).
     pub(crate) fn was_refused_consent(&self) -> bool {
         self.status == OutcomeStatus::Failed && self.calls.iter().any(|call| call.end == CallEnd::Refused)
     }

@@ -1,4 +1,4 @@
-//! The sentence that says why a decision was made, with its numbers. Every comparison shown is computed
+//! The sentence that gives the reason for a decision, with its numbers. Every comparison shown is computed
 //! from the numbers, so the sentence is true under any law.
 
 use crate::compare;
@@ -7,7 +7,7 @@ use crate::gradient::Trend;
 use crate::history::Point;
 use crate::ruling::{EndedBy, Ruling};
 
-/// The reason for `ruling` about the round `point`.
+/// Returns the reason for `ruling` on the round `point`.
 pub(crate) fn rationale(ruling: Ruling, point: &Point, gains: &Gains) -> String {
     let numbers = format!(
         "L = {:.3} from D = {:.3}, P = {:.3}, Ω = {:.3}; ∇L = {:+.3}, of which budget alone {:+.3}",
@@ -63,8 +63,8 @@ fn reason(ruling: Ruling, point: &Point, gains: &Gains) -> String {
     }
 }
 
-/// Said when the budget's part is what makes the round look like worsening, and that had a say: in the
-/// table of |∇L| and P always, in Law 2 when it counts the whole gradient.
+/// Returns a remark if the round is worsening only because of the budget's part, and that could influence the ruling: in
+/// the table of |∇L| and P always, in Law 2 if it counts the whole gradient.
 fn budget_alone(ruling: Ruling, point: &Point, gains: &Gains) -> Option<String> {
     let has_a_say = match ruling {
         Ruling::Replan(_) => true,

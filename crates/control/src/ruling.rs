@@ -1,8 +1,8 @@
-//! What a law can say about a round, and the states that a task goes through by it.
+//! The rulings of a law on a round, and the states that they lead a task to.
 
 use std::fmt;
 
-/// What happens next.
+/// The next step of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ruling {
     /// The Planner gets a directive.
@@ -98,7 +98,7 @@ pub enum EndedBy {
 }
 
 impl Ruling {
-    /// The state that the ruling puts the task in.
+    /// Returns the state of the task after the ruling.
     #[must_use]
     pub fn state(self) -> MacroState {
         match self {
@@ -107,7 +107,7 @@ impl Ruling {
         }
     }
 
-    /// Which rule decided: the ending's name, or `grid` for the table of |∇L| and P.
+    /// Returns the rule that decided: the ending's name, or `grid` for the table of |∇L| and P.
     #[must_use]
     pub fn decided_by(self) -> &'static str {
         match self {
@@ -139,7 +139,7 @@ impl From<EndState> for MacroState {
 }
 
 impl MacroState {
-    /// The name on the wire and in the UI.
+    /// Returns the name on the wire and in the UI.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -156,7 +156,7 @@ impl MacroState {
 }
 
 impl EndedBy {
-    /// Which of the three ends the rule leads to.
+    /// Returns which of the three ends the rule leads to.
     #[must_use]
     pub const fn state(self) -> EndState {
         match self {
@@ -174,7 +174,7 @@ impl EndedBy {
         }
     }
 
-    /// The name on the wire and in the UI.
+    /// Returns the name on the wire and in the UI.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

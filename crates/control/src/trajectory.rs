@@ -1,7 +1,7 @@
 //! The controller's state for one task, from the first round to the ending (SPEC 6).
 //!
-//! A task has one [`Trajectory`], made when the task starts and dropped when it ends; nothing is shared
-//! between tasks.
+//! A task has one [`Trajectory`], created when the task starts and dropped when it ends; tasks share
+//! nothing.
 
 use crate::blocked::{RoundFailures, Tried};
 use crate::decision::{Decision, DirectiveClass};
@@ -15,7 +15,7 @@ use crate::rationale::rationale;
 use crate::ruling::{EndedBy, Ruling};
 use crate::urgency::Urgency;
 
-/// The path of one task through its rounds.
+/// The state of one task through its rounds.
 #[derive(Debug)]
 pub struct Trajectory {
     gains: Gains,
@@ -26,30 +26,30 @@ pub struct Trajectory {
     ended: Option<EndedBy>,
 }
 
-/// Why a trajectory did not advance. It is as it was before.
+/// Why a trajectory did not advance. It is unchanged.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AdvanceError {
-    /// The measurement cannot be used.
+    /// The measurement was refused.
     #[error("use the measurement of round {round}")]
     Measurement {
-        /// The round it was meant for.
+        /// Number of the round that was measured.
         round: u32,
-        /// What is wrong with it.
+        /// Why it was refused.
         source: MeasurementError,
     },
-    /// The task has ended already.
+    /// The task has already ended.
     #[error("decide on a task that has ended already ({by})")]
     Ended {
-        /// What ended it.
+        /// The rule that ended it.
         by: EndedBy,
     },
 }
 
 impl Trajectory {
-    /// A task without a round yet. The gains govern it to its end.
+    /// Creates the trajectory of a task before its first round. The gains govern the task to its end.
     ///
     /// # Errors
-    /// [`GainsError`] when a gain is outside its range or the law is not known.
+    /// [`GainsError`] if a gain is outside its range or the law is unknown.
     pub fn new(gains: Gains) -> Result<Self, GainsError> {
         let law = law::governing(&gains)?;
         Ok(Self {
@@ -62,11 +62,11 @@ impl Trajectory {
         })
     }
 
-    /// Takes one round's measurement, decides, and advances. The same measurements give the same
+    /// Applies one round's measurement, and returns the decision. The same measurements give the same
     /// decisions, bit for bit.
     ///
     /// # Errors
-    /// [`AdvanceError`] when the task has ended, or the measurement is refused; nothing changes then.
+    /// [`AdvanceError`] if the task has ended, or the measurement is refused; nothing changes then.
     pub fn advance(&mut self, measurement: &Measurement) -> Result<Decision, AdvanceError> {
         if let Some(by) = self.ended {
             return Err(AdvanceError::Ended { by });
@@ -106,26 +106,26 @@ impl Trajectory {
         })
     }
 
-    /// The rounds so far, and the directives that followed from them.
+    /// Returns the rounds so far, and the directives that were given after them.
     #[must_use]
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// The gains that govern the task.
+    /// Returns the gains that govern the task.
     #[must_use]
     pub fn gains(&self) -> &Gains {
         &self.gains
     }
 
-    /// What ended the task; `None` while it goes on.
+    /// Returns the rule that ended the task; `None` while it goes on.
     #[must_use]
     pub fn ended_by(&self) -> Option<EndedBy> {
         self.ended
     }
 
-    /// The round's point. An accept and a cancel are no rounds of their own (SPEC 6.1: on accept only the
-    /// rounds before count); a cancel keeps what was last measured, under the present budget pressure.
+    /// Returns the round's point. An accept and a cancel do not count as rounds (SPEC 6.1: on accept only the
+    /// rounds before count); a cancel keeps the last measurement, under the current budget pressure.
     fn measure(&self, measurement: &Measurement) -> Result<Point, AdvanceError> {
         let rounds_before = self.history.rounds();
         let rounds = match measurement.event {
@@ -145,7 +145,7 @@ impl Trajectory {
     }
 }
 
-/// What SPEC 6.2 puts before the table: endings that no law may overrule.
+/// Returns the endings that SPEC 6.2 puts before the table, which no law may overrule.
 fn before_the_table(event: &Event) -> Option<Ruling> {
     let by = match event {
         Event::Accepted { unproven: false, .. } => EndedBy::CriteriaMet,
@@ -164,7 +164,7 @@ fn before_the_table(event: &Event) -> Option<Ruling> {
     Some(Ruling::End(by))
 }
 
-/// Whether a verdict was passed on anything in the round. An accept is R4b's own verdict.
+/// Returns whether there was a verdict on anything in the round. An accept is R4b's own verdict.
 fn is_judged(event: &Event) -> bool {
     match event {
         Event::Accepted { .. } => true,

@@ -19,7 +19,7 @@ pub enum Urgency {
 }
 
 impl Urgency {
-    /// The urgency that goes with a trend.
+    /// Returns the urgency for a trend.
     #[must_use]
     pub fn of(trend: Trend) -> Self {
         match trend {
@@ -29,7 +29,7 @@ impl Urgency {
         }
     }
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

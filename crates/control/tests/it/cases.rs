@@ -1,4 +1,4 @@
-//! Hand-written cases: what the vectors do not reach, each with the smallest input that shows it.
+//! Hand-written cases that the vectors do not cover, each with the smallest input that shows it.
 
 use crate::support::{accepted, criteria, failed, matched, rejected, show};
 use expect_test::{Expect, expect};
@@ -12,7 +12,7 @@ use setpoint_control::{
 };
 
 #[test]
-fn a_round_says_why() {
+fn decision_explains_its_reason() {
     check(
         Gains::default(),
         &[rejected(20_000.0, &[failed("LL", &["shell/grep a"])])],
@@ -24,10 +24,10 @@ fn a_round_says_why() {
     );
 }
 
-// What ends a task before the table.
+// Endings before the table.
 
 #[test]
-fn refused_consent_in_a_failing_sub_task_ends_the_task_and_teaches_nothing() {
+fn refused_consent_ends_the_task_without_lessons() {
     check(
         Gains::default(),
         &[rejected(0.0, &[matched(".", &[]), failed("E", &["!shell a", "x shell b"])])],
@@ -46,14 +46,14 @@ fn refused_consent_in_a_matched_sub_task_ends_nothing() {
 }
 
 #[test]
-fn each_kind_of_fault_ends_as_itself_whatever_it_says_about_retrying() {
+fn each_fault_kind_ends_as_itself_even_if_retryable() {
     for (kind, by) in [
         (FaultKind::Budget, EndedBy::Budget),
         (FaultKind::Deadline, EndedBy::Deadline),
         (FaultKind::Consent, EndedBy::Consent),
     ] {
         for retryable in [false, true] {
-            // Ω is far above θ: these come before the table.
+            // Ω is far above θ, but these rules come before the table.
             let decision = last(Gains::default(), &[fault(9e9, kind, retryable)]);
             assert_eq!((decision.ended_by(), decision.lessons), (Some(by), vec![]));
         }
@@ -61,7 +61,7 @@ fn each_kind_of_fault_ends_as_itself_whatever_it_says_about_retrying() {
 }
 
 #[test]
-fn a_cancel_is_no_round_and_keeps_what_was_last_measured() {
+fn cancel_is_not_a_round_and_keeps_the_last_measurement() {
     let rounds = [rejected(0.0, &[failed("E.", &["!shell a"])]), cancelled(150_000.0)];
     let decision = last(Gains::default(), &rounds);
     assert_eq!((decision.rounds, decision.replans), (1, 1));
@@ -77,14 +77,14 @@ fn a_cancel_is_no_round_and_keeps_what_was_last_measured() {
 }
 
 #[test]
-fn a_cancel_before_the_first_round_has_measured_nothing() {
+fn cancel_before_the_first_round_is_unmeasured() {
     let decision = last(Gains::default(), &[cancelled(0.0)]);
     assert_eq!((decision.rounds, decision.loss.d, decision.loss.p), (0, 1.0, 0.5));
     assert_eq!(decision.ended_by(), Some(EndedBy::Cancelled));
 }
 
 #[test]
-fn an_accept_stands_above_a_spent_budget() {
+fn accept_takes_precedence_over_a_spent_budget() {
     let decision = last(Gains::default(), &[accepted(9e9, &[matched(".", &[])])]);
     assert_eq!(decision.directive(), MacroState::Accept);
     assert_eq!(
@@ -93,10 +93,10 @@ fn an_accept_stands_above_a_spent_budget() {
     );
 }
 
-// The table's order.
+// Order of the table.
 
 #[test]
-fn a_retryable_fault_is_a_round_with_everything_open() {
+fn retryable_fault_counts_as_an_unmeasured_round() {
     check(
         Gains::default(),
         &[fault(0.0, FaultKind::Fault, true)],
@@ -108,7 +108,7 @@ fn a_retryable_fault_is_a_round_with_everything_open() {
 }
 
 #[test]
-fn a_fatal_fault_ends_the_task_after_the_rules_above_it() {
+fn fatal_fault_ends_the_task_after_the_rules_above_it() {
     let fatal = |elapsed_ms| fault(elapsed_ms, FaultKind::Fault, false);
     assert_eq!(last(Gains::default(), &[fatal(0.0)]).ended_by(), Some(EndedBy::Fault));
     assert_eq!(last(Gains::default(), &[fatal(450_000.0)]).ended_by(), Some(EndedBy::Omega));
@@ -139,10 +139,10 @@ fn the_fourth_failure_reaches_theta_without_any_time() {
     assert_eq!((decision.ended_by(), decision.rounds), (Some(EndedBy::Omega), 4));
 }
 
-// Law 2 and the budget's part.
+// Law 2 and the budget's part of the gradient.
 
 #[test]
-fn the_budget_alone_can_look_like_worsening_and_the_rationale_says_so() {
+fn rationale_reports_worsening_by_the_budget_alone() {
     check(
         Gains::default(),
         &[rejected(0.0, &[failed("E", &["!shell a"])]), rejected(60_000.0, &[failed("E", &["!shell b"])])],
@@ -187,7 +187,7 @@ fn law2_counts_as_many_rounds_as_it_is_set_to() {
 // Blocked sets.
 
 #[test]
-fn a_failed_target_is_that_of_a_failed_call_else_of_the_last() {
+fn failed_target_is_of_a_failed_call_or_else_the_last() {
     let outcomes = [
         failed("E", &["shell a", "!shell b", "shell c", "!fetch d", "!shell b"]),
         failed("E", &["search e", "search f"]),
@@ -211,7 +211,7 @@ fn a_failed_target_is_that_of_a_failed_call_else_of_the_last() {
 }
 
 #[test]
-fn an_outage_is_held_against_no_call_that_succeeded() {
+fn outage_blocks_no_call_that_succeeded() {
     let away = |calls| Outcome { outage: true, ..failed("?", calls) };
     let outcomes = [away(&["search a"]), away(&["shell b", "!fetch c", "glob d"]), away(&[])];
     let decision = last(Gains::default(), &[rejected(0.0, &outcomes)]);
@@ -243,7 +243,7 @@ fn each_program_of_a_pipeline_is_a_tool_of_its_own() {
     assert_eq!(decision.blocked_tools, ["shell/grep", "shell/sort"]);
 }
 
-/// Targets that failed under a directive that shows none are shown later.
+/// Targets that fail under a directive that blocks none are blocked later.
 #[test]
 fn targets_are_collected_in_every_round() {
     let rounds = [
@@ -256,7 +256,7 @@ fn targets_are_collected_in_every_round() {
 }
 
 #[test]
-fn urgency_changes_the_sets_only_when_told_to() {
+fn urgency_changes_the_sets_only_in_sets_mode() {
     let sets = Gains { urgency: UrgencyMode::Sets, ..Gains::default() };
     let improving =
         [rejected(0.0, &[failed("EEEEE", &["!shell a"])]), rejected(0.0, &[failed("EE...", &["!shell b"])])];
@@ -273,7 +273,7 @@ fn urgency_changes_the_sets_only_when_told_to() {
     assert_eq!(last(sets, &worsening).blocked_tools, ["fetch", "shell"]);
 }
 
-/// The round's only failure was the merge, so the newest targets are the round's before.
+/// Only the merge failed in this round, so the newest targets are those of the round before.
 #[test]
 fn narrowing_to_the_newest_targets_never_forgets_them_all() {
     let sets = Gains { urgency: UrgencyMode::Sets, ..Gains::default() };
@@ -312,7 +312,7 @@ fn a_breakthrough_is_credited_to_what_won_the_round() {
 }
 
 #[test]
-fn only_the_directive_right_before_the_ending_makes_a_breakthrough() {
+fn only_the_last_directive_makes_a_breakthrough() {
     let rounds = [
         rejected(0.0, &[failed("LLLLL", &["!shell a"])]),
         rejected(0.0, &[failed("LL...", &["!shell b"])]),
@@ -324,7 +324,7 @@ fn only_the_directive_right_before_the_ending_makes_a_breakthrough() {
 }
 
 #[test]
-fn a_success_right_after_break_symmetry_is_a_breakthrough_too() {
+fn success_after_break_symmetry_is_a_breakthrough() {
     check(
         Gains::default(),
         &[
@@ -341,7 +341,7 @@ fn a_success_right_after_break_symmetry_is_a_breakthrough_too() {
 }
 
 #[test]
-fn without_a_judged_outcome_an_ending_teaches_nothing() {
+fn ending_without_a_judged_outcome_has_no_lesson() {
     let down = fault(0.0, FaultKind::Fault, true);
     let never_judged = [down.clone(), down.clone(), down.clone(), down.clone()];
     let decision = last(Gains::default(), &never_judged);
@@ -352,7 +352,7 @@ fn without_a_judged_outcome_an_ending_teaches_nothing() {
     assert_eq!((decision.ended_by(), decision.lessons.len()), (Some(EndedBy::Omega), 1));
 }
 
-// What is counted.
+// Counting of criteria.
 
 #[test]
 fn vacuous_passes_are_left_out_and_vacuous_fails_are_not() {
@@ -361,24 +361,24 @@ fn vacuous_passes_are_left_out_and_vacuous_fails_are_not() {
 }
 
 #[test]
-fn nothing_is_called_done_that_is_not() {
-    // A failed sub-task that shows only passes, or only vacuous ones.
+fn rejection_without_a_failed_criterion_is_not_done() {
+    // A failed sub-task with only passes, or only vacuous ones.
     assert_eq!(counts(&[failed("..", &[])]), (1.0, 3, 1.0 / 3.0));
     assert_eq!(counts(&[failed("v", &[])]), (1.0, 1, 1.0));
-    // A rejected merge whose verdicts are all passes, or missing.
+    // A rejected merge with only passes, or no verdicts.
     for verdicts in ["", "..", "v"] {
         let merge = Merge::Rejected(criteria(verdicts));
         let event = Event::Rejected { outcomes: vec![matched(".", &[])], merge };
         let loss = Loss::of(&event, 1, 0.0, &Gains::default());
         assert_eq!((loss.d, loss.p), (1.0, 0.5), "{verdicts:?}");
     }
-    // No outcome, or none that shows anything.
+    // No outcome, or none with a counted criterion.
     assert_eq!((loss(&[]).d, loss(&[]).p), (1.0, 0.5));
     assert_eq!((loss(&[matched("vv", &[])]).d, loss(&[matched("vv", &[])]).p), (1.0, 0.5));
 }
 
 #[test]
-fn a_failed_sub_task_comes_before_a_merge() {
+fn failed_sub_task_takes_precedence_over_the_merge() {
     let outcomes = vec![failed("E...", &[])];
     for merge in [Merge::NotReached, Merge::Unjudged, Merge::Rejected(criteria("L"))] {
         let loss =
@@ -388,13 +388,13 @@ fn a_failed_sub_task_comes_before_a_merge() {
 }
 
 #[test]
-fn criteria_without_a_verdict_share_their_sub_tasks_fate() {
+fn criteria_without_a_verdict_count_like_their_sub_task() {
     let open = Outcome { unjudged: 3, ..Outcome::new(OutcomeStatus::Failed) };
     let closed = Outcome { unjudged: 2, ..Outcome::new(OutcomeStatus::Matched) };
     assert_eq!(counts(&[open, closed]), (3.0, 5, 0.6));
     let half_judged = Outcome { unjudged: 1, ..failed("L.", &[]) };
     assert_eq!(counts(&[half_judged]), (2.0, 3, 2.0 / 3.0));
-    // Without any criterion a sub-task counts as one.
+    // A sub-task without any criterion counts as one.
     assert_eq!(
         counts(&[Outcome::new(OutcomeStatus::Failed), Outcome::new(OutcomeStatus::Matched)]),
         (1.0, 2, 0.5)
@@ -418,10 +418,10 @@ fn a_plausible_failure_weighs_the_share_of_attempts_that_failed() {
     assert_eq!(with_trajectory(&[]), 1.0);
 }
 
-// What is refused.
+// Refusals.
 
 #[test]
-fn a_refused_measurement_leaves_the_task_as_it_was() {
+fn refused_measurement_leaves_the_task_unchanged() {
     let mut trajectory = Trajectory::new(Gains::default()).unwrap();
     let _ = trajectory.advance(&rejected(0.0, &[failed("E", &["!shell a"])])).unwrap();
     let twice = Outcome { criteria: [criteria("."), criteria("E")].concat(), ..failed("", &[]) };
@@ -451,7 +451,7 @@ fn a_refused_measurement_leaves_the_task_as_it_was() {
 }
 
 #[test]
-fn a_task_ends_once() {
+fn ended_task_refuses_further_measurements() {
     let mut trajectory = Trajectory::new(Gains::default()).unwrap();
     let _ = trajectory.advance(&cancelled(0.0)).unwrap();
     let error = trajectory.advance(&accepted(0.0, &[])).unwrap_err();

@@ -1,9 +1,9 @@
-//! The committed vectors are the published ones, where those lie beside the repository.
+//! The committed vectors equal the published ones, if those are beside the repository.
 
 use std::path::Path;
 
 #[test]
-fn the_committed_vectors_are_the_published_ones() {
+fn committed_vectors_equal_the_published_ones() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let committed = std::fs::read(package.join("tests/fixtures/conformance.json")).unwrap();
     assert!(!committed.is_empty());

@@ -1,4 +1,4 @@
-//! What holds for every input and every valid setting.
+//! Properties that hold for every input and every valid setting.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -15,9 +15,9 @@ use setpoint_control::{
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_024, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Each row of the table says by itself when it applies. Exactly one does, and it is the law's.
+    /// Each row of the table states its own condition. Exactly one applies, and the law returns that one.
     #[test]
-    fn the_table_is_total_and_disjoint(cell in table_cell(), gains in gains()) {
+    fn table_is_complete_and_disjoint(cell in table_cell(), gains in gains()) {
         let TableCell { grad_l, d, p, omega, worsening_count, rounds, fatal } = cell.near(&gains);
         let spent = omega >= gains.theta - TOLERANCE;
         let close = d <= gains.delta + TOLERANCE;
@@ -69,7 +69,7 @@ proptest! {
         prop_assert!(Trajectory::new(gains).is_err());
     }
 
-    /// Every number of every decision is finite and in its range, and every task ends in time.
+    /// Every number of every decision is finite and in its range, and every task ends within its replans.
     #[test]
     fn every_task_ends_and_every_number_is_in_range(
         gains in gains(),
@@ -104,7 +104,7 @@ proptest! {
     ) {
         let gains = Gains::default();
         let of = |outcomes| Loss::of(&Event::Rejected { outcomes, merge: merge.clone() }, rounds, 1e4, &gains);
-        // Not merely near: the same bits, since records are compared byte by byte.
+        // Compares bits, not approximations, because records are compared byte by byte.
         prop_assert_eq!(of(ordered), of(shuffled));
     }
 
@@ -117,9 +117,9 @@ proptest! {
         prop_assert_eq!(run(), run());
     }
 
-    /// SPEC 6.1: ∇L is what the budget changed plus what the round changed.
+    /// SPEC 6.1: ∇L is the budget's part plus the round's part.
     #[test]
-    fn the_gradient_is_the_budgets_part_and_the_rounds_part(gains in gains(), rounds in vec(measurement(), 2..6)) {
+    fn gradient_is_the_budgets_part_plus_the_rounds_part(gains in gains(), rounds in vec(measurement(), 2..6)) {
         let mut trajectory = Trajectory::new(gains.clone()).unwrap();
         for round in &rounds {
             let _ = trajectory.advance(round);
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn more_rounds_or_more_time_never_lower_the_pressure(
+    fn more_rounds_or_time_never_lower_the_pressure(
         gains in gains(),
         rounds in 0..200u32,
         elapsed_ms in 0.0..1e9f64,
@@ -156,7 +156,7 @@ proptest! {
     }
 }
 
-/// A point of the table; a threshold index puts a number on or right beside its threshold.
+/// A point of the table; an offset puts a number on its threshold or close to it.
 #[derive(Debug, Clone, Copy)]
 struct TableCell {
     grad_l: f64,
@@ -199,7 +199,7 @@ fn table_cell() -> impl Strategy<Value = DrawnCell> {
     })
 }
 
-/// Valid gains, the reference among them, with the ends of their ranges.
+/// Generates valid gains, the defaults among them, with the ends of their ranges.
 fn gains() -> impl Strategy<Value = Gains> {
     let weight = || prop_oneof![Just(0.0), 0.0..=1.0f64, Just(10.0)];
     let weights = [weight(), weight(), weight(), weight(), weight()];
@@ -240,7 +240,7 @@ fn gains() -> impl Strategy<Value = Gains> {
     prop_oneof![1 => Just(Gains::default()), 4 => drawn]
 }
 
-/// Anything that can happen in a round; now and then a time that overflows the arithmetic's way to Ω.
+/// Generates any event of a round, sometimes with a time large enough to overflow the computation of Ω.
 fn measurement() -> impl Strategy<Value = Measurement> {
     let elapsed_ms = prop_oneof![8 => 0.0..1e6f64, 1 => Just(0.0), 1 => Just(f64::MAX)];
     let kind = select(vec![FaultKind::Fault, FaultKind::Budget, FaultKind::Deadline, FaultKind::Consent]);

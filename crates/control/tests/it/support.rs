@@ -1,9 +1,9 @@
-//! Builders that make a measurement short to write, and a decision short to read.
+//! Builders for short measurements, and a short text form of decisions.
 
 use setpoint_control::measurement::{Call, CallEnd, Criterion, Event, Merge, Outcome, Verdict};
 use setpoint_control::{Decision, FailureClass, Measurement, Mode, OutcomeStatus, Subject};
 
-/// One verdict per letter: `.` pass, `L` logical fail, `E` environmental fail, `?` fail without a class;
+/// Creates one criterion per letter: `.` pass, `L` logical fail, `E` environmental fail, `?` fail without a class;
 /// `v` a vacuous pass, `V` a vacuous fail without a class. Ids are c1, c2, …
 pub(crate) fn criteria(verdicts: &str) -> Vec<Criterion> {
     let criterion = |(index, letter)| Criterion {
@@ -21,28 +21,28 @@ pub(crate) fn criteria(verdicts: &str) -> Vec<Criterion> {
     verdicts.chars().enumerate().map(criterion).collect()
 }
 
-/// A failed sub-task with these verdicts and calls.
+/// Creates a failed sub-task with these verdicts and calls.
 pub(crate) fn failed(verdicts: &str, calls: &[&str]) -> Outcome {
     with_calls(OutcomeStatus::Failed, verdicts, calls)
 }
 
-/// A matched sub-task with these verdicts and calls.
+/// Creates a matched sub-task with these verdicts and calls.
 pub(crate) fn matched(verdicts: &str, calls: &[&str]) -> Outcome {
     with_calls(OutcomeStatus::Matched, verdicts, calls)
 }
 
-/// A round that R4b sends back because of its sub-tasks.
+/// Creates a round that R4b rejects because of its sub-tasks.
 pub(crate) fn rejected(elapsed_ms: f64, outcomes: &[Outcome]) -> Measurement {
     let event = Event::Rejected { outcomes: outcomes.to_vec(), merge: Merge::NotReached };
     Measurement { elapsed_ms, event }
 }
 
-/// A round that R4b accepts.
+/// Creates a round that R4b accepts.
 pub(crate) fn accepted(elapsed_ms: f64, outcomes: &[Outcome]) -> Measurement {
     Measurement { elapsed_ms, event: Event::Accepted { outcomes: outcomes.to_vec(), unproven: false } }
 }
 
-/// What a decision says, without its loss.
+/// Formats a decision, without its loss.
 pub(crate) fn show(decision: &Decision) -> String {
     let mut lines = vec![format!(
         "{} -> {} by {}, round {}, replans {}, {}, urgency {}, {}",
@@ -65,7 +65,7 @@ pub(crate) fn show(decision: &Decision) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A call is written `tool[+tool] target`, with `!` in front when it failed and `x` and a space when
+/// A call is written `tool[+tool] target`, with `!` in front if it failed, and `x` and a space if
 /// consent was refused.
 fn with_calls(status: OutcomeStatus, verdicts: &str, calls: &[&str]) -> Outcome {
     let call = |text: &&str| {
