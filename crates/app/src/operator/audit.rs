@@ -39,14 +39,14 @@ pub trait Audit: Send + Sync {
     /// Holds its log against itself, against checkpoints and keys, and the journal against its log.
     async fn verify(&self, against: &Against) -> Result<AuditVerdict>;
 
-    /// Audits until nobody listens any more, or looks on while another process does. What was found before is not told.
+    /// Audits until the receiver closes, or watches while another process audits. Sends only new findings.
     /// Meanwhile its totals can be read at the door.
     async fn follow(&self, events: mpsc::Sender<AuditEvent>, metrics: Option<MetricsDoor>) -> Result<()>;
 }
 
-/// How often whoever follows looks for what is new.
+/// Interval between two looks at the journal while following.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How often the page of metrics is made anew.
+/// Interval between two renderings of the metrics page.
 const PAGE_EVERY: Duration = Duration::from_secs(2);
 /// Rows that are read at a time.
 const ROWS_AT_ONCE: u64 = 4_096;
@@ -67,7 +67,7 @@ impl OperatorAudit {
         self.program.open_journal().map_err(Error::from)
     }
 
-    /// Does it where waiting for the disk harms nobody. Nothing where there is neither a journal nor an audit log.
+    /// Runs `work` on a thread that may block on the disk. Returns `None` if there is neither a journal nor an audit log.
     async fn blocking<T: Send + 'static>(
         &self,
         journal: Option<Journal>,
@@ -224,7 +224,7 @@ impl Audit for OperatorAudit {
     }
 }
 
-/// Looks, and tells what is new, until nobody listens any more.
+/// Looks and sends what is new until the receiver closes.
 async fn follow(
     mut follower: Follower,
     events: &mpsc::Sender<AuditEvent>,

@@ -64,7 +64,7 @@ pub trait Memory: Send + Sync {
     /// What is proposed for the layer T and not yet approved, newest first.
     async fn proposals(&self) -> Result<Vec<RecordLine>>;
 
-    /// Approves a proposal: every model-backed role of a task that opens from now on is told it.
+    /// Approves a proposal. Every model-backed role of tasks opened from now on receives it.
     async fn approve(&self, id: &MegramId) -> Result<RecordLine>;
 
     /// The language models, of these or else of those that are configured, that do not know all of what was learnt of late, when
@@ -161,7 +161,7 @@ impl Memory for OperatorMemory {
         let Some(memory) = memory else { return Ok(Answer::Pairs(Vec::new())) };
         let mut pairs = pairs(&memory, at)?;
         if let Some(space) = &question.space {
-            // A goal in words stands for the space that it falls into.
+            // A goal in words selects the space that it maps to.
             let named = pairs.iter().any(|pair| pair.space == *space);
             let space = if named { space.clone() } else { setpoint_mkct::intent_space(space) };
             pairs.retain(|pair| pair.space == space);

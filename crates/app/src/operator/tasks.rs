@@ -17,7 +17,7 @@ use crate::error::hints::audit_trouble;
 use crate::error::{Error, ErrorKind};
 use crate::program::{self, Program, ProgramError};
 
-/// Events that may wait for a watcher; beyond it the organisation waits for nobody and says `Lagged`.
+/// Events that may wait for a watcher. Beyond it events are dropped and the watcher receives `Lagged`.
 pub const EVENTS_MAX: usize = 1_024;
 
 /// A goal with how it is to be pursued.
@@ -50,7 +50,7 @@ pub enum Event {
     },
     /// Some events were lost; [`Organisation::records`] has them.
     Lagged,
-    /// The task is no longer driven here, without having ended.
+    /// This process stopped driving the task before its end.
     Released(Error),
 }
 
@@ -102,10 +102,10 @@ pub trait Organisation: Send + Sync {
     /// The task whose id this is, or begins with it, or ends in it.
     async fn resolve(&self, part: &str) -> Result<TaskId, Error>;
 
-    /// A task as CloudEvents, one JSON object a line: a file that holds all that a replay elsewhere needs.
+    /// Returns a task as CloudEvents, one JSON object per line, with everything that a replay elsewhere needs.
     async fn export(&self, task: &TaskId) -> Result<Vec<String>, Error>;
 
-    /// What the Auditor found that is this task's, in the order in which it was found.
+    /// Returns the Auditor's findings about this task, oldest first.
     async fn findings(&self, task: &TaskId) -> Result<Vec<Finding>, Error>;
     /// Runs a task's machines again over its recorded inputs and compares what they say with what is recorded.
     async fn replay(&self, task: &TaskId) -> Result<ReplayReport, Error>;
@@ -116,11 +116,11 @@ pub trait Organisation: Send + Sync {
     /// Pieces of prompts by their hashes, in order; none where one is not kept.
     async fn fragments(&self, hashes: &[FragmentHash]) -> Result<Vec<Option<String>>, Error>;
 
-    /// Makes a new task of another one's records up to a point and drives it on; with its events from there on.
+    /// Makes a new task from the records of another up to a point, and drives it. Returns its events from there on.
     async fn fork(&self, fork: &Fork) -> Result<(Forked, mpsc::Receiver<Event>), Error>;
 
-    /// Gives all tasks back and closes the journal. Unfinished ones can be resumed by anyone. What did not work beside the
-    /// tasks, and should be known, is given back.
+    /// Releases all tasks and closes the journal; any process can resume the unfinished ones. Returns what failed beside
+    /// the tasks, such as the Auditor, if anything did.
     async fn shutdown(&self) -> Option<String>;
 }
 
@@ -278,7 +278,7 @@ impl Running {
     }
 }
 
-/// Reads the journal where waiting harms nobody.
+/// Reads the journal on a thread that may block.
 async fn blocking<T: Send + 'static, E: Into<ProgramError> + Send + 'static>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, Error> {

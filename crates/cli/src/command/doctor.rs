@@ -75,7 +75,7 @@ pub(super) fn exit(worst: Health) -> Exit {
     if worst == Health::Bad { Exit::INTERNAL } else { Exit::DONE }
 }
 
-/// What to do about what stands above it.
+/// Returns the hint below a finding.
 pub(super) fn hint(text: &str) -> Line {
     Line::plain("      ").and(Tone::Care, "hint: ").and(Tone::Plain, text)
 }

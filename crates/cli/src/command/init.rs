@@ -29,7 +29,7 @@ pub struct Init {
 }
 
 impl Init {
-    /// Nothing found is no error: the embedded brain answers then.
+    /// Finding nothing is not an error, because the embedded brain answers then.
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let Init { look_at, is_forced, is_shown_only } = self;
         let wishes = InitWishes { look_at, is_forced, is_shown_only };

@@ -47,7 +47,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// What is set here is tried on the task; it is no configuration of the program.
+    /// Takes `--set` for the task alone; it does not configure the program.
     pub(super) fn settle(&mut self, options: &mut Options) {
         self.set = std::mem::take(&mut options.set);
     }
@@ -111,7 +111,7 @@ async fn beside(
     Ok(Exit::DONE)
 }
 
-/// First the replay, then its steps: whoever reads them knows at the end whether they are what was done.
+/// Replays first, then shows the steps, so that the summary can say whether they match what was recorded.
 async fn steps(
     organisation: &dyn Organisation,
     task: &TaskId,
@@ -178,7 +178,7 @@ async fn steps(
     Ok(exit)
 }
 
-/// Waits for Enter. Whoever types `q`, or nothing more, has seen enough.
+/// Waits for Enter. Returns `false` after `q` or at the end of the input.
 fn goes_on(io: &mut Io) -> Result<bool, Error> {
     io.err.lines(&[Line::new().and(Tone::Dim, "Enter shows the next step, q ends")])?;
     let mut line = String::new();

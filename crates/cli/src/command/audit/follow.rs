@@ -61,7 +61,7 @@ async fn follow(
             event = events.recv(), if !is_stopping => match event {
                 Some(event) => {
                     show(&event, options, io)?;
-                    // Nobody hears the rest.
+                    // Stop: the reader of stdout is gone.
                     if io.out.is_gone() {
                         is_stopping = true;
                         events.close();

@@ -1,4 +1,4 @@
-//! `tasks cancel`: a task is told to stop, wherever it runs.
+//! `tasks cancel`: stops a task, whichever process runs it.
 
 use clap::Args;
 use serde_json::json;
@@ -65,7 +65,7 @@ async fn tell(
     }
 }
 
-/// Nobody drives the task, so it is taken up here, only to end.
+/// Resumes the task here, only to end it, because no process drives it.
 async fn take_up(
     organisation: &dyn Organisation,
     task: &TaskId,
