@@ -1,4 +1,4 @@
-//! Where a message comes from and goes to, inside one task.
+//! The sender or receiver of a message inside one task.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,24 +21,24 @@ pub struct Instance(pub u16);
 pub struct Address {
     /// The role.
     pub role: RoleId,
-    /// Its instance; 0 unless the role is an effector.
+    /// Instance of the role; 0 unless the role is an effector.
     pub instance: Instance,
 }
 
 impl Address {
-    /// The only instance of a role.
+    /// Returns the address of a role that has one instance.
     #[must_use]
     pub const fn singleton(role: RoleId) -> Self {
         Address { role, instance: Instance(0) }
     }
 
-    /// An instance of an effector.
+    /// Returns the address of one instance of an effector.
     #[must_use]
     pub const fn effector(role: RoleId, instance: Instance) -> Self {
         Address { role, instance }
     }
 
-    /// As it is written. Only an effector's takes memory of its own.
+    /// Returns the address as text. Allocates only for an effector.
     #[must_use]
     pub fn text(self) -> Cow<'static, str> {
         let name = self.role.name();
@@ -59,7 +59,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// The text is no address.
+/// The error for a text that is not an address.
 #[derive(Debug, thiserror::Error)]
 #[error("read {0:?} as an address")]
 pub struct AddressError(String);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::limits::VALUE_DEPTH_MAX;
 
-/// A JSON value whose objects are written with sorted keys, whatever map `serde_json` was built with.
+/// A JSON value whose objects are serialised with sorted keys, independent of `serde_json`'s features.
 ///
 /// Records are compared byte by byte on replay and hashed into the chain, so the order of keys must not
 /// depend on a cargo feature that some other crate of the build turns on.
@@ -21,7 +21,7 @@ impl Any {
     /// JSON `null`.
     pub const NULL: Any = Any(Value::Null);
 
-    /// The value as text: a string as it is, everything else as canonical JSON.
+    /// Returns a string as it is, any other value as canonical JSON.
     #[must_use]
     pub fn to_text(&self) -> String {
         match &self.0 {
@@ -31,20 +31,19 @@ impl Any {
         }
     }
 
-    /// What a record can hold and be read again: the value, or where it is nested deeper than [`VALUE_DEPTH_MAX`] its
-    /// text.
+    /// Replaces a value nested deeper than [`VALUE_DEPTH_MAX`] by its text, so that the record can be read again.
     #[must_use]
     pub fn shallow(self) -> Self {
         if self.is_deep() { Any(Value::String(self.to_text())) } else { self }
     }
 
-    /// Whether it is nested deeper than [`VALUE_DEPTH_MAX`].
+    /// Returns whether the value is nested deeper than [`VALUE_DEPTH_MAX`].
     #[must_use]
     pub fn is_deep(&self) -> bool {
         is_deeper(&self.0, VALUE_DEPTH_MAX)
     }
 
-    /// Canonical JSON bytes.
+    /// Returns canonical JSON bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_come_back_bit_for_bit() {
+    fn floats_round_trip_bit_for_bit() {
         for bits in
             [0x3fb9_9999_9999_999a_u64, 0x4009_21fb_5444_2d18, 0x3ff0_0000_0000_0001, 0x7fef_ffff_ffff_ffff]
         {
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_deep_for_a_record_is_kept_as_text() {
+    fn values_too_deep_for_a_record_become_text() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         let read = |text: &str| serde_json::from_str::<Any>(text).unwrap();
         for levels in [1, VALUE_DEPTH_MAX] {

@@ -1,4 +1,4 @@
-//! An AsyncAPI 3.0 document of the bus: one channel a receiver, one operation a route.
+//! An AsyncAPI 3.0 document of the bus: one channel per receiver, one operation per route.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use crate::role::RoleId;
 use crate::schema;
 use crate::topology::ROUTES;
 
-/// The document.
+/// Returns the document.
 #[must_use]
 pub fn document(version: &str) -> Value {
     let mut schemas = schema::document().get("$defs").cloned().unwrap_or_else(|| json!({}));
@@ -62,7 +62,7 @@ pub fn document(version: &str) -> Value {
     })
 }
 
-/// The definitions stand under another key here than in the schema document that they come from.
+/// Rewrites references: AsyncAPI keeps schemas under another key than the schema document that they come from.
 fn point_into_components(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {

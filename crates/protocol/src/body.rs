@@ -1,7 +1,7 @@
-//! Writing bodies: JSON bytes, or an error where JSON has no word for a number.
+//! Encodes bodies as JSON bytes. Fails for a number that JSON cannot express.
 //!
-//! `serde_json` writes NaN and infinities as `null`. Such a record could be written and never read again, so it
-//! is refused before anybody sees it. This module never repairs a number.
+//! `serde_json` writes NaN and infinities as `null`. Such a record could be written but not read again, so encoding
+//! fails before the record is used. This module never replaces a number.
 
 use std::cell::Cell;
 use std::io;
@@ -10,18 +10,18 @@ use serde::Serialize;
 use serde::ser::{self, Error as _};
 use serde_json::ser::Formatter;
 
-/// A buffer that grew larger than this is not kept.
+/// A buffer that grew larger than this is freed.
 const KEPT_BYTES_MAX: usize = 64 * 1024;
 
 thread_local! {
-    /// Where bodies are written, before each gets exactly the room that it needs.
+    /// Reused buffer for encoding; each finished body is copied into an allocation of exact size.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// The exact JSON bytes of a body.
+/// Returns the exact JSON bytes of a body.
 ///
 /// # Errors
-/// When a number in it is not finite.
+/// If a number in the body is not finite.
 pub fn encode<T: Serialize + ?Sized>(body: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut buffer = BUFFER.take();
     buffer.clear();
@@ -29,7 +29,8 @@ pub fn encode<T: Serialize + ?Sized>(body: &T) -> Result<Vec<u8>, serde_json::Er
     let formatter = NoticeNull { wrote_null: &mut wrote_null };
     body.serialize(&mut serde_json::Serializer::with_formatter(&mut buffer, formatter))?;
     if wrote_null {
-        // Few bodies hold one, and only those can hide a number; so only those are gone through again.
+        // A `null` is either an absent value or a number that is not finite. Few bodies contain one, so only those are
+        // traversed again.
         body.serialize(&Finite)?;
     }
     let bytes = buffer.as_slice().to_vec();
@@ -39,7 +40,7 @@ pub fn encode<T: Serialize + ?Sized>(body: &T) -> Result<Vec<u8>, serde_json::Er
     Ok(bytes)
 }
 
-/// Compact JSON that remembers whether it had to write `null`.
+/// A compact JSON formatter that records whether it wrote `null`.
 struct NoticeNull<'a> {
     wrote_null: &'a mut bool,
 }
@@ -51,7 +52,7 @@ impl Formatter for NoticeNull<'_> {
     }
 }
 
-/// A serializer that writes nothing and only looks at the numbers.
+/// A serializer that writes nothing and only checks that numbers are finite.
 struct Finite;
 
 type Checked = Result<(), serde_json::Error>;
@@ -127,7 +128,7 @@ impl ser::Serializer for &Finite {
     }
 }
 
-/// The parts of a compound value, each looked at in turn.
+/// Implements one trait for compound values: each part is checked in turn.
 macro_rules! parts {
     ($($compound:ident: $method:ident)+) => { $(
         impl ser::$compound for &Finite {
@@ -182,7 +183,7 @@ mod tests {
     use crate::message::{Loss, UsageReport};
 
     #[test]
-    fn a_number_that_json_cannot_say_is_refused_wherever_it_stands() {
+    fn non_finite_numbers_are_refused_at_any_depth() {
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert!(encode(&Loss { p: bad, ..Loss::default() }).is_err());
             assert!(encode(&vec![(1, bad)]).is_err());
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_written_as_it_is() {
+    fn other_values_are_written_like_serde_json() {
         let loss = Loss { d: 0.25, p: f64::MAX, omega: f64::MIN_POSITIVE, l: -0.0 };
         assert_eq!(encode(&loss).unwrap(), serde_json::to_vec(&loss).unwrap());
         assert_eq!(

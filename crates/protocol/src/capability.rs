@@ -1,4 +1,4 @@
-//! What a role may do to the world. Given to roles in [`crate::topology`] and nowhere else.
+//! The capabilities of roles to act on the world. Only [`crate::topology`] grants them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,13 @@ pub enum RunTool {}
 /// May run read-only probes.
 #[derive(Debug)]
 pub enum RunProbe {}
-/// May have the runtime look around.
+/// May have the runtime survey the working directory.
 #[derive(Debug)]
 pub enum Survey {}
 
 /// A capability as a type, so that a missing one does not compile.
 pub trait CapabilityType: sealed::Sealed {
-    /// The same capability as data.
+    /// The same capability as a value.
     const CAPABILITY: Capability;
 }
 

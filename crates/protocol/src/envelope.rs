@@ -1,4 +1,4 @@
-//! How a record looks from outside: the envelope, and its CloudEvents form.
+//! The envelope of a record, as other programs see it, and its CloudEvents form.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,11 @@ use crate::id::{TaskId, derive};
 use crate::time::Timestamp;
 use crate::topology::Kind;
 
-/// What stands before the kind of a record in the type of its CloudEvent.
+/// Prefix of the type of a record's CloudEvent, before the kind.
 pub const EVENT_PREFIX: &str = "setpoint.";
-/// The kind of the line that opens an exported task and seals what follows. No record has it.
+/// Kind of the first line of an exported task, which seals the lines that follow. No record has this kind.
 pub const EXPORT_KIND: &str = "Export";
-/// The kind of a line that holds a piece of a prompt in an exported task. No record has it.
+/// Kind of a line that holds a fragment of a prompt in an exported task. No record has this kind.
 pub const FRAGMENT_KIND: &str = "Fragment";
 
 /// One record of a stream, as other programs see it.
@@ -48,11 +48,11 @@ pub struct Envelope {
 /// The columns of a record that an envelope is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    /// The stream.
+    /// The task, whose stream holds the record.
     pub task: &'a TaskId,
-    /// Place in the stream.
+    /// Position in the stream.
     pub seq: u64,
-    /// When.
+    /// Time of the record.
     pub at: Timestamp,
     /// Sender.
     pub from: &'a str,
@@ -60,16 +60,16 @@ pub struct Columns<'a> {
     pub to: &'a str,
     /// Kind.
     pub kind: &'a str,
-    /// The causing record's `seq` with its time.
+    /// `seq` and time of the causing record.
     pub cause: Option<(u64, Timestamp)>,
-    /// The first record's time.
+    /// Time of the first record of the stream.
     pub opened_at: Timestamp,
-    /// Slug, if known.
+    /// Intent slug, if known.
     pub slug: Option<&'a str>,
 }
 
 impl Envelope {
-    /// The envelope of a record. Its id depends on the columns alone.
+    /// Creates the envelope of a record. Its id depends on the columns alone.
     #[must_use]
     pub fn new(columns: Columns<'_>, payload: Any) -> Self {
         let id = |seq, at| derive(columns.task, seq, 0, at).to_string();
@@ -88,7 +88,7 @@ impl Envelope {
         }
     }
 
-    /// The CloudEvents 1.0 form, for export as JSON lines.
+    /// Returns the CloudEvents 1.0 form, for export as JSON lines.
     #[must_use]
     pub fn to_cloud_event(&self) -> Any {
         Any(json!({
@@ -108,7 +108,8 @@ impl Envelope {
     }
 }
 
-/// The name of the field that carries the task's id in this message's wire form, as the sources have it.
+/// Returns the name of the field that carries the task id in this message's wire form, as SPEC names it; `None` if
+/// there is none.
 #[must_use]
 pub const fn task_id_field(kind: Kind) -> Option<&'static str> {
     match kind {
@@ -123,7 +124,7 @@ pub const fn task_id_field(kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// A payload in its wire form: with the task's id, where the sources carry it.
+/// Returns a payload in its wire form: with the task id if the message carries one.
 #[must_use]
 pub fn on_the_wire(kind: &str, task: &TaskId, payload: Any) -> Any {
     let field = kind.parse::<Kind>().ok().and_then(task_id_field);

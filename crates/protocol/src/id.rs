@@ -1,4 +1,4 @@
-//! Ids: made by code, never by a model. Each kind is its own type, so that they cannot be mixed.
+//! Ids: made by code, never by a model. Each kind is a type of its own, so that they cannot be mixed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,10 +11,10 @@ use crate::limits::TASK_ID_CHARS_MAX;
 use crate::role::RoleId;
 use crate::time::Timestamp;
 
-/// Bytes of a tool id; a longer text is no id.
+/// Longest tool id in bytes; a longer text is rejected.
 const TOOL_ID_BYTES_MAX: usize = 128;
 
-/// The text is no id of the wanted kind.
+/// The error for a text that is not an id of the wanted kind.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("read {text:?} as a {kind}")]
 pub struct IdError {
@@ -36,7 +36,7 @@ macro_rules! text_id {
         pub struct $name(String);
 
         impl $name {
-            /// The id as text.
+            /// Returns the id as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -76,7 +76,8 @@ macro_rules! text_id {
 }
 
 text_id!(
-    /// A task: also the name of its stream, its workspace folder and its export file, so only `[a-z0-9_-]`.
+    /// The id of a task. It also names the stream, the workspace folder and the export file, so it contains only
+    /// `[a-z0-9_-]`.
     TaskId,
     "task id",
     |text| {
@@ -87,28 +88,28 @@ text_id!(
 );
 
 text_id!(
-    /// A sub-task, in UUID form, minted after the plan is parsed.
+    /// The id of a sub-task, in UUID form, created after the plan is parsed.
     SubTaskId,
     "sub-task id",
     is_uuid_form
 );
 
 text_id!(
-    /// A Megram, in UUID form.
+    /// The id of a Megram, in UUID form.
     MegramId,
     "Megram id",
     is_uuid_form
 );
 
 text_id!(
-    /// A criterion: `t<n>` for the task's own, `s<instance>.c<n>` for a sub-task's.
+    /// The id of a criterion: `t<n>` for the task's own, `s<instance>.c<n>` for a sub-task's.
     CriterionId,
     "criterion id",
     |text| !text.is_empty() && text.len() <= 32 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.')
 );
 
 text_id!(
-    /// A tool's name, and for the shell the program a command runs: `read_file`, `shell/python3`.
+    /// The id of a tool; for the shell also the program that the command runs: `read_file`, `shell/python3`.
     ToolId,
     "tool id",
     |text| {
@@ -120,9 +121,9 @@ text_id!(
 );
 
 impl TaskId {
-    /// The id of a new task: the input made safe, plus a suffix that makes it unique.
+    /// Creates the id of a new task from the input, reduced to safe characters, and a suffix that makes it unique.
     ///
-    /// `raw_input` only makes the id readable; uniqueness rests on `suffix`, which must be hexadecimal.
+    /// `raw_input` only makes the id readable; `suffix` makes it unique and must be hexadecimal.
     #[must_use]
     pub fn mint(raw_input: &str, suffix: u64) -> Self {
         let mut safe = String::new();
@@ -143,7 +144,7 @@ impl TaskId {
 }
 
 impl ToolId {
-    /// The id of a tool by a name that may come from a model: what an id may not hold becomes `_`.
+    /// Creates a tool id from a name that may come from a model: characters that an id cannot contain become `_`.
     #[must_use]
     pub fn of_name(name: &str) -> Self {
         let mut safe = String::new();
@@ -159,13 +160,14 @@ impl ToolId {
         ToolId(safe)
     }
 
-    /// The tool's name: the part before the first `/`.
+    /// Returns the tool's name: the part before the first `/`.
     #[must_use]
     pub fn tool(&self) -> &str {
         self.0.split('/').next().unwrap_or_default()
     }
 
-    /// Whether blocking `self` blocks a call that runs as `other`: equal, or `self` names the whole tool.
+    /// Returns whether blocking `self` blocks a call that runs as `other`: they are equal, or `self` names the whole
+    /// tool.
     #[must_use]
     pub fn covers(&self, other: &ToolId) -> bool {
         self == other || (!self.0.contains('/') && other.tool() == self.0)
@@ -173,13 +175,13 @@ impl ToolId {
 }
 
 impl CriterionId {
-    /// The `n`-th criterion of the task, counted from 1.
+    /// Returns the id of the task's `n`-th criterion, counted from 1.
     #[must_use]
     pub fn of_task(n: usize) -> Self {
         CriterionId(format!("t{n}"))
     }
 
-    /// The `n`-th criterion of the sub-task with this instance number, counted from 1.
+    /// Returns the id of the `n`-th criterion of the sub-task with this instance number, counted from 1.
     #[must_use]
     pub fn of_subtask(instance: Instance, n: usize) -> Self {
         CriterionId(format!("s{}.c{n}", instance.0))
@@ -187,7 +189,7 @@ impl CriterionId {
 }
 
 impl SubTaskId {
-    /// From derived bytes (see [`derive()`]).
+    /// Creates the id from derived bytes (see [`derive()`]).
     #[must_use]
     pub fn from_uuid(uuid: DerivedUuid) -> Self {
         SubTaskId(uuid.to_string())
@@ -195,21 +197,21 @@ impl SubTaskId {
 }
 
 impl MegramId {
-    /// From derived bytes (see [`derive()`]).
+    /// Creates the id from derived bytes (see [`derive()`]).
     #[must_use]
     pub fn from_uuid(uuid: DerivedUuid) -> Self {
         MegramId(uuid.to_string())
     }
 }
 
-/// The `n`-th ask of one role instance, counted from 1: `r3.2/5` is the fifth ask of effector 2's Executor.
+/// The id of the `n`-th ask of one role instance, counted from 1: `r3.2/5` is the fifth ask of effector 2's Executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
-    /// The role that asked.
+    /// The asking role.
     pub role: RoleId,
-    /// Its instance.
+    /// Instance of the role.
     pub instance: Instance,
-    /// Which of its asks, from 1.
+    /// Number of the ask, from 1.
     pub n: u32,
 }
 
@@ -289,7 +291,7 @@ impl fmt::Display for DerivedUuid {
     }
 }
 
-/// The two hexadecimal digits of a byte.
+/// Returns the two hexadecimal digits of a byte.
 pub(crate) const fn hex_of(byte: u8) -> [u8; 2] {
     const fn digit(nibble: u8) -> u8 {
         if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble }
@@ -297,10 +299,10 @@ pub(crate) const fn hex_of(byte: u8) -> [u8; 2] {
     [digit(byte >> 4), digit(byte & 15)]
 }
 
-/// An id derived from (task, seq, n) with the record's time in front, in the form of a UUID version 7.
+/// Derives an id from (task, seq, n) with the record's time in front, in the form of a UUID version 7.
 ///
-/// The time makes ids sort by age in a store; the hash bits make them unique without randomness, so that
-/// replay gives the same ids. RFC 9562 section 5.7 gives the layout.
+/// The time sorts ids by age in a store. The hash bits make them unique without randomness, so that a replay derives
+/// the same ids. RFC 9562 section 5.7 defines the layout.
 #[must_use]
 pub fn derive(task: &TaskId, seq: u64, n: u32, at: Timestamp) -> DerivedUuid {
     let mut hasher = blake3::Hasher::new();
@@ -371,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn any_name_makes_a_tool_id() {
+    fn any_name_becomes_a_valid_tool_id() {
         for name in ["", "///", "a b\n", "read_file", "日本".repeat(99).as_str(), "\u{0}"] {
             let id = ToolId::of_name(name);
             assert_eq!(id.as_str().parse::<ToolId>(), Ok(id));
@@ -380,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_tool_covers_its_programs_but_not_the_reverse() {
+    fn a_tool_covers_its_programs_but_not_the_reverse() {
         let id = |s: &str| s.parse::<ToolId>().unwrap();
         assert!(id("shell").covers(&id("shell/ls")));
         assert!(id("shell/ls").covers(&id("shell/ls")));

@@ -1,12 +1,11 @@
 //! The vocabulary of Setpoint: roles, routes, messages, envelopes, ids, records and limits.
 //!
-//! This crate holds data and the single page that says who may say what to whom ([`topology`]). It never
-//! decides and never does I/O. Of our crates it depends on `control` alone, whose states, classes and gains messages carry.
+//! This crate holds data and the one table of who may send what to whom ([`topology`]). It never decides and never does
+//! I/O. Of our crates it depends on `control` alone, whose states, classes and gains the messages carry.
 //!
-//! Reading order: [`topology`] (the page), [`message`] (one file per message, in loop order), [`record`]
-//! (what the journal keeps besides messages), [`envelope`] (how a record looks from outside), [`replay`] (what going
-//! through a task again came to), then
-//! [`predicate`] (what a check may say), [`id`] and [`limits`].
+//! Reading order: [`topology`] (the table), [`message`] (one file per message, in loop order), [`record`] (what the
+//! journal stores besides messages), [`envelope`] (the outer form of a record), [`replay`] (the result of a replay),
+//! then [`predicate`] (the conditions of checks), [`id`] and [`limits`].
 
 pub mod address;
 pub mod any;

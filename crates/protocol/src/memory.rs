@@ -1,8 +1,8 @@
-//! What happens to memory outside tasks: the operator's word and the Dreamer's work.
+//! Changes of memory outside tasks: by the operator and by the Dreamer.
 //!
-//! Memory is a projection of the journal. What tasks teach stands in their own records; the rest is written to the
-//! journal's stream of what belongs to no task, one [`MemoryAct`] a row, before anything of it takes effect. So a memory
-//! that is lost or damaged can be made anew from the journal, and a crash between two writes leaves nothing half done.
+//! Memory is a projection of the journal. The lessons of tasks are in the tasks' own records. Every other change is
+//! written to the journal's stream for records outside tasks, one [`MemoryAct`] per row, before it takes effect. So a
+//! lost or damaged memory can be rebuilt from the journal, and a crash between two writes leaves no partial change.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ impl Author {
     /// Every author.
     pub const ALL: [Self; 4] = [Self::Task, Self::Operator, Self::Dreamer, Self::Import];
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What a task knows of the models that answer it: which role asks which, how much fits into a question, what it costs.
+//! The models of a task: which role asks which one, how much fits into a question, what it costs.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Models {
     pub roles: BTreeMap<RoleId, ModelCard>,
 }
 
-/// Which of the two tiers a role asks.
+/// The tier of models that a role asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// Plans, judges the whole.
@@ -73,7 +73,7 @@ pub struct Price {
 }
 
 impl Tier {
-    /// The tier of a role (SPEC section 1).
+    /// Returns the tier of a role (SPEC section 1).
     #[must_use]
     pub const fn of(role: RoleId) -> Self {
         match role {
@@ -82,7 +82,7 @@ impl Tier {
         }
     }
 
-    /// The name in configuration files.
+    /// Returns the name in configuration files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl Tier {
 }
 
 impl Models {
-    /// The model that a role asks.
+    /// Returns the model that a role asks.
     #[must_use]
     pub fn of(&self, role: RoleId) -> &ModelCard {
         self.roles.get(&role).unwrap_or(match Tier::of(role) {
@@ -102,20 +102,20 @@ impl Models {
         })
     }
 
-    /// Every model once, in the order brain, tool, roles.
+    /// Returns every model once, in the order brain, tool, roles.
     pub fn all(&self) -> impl Iterator<Item = &ModelCard> {
         [&self.brain, &self.tool].into_iter().chain(self.roles.values())
     }
 }
 
 impl ModelCard {
-    /// A model of which only the name is known.
+    /// Creates the card of a model of which only the name is known.
     #[must_use]
     pub fn named(name: &str) -> Self {
         ModelCard { name: name.to_owned(), ..ModelCard::default() }
     }
 
-    /// What somebody pays for these tokens; not known when absent.
+    /// Returns the price of these tokens; `None` if it is not known.
     #[must_use]
     pub fn paid(&self, usage: Usage) -> Option<Money> {
         if self.is_recorded { Some(Money::ZERO) } else { self.price.map(|price| price.of(usage)) }
@@ -123,7 +123,7 @@ impl ModelCard {
 }
 
 impl Price {
-    /// What these tokens cost.
+    /// Returns the price of these tokens.
     #[must_use]
     pub fn of(self, usage: Usage) -> Money {
         let cached = usage.tokens_cached.min(usage.tokens_in);
@@ -136,7 +136,7 @@ const fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// A card is also read from its name alone, as older journals have it.
+/// Accepts also a plain name instead of a card, as older journals have it.
 impl<'de> Deserialize<'de> for ModelCard {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_asks_its_own_model_or_its_tiers() {
+    fn a_role_asks_its_own_model_or_that_of_its_tier() {
         let mut models =
             Models { brain: ModelCard::named("b"), tool: ModelCard::named("t"), roles: BTreeMap::new() };
         models.roles.insert(RoleId::AgentValidator, ModelCard::named("j"));
@@ -221,7 +221,7 @@ mod tests {
         let price = Price { token_in: unit(3e-6), token_out: unit(15e-6), token_cached: unit(0.3e-6) };
         let usage = Usage { tokens_in: 1_000, tokens_out: 100, tokens_cached: 400 };
         assert_eq!(price.of(usage), unit(0.003_42));
-        // A count that cannot be is not paid for twice.
+        // More cached tokens than input tokens is impossible; the surplus must not be charged.
         let odd = Usage { tokens_in: 10, tokens_out: 0, tokens_cached: 1_000_000 };
         assert_eq!(price.of(odd), unit(3e-6));
     }

@@ -1,4 +1,4 @@
-//! Money, counted exactly: sums over calls must not depend on their order, and must be the same after a restart.
+//! Exact amounts of money: sums over calls must not depend on their order, and must be the same after a restart.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Parts that one unit of money has: a millionth of a millionth, so that the price of one token is a whole number.
+/// Parts per unit of money: a millionth of a millionth, so that the price of one token is a whole number.
 const PARTS: f64 = 1e12;
-/// The most that a price, a budget or a setting can state, in units. Sums may be larger.
+/// Largest price, budget or setting, in units. Sums may be larger.
 pub const UNITS_MAX: f64 = 1e6;
 
 /// An amount in the currency of the price table (US dollars in the built-in one). Written as a number of units.
@@ -19,8 +19,8 @@ impl Money {
     /// Nothing.
     pub const ZERO: Money = Money(0);
 
-    /// So many units, to the nearest part; `None` for what is no amount: not finite, negative, or above
-    /// [`UNITS_MAX`].
+    /// Converts units to an amount, rounded to the nearest part. Returns `None` for a number that is not finite,
+    /// negative, or above [`UNITS_MAX`].
     #[must_use]
     pub fn of_units(units: f64) -> Option<Self> {
         if !(0.0..=UNITS_MAX).contains(&units) {
@@ -30,7 +30,7 @@ impl Money {
         Some(Money((units * PARTS).round() as u64))
     }
 
-    /// The amount in units.
+    /// Returns the amount in units.
     #[must_use]
     pub fn units(self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "above 9,000 units the last parts do not matter")]
@@ -38,25 +38,25 @@ impl Money {
         parts / PARTS
     }
 
-    /// Both together.
+    /// Returns the sum, saturating.
     #[must_use]
     pub const fn plus(self, other: Money) -> Money {
         Money(self.0.saturating_add(other.0))
     }
 
-    /// What is left after `other`; nothing when that is more.
+    /// Returns the difference; zero if `other` is larger.
     #[must_use]
     pub const fn minus(self, other: Money) -> Money {
         Money(self.0.saturating_sub(other.0))
     }
 
-    /// So many times.
+    /// Returns the amount multiplied by `count`, saturating.
     #[must_use]
     pub const fn times(self, count: u64) -> Money {
         Money(self.0.saturating_mul(count))
     }
 
-    /// How often `other` goes into it; without end when `other` is nothing.
+    /// Returns how often `other` fits into the amount; `u64::MAX` if `other` is zero.
     #[must_use]
     pub const fn holds(self, other: Money) -> u64 {
         match self.0.checked_div(other.0) {
@@ -65,7 +65,7 @@ impl Money {
         }
     }
 
-    /// One of `shares` shares, as equal as parts allow; the first shares are the larger ones.
+    /// Returns the `n`-th of `shares` shares, as equal as parts allow; the first shares are the larger ones.
     #[must_use]
     pub const fn share(self, n: u64, shares: u64) -> Money {
         if shares == 0 {
@@ -76,7 +76,7 @@ impl Money {
 }
 
 impl fmt::Display for Money {
-    /// With as many places as are needed to see it, from two to six.
+    /// Writes two to six decimal places, as many as the amount needs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = self.units();
         let places = match units {
@@ -94,7 +94,7 @@ impl Serialize for Money {
     }
 }
 
-/// What was once a sum is read again, however large; whatever states an amount of its own is checked by
+/// Accepts amounts of any size, because a record may hold a sum. Amounts that are stated are checked by
 /// [`Money::of_units`].
 impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_amount_survives_being_written_and_read() {
+    fn amounts_round_trip_exactly() {
         for units in [0.0, 1e-12, 7.5e-9, 3e-6, 0.1, 0.3, 12.345_678_901_234, 8_999.999_999_999] {
             let money = Money::of_units(units).unwrap();
             let read: Money = serde_json::from_str(&serde_json::to_string(&money).unwrap()).unwrap();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_read_again_however_large() {
+    fn sums_of_any_size_read_back() {
         let most = Money::of_units(UNITS_MAX).unwrap();
         for sum in [most.times(2), most.times(u64::MAX)] {
             let read: Money = serde_json::from_str(&serde_json::to_string(&sum).unwrap()).unwrap();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_does_not_depend_on_its_order_and_never_overflows() {
+    fn sums_do_not_depend_on_order_and_never_overflow() {
         let tenth = Money::of_units(0.1).unwrap();
         let sum = (0..10).fold(Money::ZERO, |sum, _| sum.plus(tenth));
         assert_eq!(sum, Money::of_units(1.0).unwrap());

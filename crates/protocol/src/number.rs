@@ -1,14 +1,15 @@
-//! Which number a text tells.
+//! Finds the one number in a text.
 
-/// The number of a text.
+/// The number found in a text.
 pub(crate) enum TheNumber {
     None,
     Is(f64),
-    /// Several; the first two that differ.
+    /// Several different numbers; the first two.
     Unclear(f64, f64),
 }
 
-/// Returns the number that stands for itself. A report's first number may be its date, and a first number alone would be that.
+/// Returns the number of a text, preferring numbers that are words of their own. If these differ, the result is
+/// [`TheNumber::Unclear`]: the first one may be a date.
 pub(crate) fn the_number(text: &str) -> TheNumber {
     let is_between = |c: char| c.is_whitespace() || "=:,;()[]{}<>|\"'`*".contains(c);
     let alone = |piece: &str| -> Option<f64> {

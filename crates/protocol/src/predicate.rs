@@ -1,6 +1,6 @@
-//! What a check says: a predicate over something observed, evaluated by code.
+//! The condition of a check: a predicate over an observation, evaluated by code.
 //!
-//! A predicate never argues: it holds or it does not, and says why in one line.
+//! A predicate holds or does not hold, and gives the reason in one line.
 
 use std::fmt;
 
@@ -138,62 +138,62 @@ pub struct FileExpectation {
     pub lines_min: Option<u64>,
 }
 
-/// What a predicate looks at.
+/// The observation that a predicate is evaluated on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Observed<'a> {
-    /// The text.
+    /// Text of the observation.
     pub text: &'a str,
-    /// The structured value, where there is one.
+    /// Structured value, if there is one.
     pub value: Option<&'a Value>,
-    /// A process's exit code.
+    /// Exit code of a process.
     pub exit_code: Option<i32>,
 }
 
-/// Whether a predicate holds, and why, in one line for a person.
+/// Whether a predicate holds, with the reason in one line for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Whether it holds.
+    /// Whether the predicate holds.
     pub holds: bool,
-    /// What was seen.
+    /// The reason.
     pub why: String,
 }
 
-/// A predicate that can never be evaluated.
+/// Why a predicate can never be evaluated.
 #[derive(Debug, thiserror::Error)]
 pub enum PredicateError {
-    /// A regular expression that does not compile, or is too large.
+    /// A regular expression does not compile, or is too large.
     #[error("compile the pattern {pattern:?}")]
     Pattern {
         /// The pattern, clipped.
         pattern: String,
-        /// Why.
+        /// Error of the compiler; `None` if the pattern is too long.
         #[source]
         source: Option<Box<regex::Error>>,
     },
-    /// A JSON pointer that is neither empty nor starts with `/`.
+    /// A JSON pointer is neither empty nor starts with `/`.
     #[error("read {0:?} as a JSON pointer (it must be empty or start with /)")]
     Pointer(String),
-    /// A range, list or text that says nothing.
+    /// A range, list or text is empty.
     #[error("find anything to test in `{0}`")]
     Empty(&'static str),
-    /// A bound that is not a number.
+    /// A bound is not a number.
     #[error("use a bound that is not finite in `{0}`")]
     NotFinite(&'static str),
-    /// Nested too deeply.
+    /// The predicate is nested too deeply.
     #[error("read a predicate nested deeper than {PREDICATE_DEPTH_MAX}")]
     TooDeep,
 }
 
 impl Predicate {
-    /// Whether it can be evaluated at all.
+    /// Checks that the predicate can be evaluated.
     ///
     /// # Errors
-    /// The first part that cannot.
+    /// The first part that cannot be evaluated.
     pub fn validate(&self) -> Result<(), PredicateError> {
         self.validate_at(0)
     }
 
-    /// Whether it can tell a good result from a bad one at all: an exit code alone cannot.
+    /// Returns whether the predicate can distinguish a good result from a bad one; an exit code alone cannot.
     #[must_use]
     pub fn says_more_than_exit_code(&self) -> bool {
         match self {
@@ -212,7 +212,7 @@ impl Predicate {
         }
     }
 
-    /// Whether it, or any part of it, is such a one.
+    /// Returns whether the predicate or any of its parts satisfies `is_one`.
     pub fn has(&self, is_one: &impl Fn(&Predicate) -> bool) -> bool {
         is_one(self)
             || match self {
@@ -229,7 +229,8 @@ impl Predicate {
             }
     }
 
-    /// Whether it holds something against the output: then it says nothing of the time before there was one.
+    /// Returns whether a part compares the observation with the output. Such a predicate says nothing about the time
+    /// before the work.
     #[must_use]
     pub fn speaks_of_the_output(&self) -> bool {
         self.has(&|part| {
@@ -237,8 +238,8 @@ impl Predicate {
         })
     }
 
-    /// Whether it says anything of what was observed: a pointer into what is no JSON, or a file's lines of a call that describes
-    /// no file, can never hold there.
+    /// Returns whether the predicate can hold on this kind of observation. A pointer needs JSON; `file` needs a call
+    /// that describes a file.
     #[must_use]
     pub fn applies_to(&self, seen: &Observed<'_>) -> bool {
         match self {
@@ -262,14 +263,14 @@ impl Predicate {
         }
     }
 
-    /// Whether it holds of what was observed. A predicate that does not validate does not hold, and one that asks
-    /// for agreement with the output does not hold while there is none: before the work, say.
+    /// Evaluates the predicate without an output. A predicate that does not validate does not hold; nor does one that
+    /// compares with the output, because there is none before the work.
     #[must_use]
     pub fn evaluate(&self, seen: &Observed<'_>) -> Finding {
         self.evaluate_with(seen, None)
     }
 
-    /// Whether it holds of what was observed, given the output that some comparisons hold it against.
+    /// Evaluates the predicate with the output that some comparisons use.
     #[must_use]
     pub fn evaluate_against(&self, seen: &Observed<'_>, output: &Value) -> Finding {
         self.evaluate_with(seen, Some(output))
@@ -396,7 +397,7 @@ impl Predicate {
     }
 }
 
-/// Why nothing can agree with the output before the work.
+/// Reason of a comparison with the output before the work.
 const NO_OUTPUT: &str = "there is no output yet to hold the result against";
 
 fn finding(holds: bool, why: impl AsRef<str>) -> Finding {
@@ -407,8 +408,8 @@ fn join(findings: &[Finding], separator: &str) -> String {
     findings.iter().map(|finding| finding.why.as_str()).collect::<Vec<_>>().join(separator)
 }
 
-/// Whether a pattern says how a text begins and how it ends. Of lines, one would do: `^$` held of whatever ends in a line break.
-/// Who means a line says so, by `(?m)`.
+/// Returns whether a pattern has both anchors; it is then matched on the whole text instead of on each line. Per line,
+/// `^$` matched every text that ends in a line break. `(?m)` asks for lines.
 fn is_about_the_whole(pattern: &str) -> bool {
     let escapes = pattern.strip_suffix('$').map(|rest| rest.chars().rev().take_while(|c| *c == '\\').count());
     pattern.starts_with('^') && escapes.is_some_and(|escapes| escapes % 2 == 0)
@@ -460,7 +461,7 @@ fn evaluate_pointer(at: &str, is: &Comparison, seen: &Observed<'_>, output: Opti
             (Value::Array(items), part) => items.iter().any(|item| same(item, part)),
             _ => false,
         },
-        // Answered above, where the value may be missing.
+        // Handled above, because the value may be missing.
         Comparison::Output { .. } => false,
     };
     finding(holds, format!("{place} is {shown}, expected {is}"))
@@ -510,7 +511,7 @@ fn agrees(
     )
 }
 
-/// A number, or a text that is nothing else.
+/// Returns a number, or the number that a text consists of.
 fn number_of(value: &Value) -> Option<f64> {
     match value {
         Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
@@ -627,7 +628,7 @@ mod tests {
         assert!(!holds(json!({"exit_code": 0}), text("")));
         assert!(holds(json!({"contains": "b"}), text("abc")));
         assert!(!holds(json!({"contains": "x"}), text("abc")));
-        // With both anchors it is about the whole text, but for its last line end.
+        // With both anchors the pattern covers the whole text, except its final line break.
         assert!(!holds(json!({"matches": "^b+$"}), text("a\nbb\nc")));
         assert!(holds(json!({"matches": "^b+$"}), text("bb\r\n")));
         assert!(holds(json!({"matches": "(?m)^b+$"}), text("a\nbb\nc")));
@@ -639,7 +640,7 @@ mod tests {
         assert!(holds(json!({"number_in_range": {"min": 2, "max": 3}}), text("n = 2.5 (v9, 2026-11-25)")));
         assert!(!holds(json!({"number_in_range": {"max": 3}}), text("n = 4")));
         assert!(holds(json!({"number_in_range": {"max": -1}}), text("-2")));
-        // The first of several may be anything: a year, a count of files.
+        // The first of several numbers may be anything: a year, a count of files.
         for unclear in ["2026 checks, coverage 12%", "n = 2.5 of 9", "1,234 lines", "TOTAL 100 88 12%"] {
             assert!(!holds(json!({"number_in_range": {"min": 0}}), text(unclear)), "{unclear}");
         }
@@ -663,7 +664,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measurement_is_held_against_the_output() {
+    fn a_measurement_is_compared_with_the_output() {
         let agrees = |how: &str, measured: Value, output: Value| {
             let is = json!({"output": {"how": how, "at": "/n"}});
             let predicate: Predicate =
@@ -711,7 +712,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exit_code_alone_says_too_little() {
+    fn an_exit_code_alone_is_not_enough() {
         let read = |value| serde_json::from_value::<Predicate>(value).unwrap();
         assert!(!read(json!({"all": [{"exit_code": 0}]})).says_more_than_exit_code());
         assert!(read(json!({"all": [{"exit_code": 0}, {"contains": "x"}]})).says_more_than_exit_code());

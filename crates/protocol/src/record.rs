@@ -1,6 +1,6 @@
-//! What the journal keeps besides messages: how a task opened, what it asked of the world, what came back.
+//! The records of the journal that are not messages: how a task opened, what it asked of the world, what was answered.
 //!
-//! Messages and these bodies together are everything a task received and everything it said.
+//! Messages and these bodies together are everything that a task received and sent.
 
 mod forked;
 mod survey;
@@ -27,7 +27,7 @@ use crate::topology::Kind;
 pub use self::forked::{EarlierFork, ForkedFrom};
 pub use self::survey::{GitState, NamedPath, ProjectFile, Survey, SurveyAsk, SurveyEntry};
 
-/// The format of bodies written now. Readers read every older one and refuse newer ones.
+/// The format of bodies written now. Readers accept every older format and refuse newer ones.
 pub const FORMAT: u16 = 2;
 
 /// The kind of a record.
@@ -39,18 +39,18 @@ pub enum RecordKind {
     Opened,
     /// An ask of a machine: model, tool, timer or survey.
     Asked,
-    /// A further attempt of an ask, recorded before it is sent.
+    /// A further attempt of an ask, recorded before the request is sent.
     Reasked,
-    /// What came back.
+    /// The answer to an ask.
     Answered,
-    /// Everything that was stopped has come back.
+    /// Every stopped ask has returned.
     Quiesced,
-    /// An input that made a machine panic: kept for the record, never delivered again.
+    /// An input that made a machine panic: stored, but never delivered again.
     Poisoned,
 }
 
 impl RecordKind {
-    /// The name, as it is written.
+    /// Returns the name of the kind.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl fmt::Display for RecordKind {
     }
 }
 
-/// The text names no record kind.
+/// The error for a text that names no record kind.
 #[derive(Debug, thiserror::Error)]
 #[error("read {0:?} as a record kind")]
 pub struct RecordKindError(String);
@@ -129,8 +129,8 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// The model that a role had for what the record at `seq` says of a call: of a fork, what was taken over was asked of
-    /// the other task's models.
+    /// Returns the card of the model that the role asked in the record at `seq`. Records that a fork inherited were
+    /// answered by the models of the original task.
     #[must_use]
     pub fn card(&self, role: RoleId, seq: u64) -> &ModelCard {
         let taken = self.forked_from.as_ref().and_then(|from| from.models_of(seq));
@@ -226,12 +226,12 @@ pub struct PromptStart {
     pub count: u32,
 }
 
-/// The prompts of a task as they were sent, put together from its records.
+/// The prompts of a task as they were sent, assembled from its records.
 #[derive(Clone, Debug, Default)]
 pub struct Prompts(BTreeMap<CallId, Vec<FragmentHash>>);
 
 impl Prompts {
-    /// Takes the next record of the task; only those that ask a model count.
+    /// Adds the next record of the task; ignores records that do not ask a model.
     pub fn take(&mut self, record: &Record) {
         if record.kind == RecordKind::Asked
             && let Ok(Asked { call, ask: Ask::Model { fragments, after, .. }, .. }) =
@@ -242,7 +242,7 @@ impl Prompts {
         }
     }
 
-    /// The fragments of a prompt that is recorded like this.
+    /// Returns all fragments of a prompt that is recorded as a continuation of an earlier one.
     #[must_use]
     pub fn whole(&self, after: Option<PromptStart>, fragments: &[FragmentHash]) -> Vec<FragmentHash> {
         let before =
@@ -251,7 +251,7 @@ impl Prompts {
         before.chain(fragments).copied().collect()
     }
 
-    /// The fragments of the prompt of an ask, in order; none for one that is no model's.
+    /// Returns the fragments of the prompt of an ask, in order; none if the ask is not to a model.
     #[must_use]
     pub fn of(&self, call: CallId) -> &[FragmentHash] {
         self.0.get(&call).map(Vec::as_slice).unwrap_or_default()
@@ -281,7 +281,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// The name, as it is written.
+    /// Returns the name of the purpose.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -297,18 +297,18 @@ impl Purpose {
     }
 }
 
-/// BLAKE3 of a prompt fragment. Written in hexadecimal.
+/// The BLAKE3 hash of a prompt fragment. Written in hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FragmentHash([u8; 32]);
 
 impl FragmentHash {
-    /// Of this text.
+    /// Hashes a text.
     #[must_use]
     pub fn of(text: &str) -> Self {
         FragmentHash(*blake3::hash(text.as_bytes()).as_bytes())
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the hash.
     #[must_use]
     pub const fn bytes(&self) -> &[u8; 32] {
         &self.0
@@ -379,7 +379,7 @@ pub struct Answered {
 }
 
 impl Answered {
-    /// An answer that states its own cost, or costs nothing.
+    /// Creates an answer that states its own cost, or has none.
     #[must_use]
     pub fn new(call: CallId, attempt: u32, answer: Answer) -> Self {
         Answered { call, attempt, answer, spent: Usage::default() }
@@ -420,7 +420,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// All text parts, joined.
+    /// Returns all text parts, joined.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -432,7 +432,7 @@ impl Reply {
         text
     }
 
-    /// All tool calls, in order.
+    /// Returns all tool calls, in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = ToolCall> {
         self.parts.iter().filter_map(|part| match part {
             Part::ToolCall(request) => Some(request.to_call()),
@@ -467,7 +467,7 @@ pub struct ToolRequest {
 }
 
 impl ToolRequest {
-    /// The call that is requested.
+    /// Returns the requested call.
     #[must_use]
     pub fn to_call(&self) -> ToolCall {
         ToolCall { tool: self.tool.clone(), input: self.input.clone() }
@@ -504,7 +504,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Whether nothing was used.
+    /// Returns whether all counts are zero.
     #[must_use]
     pub const fn is_zero(&self) -> bool {
         self.tokens_in == 0 && self.tokens_out == 0
@@ -542,7 +542,7 @@ pub enum ModelFailureKind {
 }
 
 impl ModelFailureKind {
-    /// Whether another round may help.
+    /// Returns whether another attempt may succeed.
     #[must_use]
     pub const fn retryable(self) -> bool {
         matches!(self, ModelFailureKind::Unavailable | ModelFailureKind::Timeout)
@@ -570,26 +570,26 @@ pub struct Poisoned {
 /// One record of a task's stream: a row's columns without the ones that the journal adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Place in the task's stream, from 1.
+    /// Position in the task's stream, from 1.
     pub seq: u64,
-    /// The time of the input that the step belongs to.
+    /// Time of the input that the step belongs to.
     pub at: Timestamp,
-    /// The task's clock then.
+    /// The task's clock at that time.
     pub clock_ms: u64,
     /// Sender.
     pub from: Address,
-    /// Receivers, in delivery order. Empty for what only the runtime reads.
+    /// Receivers, in delivery order. Empty if only the runtime reads the record.
     pub to: Vec<Address>,
     /// Kind.
     pub kind: RecordKind,
-    /// The record that caused it; none for what came from outside unasked.
+    /// `seq` of the causing record; `None` for unsolicited input from outside.
     pub cause: Option<u64>,
     /// Exact JSON bytes.
     pub body: Vec<u8>,
 }
 
 impl Record {
-    /// The receivers as the journal's column has them: addresses joined by `+`.
+    /// Returns the receivers as stored in the journal's column: addresses joined by `+`.
     #[must_use]
     pub fn to_column(&self) -> Cow<'static, str> {
         match self.to.as_slice() {
@@ -602,10 +602,10 @@ impl Record {
         }
     }
 
-    /// Reads the receivers' column back.
+    /// Parses the receivers' column.
     ///
     /// # Errors
-    /// When a part of it is no address.
+    /// If a part of the column is not an address.
     pub fn receivers(column: &str) -> Result<Vec<Address>, crate::address::AddressError> {
         if column == NOBODY {
             return Ok(Vec::new());
@@ -613,7 +613,7 @@ impl Record {
         column.split('+').map(str::parse).collect()
     }
 
-    /// The message, when the record is one.
+    /// Returns the message, if the record is one.
     #[must_use]
     pub fn message(&self) -> Option<crate::topology::Payload> {
         match self.kind {
@@ -622,8 +622,8 @@ impl Record {
         }
     }
 
-    /// The pieces of the prompt that it asks a model with, without those that an earlier prompt stands for; none when it
-    /// asks none.
+    /// Returns the fragments of the prompt that the record stores: without those inherited from an earlier prompt; none
+    /// if the record does not ask a model.
     #[must_use]
     pub fn asked_fragments(&self) -> Vec<FragmentHash> {
         if self.kind != RecordKind::Asked {
@@ -635,7 +635,7 @@ impl Record {
         }
     }
 
-    /// Whether it came in from outside; all others are derived by machines and compared on replay.
+    /// Returns whether the record came from outside. Machines derive all others, and a replay compares them.
     #[must_use]
     pub fn is_input(&self) -> bool {
         match self.kind {
@@ -650,7 +650,7 @@ impl Record {
     }
 }
 
-/// What stands in the receivers' column when only the runtime reads the record.
+/// Value of the receivers' column if only the runtime reads the record.
 const NOBODY: &str = "-";
 
 #[cfg(test)]

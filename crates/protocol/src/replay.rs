@@ -1,4 +1,4 @@
-//! What going through a task again came to: its machines over its own records, and its controller under other settings.
+//! The result of replaying a task: its machines over its own records, and its controller under other settings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,13 +149,13 @@ pub enum PartingKind {
 }
 
 impl Decided {
-    /// Whether the task ends with it.
+    /// Returns whether the decision ends the task.
     #[must_use]
     pub const fn is_end(&self) -> bool {
         self.ended_by.is_some()
     }
 
-    /// How another decision differs from this one; `None` when it is the same, whatever its numbers are.
+    /// Returns how another decision differs; `None` if it is the same apart from its numbers.
     #[must_use]
     pub fn parts_from(&self, other: &Decided) -> Option<PartingKind> {
         match (self.is_end(), other.is_end()) {

@@ -50,7 +50,7 @@ impl RoleId {
         RoleId::Runtime,
     ];
 
-    /// The short label people use, the same in small letters, and the name on the wire.
+    /// Returns the short label, the same in lower case, and the name on the wire.
     const fn names(self) -> [&'static str; 3] {
         match self {
             RoleId::Perceiver => ["R1", "r1", "perceiver"],
@@ -67,34 +67,35 @@ impl RoleId {
         }
     }
 
-    /// The short label people use: `R1` … `R7`, or the party's name.
+    /// Returns the short label: `R1` … `R7`, or the party's name.
     #[must_use]
     pub const fn label(self) -> &'static str {
         let [label, ..] = self.names();
         label
     }
 
-    /// The label in small letters, as call ids begin with it.
+    /// Returns the label in lower case, with which call ids begin.
     #[must_use]
     pub(crate) const fn short_name(self) -> &'static str {
         let [_, short, _] = self.names();
         short
     }
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         let [_, _, name] = self.names();
         name
     }
 
-    /// Whether the role is an effector: made for one sub-task and dropped after.
+    /// Returns whether the role is an effector: created for one sub-task and dropped after it.
     #[must_use]
     pub const fn is_effector(self) -> bool {
         matches!(self, RoleId::Executor | RoleId::AgentValidator)
     }
 
-    /// Whether instances of the role live inside a task's cell. The others are reached through asks and cursors.
+    /// Returns whether instances of the role live inside a task's cell. The others are reached through asks and
+    /// cursors.
     #[must_use]
     pub const fn lives_in_cell(self) -> bool {
         matches!(
@@ -115,7 +116,7 @@ impl fmt::Display for RoleId {
     }
 }
 
-/// The text names no role.
+/// The error for a text that names no role.
 #[derive(Debug, thiserror::Error)]
 #[error("read {0:?} as a role")]
 pub struct RoleError(String);

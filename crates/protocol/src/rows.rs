@@ -1,7 +1,7 @@
-//! Rows: what was measured, record by record, against what an answer lists.
+//! Compares measured records with the rows that an answer lists.
 //!
-//! A list is shown to be right only when all of it is held against a list that another program made: as many rows, each of
-//! them there, cell by cell.
+//! A list is proven correct only if it agrees as a whole with a list made by another program: the same number of rows,
+//! and each cell equal.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use crate::text::{as_decoded, clip};
 
-/// Cells of one row.
+/// Most cells of one row.
 const CELLS_MAX: usize = 32;
-/// Figures of a row that are named where they differ.
+/// Most differing figures of a row that the reason names.
 const CELLS_TOLD_MAX: usize = 4;
-/// Characters of such a figure.
+/// Most characters of such a figure.
 const CELL_CHARS_MAX: usize = 60;
-/// How far a number may be from the one that was measured, relative to it: programs print decimals differently.
+/// Allowed relative difference of a number from the measured one: programs print decimals differently.
 const TOLERANCE: f64 = 1e-9;
 
 /// How the records of a measured text agree with the rows of the output.
@@ -69,7 +69,7 @@ pub enum RowsAgreement {
 }
 
 impl RowsExpectation {
-    /// What makes it impossible to evaluate.
+    /// Returns why the comparison can never be evaluated; `None` if it can.
     pub(crate) fn fault(&self) -> Option<RowsFault> {
         let is_pointer = |text: &&String| text.is_empty() || text.starts_with('/');
         if let Some(at) = [&self.at, &self.of].into_iter().chain(&self.cells).find(|text| !is_pointer(text)) {
@@ -78,7 +78,7 @@ impl RowsExpectation {
         (self.cells.is_empty() || self.cells.len() > CELLS_MAX).then_some(RowsFault::Cells)
     }
 
-    /// Whether they agree, and the first row that does not, in words.
+    /// Returns whether the rows agree, and the first row that does not, in words.
     pub(crate) fn evaluate(&self, measured: Option<&Value>, output: &Value) -> (bool, String) {
         let Some(text) = measured.and_then(|value| value.pointer(&self.at)).and_then(Value::as_str) else {
             return (false, format!("no text at {}", Place(&self.at)));
@@ -99,7 +99,7 @@ impl RowsExpectation {
         }
     }
 
-    /// Whether the output says that it lists so many of more.
+    /// Returns whether the output's `left_out` says that only `length` of more rows are listed.
     fn is_told_short(&self, output: &Value, length: usize) -> bool {
         let name = self.of.rsplit('/').next().unwrap_or_default();
         let (begins, ends) = (format!("{length} of "), format!(" {name} are listed"));
@@ -108,7 +108,7 @@ impl RowsExpectation {
             && told.filter_map(Value::as_str).any(|said| said.starts_with(&begins) && said.ends_with(&ends))
     }
 
-    /// Why they do not agree.
+    /// Returns why the rows differ; `None` if they agree.
     fn differs(&self, records: &[Vec<&str>], rows: &[&Value]) -> Option<String> {
         let mut records: Vec<&Vec<&str>> = records.iter().collect();
         let mut rows: Vec<Row<'_>> = rows.iter().map(|row| Row::of(row, &self.cells)).collect();
@@ -155,7 +155,7 @@ impl RowsExpectation {
         Some(format!("the output's {} does not have {}{others}", Place(&self.of), shown_record(first)))
     }
 
-    /// The figures of a single row that are others, each by its name.
+    /// Lists the differing figures of a single row, each with its name.
     fn cells_that_differ(&self, row: &Row<'_>, record: &[&str]) -> String {
         let cells = self.cells.iter().zip(&row.0).zip(record);
         let others = cells.filter(|((_, cell), measured)| !is(**cell, measured));
@@ -175,7 +175,7 @@ impl RowsExpectation {
         let width = self.cells.len();
         if self.cut == Cut::Nul {
             let mut cells: Vec<&str> = text.split('\0').collect();
-            // What follows the last NUL is no cell.
+            // The text after the last NUL is not a cell.
             cells.pop();
             return cells.chunks(width).map(<[&str]>::to_vec).collect();
         }
@@ -211,7 +211,7 @@ pub(crate) enum RowsFault {
     Cells,
 }
 
-/// The cells of one row of the output; `None` where it has none.
+/// The cells of one row of the output; `None` for a missing cell.
 struct Row<'v>(Vec<Option<&'v Value>>);
 
 impl<'v> Row<'v> {
@@ -228,8 +228,7 @@ impl<'v> Row<'v> {
     }
 }
 
-/// Whether a cell of the output is what was measured: a number by its value, anything else to the letter, as far as it could
-/// be decoded.
+/// Returns whether a cell of the output equals the measured one: numbers by value, texts exactly, after lossy decoding.
 fn is(cell: Option<&Value>, measured: &str) -> bool {
     match cell {
         None => measured.is_empty(),
@@ -252,7 +251,7 @@ fn plain(cell: Option<&Value>) -> String {
     }
 }
 
-/// By what rows and records are put in one order: numbers by their values, so that 0.10 and 0.1 are one.
+/// Returns the sort key of a row or record. Numbers are keyed by value, so that 0.10 and 0.1 are equal.
 fn key(cells: impl Iterator<Item = String>) -> Vec<String> {
     let number = |cell: &String| cell.trim().parse::<f64>().ok().filter(|number| number.is_finite());
     cells.map(|cell| number(&cell).map_or(cell, |number| format!("{number:.9e}"))).collect()
@@ -270,7 +269,7 @@ fn counted(rows: usize) -> String {
     }
 }
 
-/// A pointer, as a person reads it.
+/// A JSON pointer, written as a person reads it.
 struct Place<'t>(&'t str);
 
 impl fmt::Display for Place<'_> {
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_both_have_to_agree() {
+    fn every_row_of_both_lists_must_agree() {
         let of = || json!({"cells": ["/n", "/path"]});
         let rows = |rows: Value| json!({ "rows": rows });
         let two = || rows(json!([{"n": 2, "path": "b\tc"}, {"n": 1, "path": "a\nx"}]));
@@ -314,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn order_counts_where_it_is_asked_for() {
+    fn order_counts_if_asked_for() {
         let output = || json!({"rows": ["b", "a"]});
         assert!(agree(json!({"cells": [""]}), "a\nb\n", output()).0);
         assert!(!agree(json!({"cells": [""], "how": "in_order"}), "a\nb\n", output()).0);
@@ -324,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_a_list_is_enough_where_that_is_said() {
+    fn the_beginning_is_enough_if_the_output_says_so() {
         let of = || json!({"cells": [""], "how": "beginning"});
         let output = |rows: Value, said: &str| json!({"rows": rows, "left_out": [said]});
         let said = "1 of 3 rows are listed";
@@ -343,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_cut_as_said() {
+    fn cells_are_split_at_the_given_separator() {
         let of = |cut: &str| json!({"cells": ["/a", "/b"], "cut": cut});
         let output = || json!({"rows": {"a": "x", "b": "y z"}});
         assert!(agree(of("blanks"), "  x   y z \n", output()).0);
@@ -353,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_count_by_value_and_texts_to_the_letter() {
+    fn numbers_compare_by_value_and_texts_exactly() {
         let holds = |measured: &str, value: Value| {
             agree(json!({"cells": ["/v"]}), measured, json!({"rows": [{"v": value}]})).0
         };
@@ -367,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_text_are_compared_as_decoded() {
+    fn names_that_are_not_utf8_are_compared_as_decoded() {
         let of = json!({"cells": [""]});
         let rows = json!({"rows": ["z", "\\xffa [name is not UTF-8]", "a\\xff"]});
         assert!(agree(of.clone(), "a\\xff\u{0}\u{fffd}a\u{0}z\u{0}", rows.clone()).0);
@@ -376,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_never_be_compared_is_told() {
+    fn rows_that_can_never_be_compared_are_reported() {
         let fault = |whole: Value| serde_json::from_value::<RowsExpectation>(whole).unwrap().fault();
         assert_eq!(
             fault(json!({"at": "stdout", "of": "/r", "cells": [""]})),

@@ -8,9 +8,9 @@ use crate::envelope::{Envelope, task_id_field};
 use crate::record;
 use crate::topology::{Kind, payload_schemas};
 
-/// One JSON Schema (2020-12) document: every payload under `$defs`, by name.
+/// Returns one JSON Schema (2020-12) document: every payload under `$defs`, by name.
 ///
-/// A payload that carries the task's id on the wire has it here too.
+/// If a payload carries the task id on the wire, its schema does too.
 #[must_use]
 pub fn document() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
@@ -36,7 +36,7 @@ pub fn document() -> Value {
     })
 }
 
-/// The schema of one payload, self-contained, or `None` for an unknown name.
+/// Returns the self-contained schema of one payload; `None` for an unknown name.
 #[must_use]
 pub fn of(name: &str) -> Option<Value> {
     let document = document();

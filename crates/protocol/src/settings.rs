@@ -1,9 +1,9 @@
-//! What governs a task and is recorded with it.
+//! The settings that govern a task and are recorded with it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-// What a task records of its gains goes by this name, which stands in the JSON Schema too.
+// Renamed because the JSON Schema and recorded tasks use this name.
 pub use setpoint_control::Gains as ControllerSettings;
 pub use setpoint_control::{Law2Gradient, UrgencyMode};
 

@@ -1,8 +1,8 @@
-//! Reading how many tests passed and failed off what a test runner printed.
+//! Reads the counts of passed and failed tests from the output of a test runner.
 //!
-//! Known are pytest, unittest, `cargo test`, nextest, `go test` (plain, `-v`, `-json`), jest, vitest, `node --test` (spec and
-//! TAP) and JUnit XML. A test may print what it likes, also a summary: so passes count where the runner that spoke last says
-//! them, and failures wherever anyone says them. Skipped tests and expected failures are no passes.
+//! Known are pytest, unittest, `cargo test`, nextest, `go test` (plain, `-v`, `-json`), jest, vitest, `node --test`
+//! (spec and TAP) and JUnit XML. A test may print anything, including a summary: so passes count only in the last
+//! runner's summary, and failures in every summary. Skipped tests and expected failures do not pass.
 
 mod junit;
 mod runners;
@@ -28,14 +28,14 @@ pub struct TestRunExpectation {
     pub failed_max: Option<u64>,
 }
 
-/// How many tests came to what.
+/// The counts of tests by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Passed.
     pub passed: u64,
-    /// Failed, or could not be run.
+    /// Failed, or could not run.
     pub failed: u64,
-    /// Left out, or failed as expected.
+    /// Skipped, or failed as expected.
     pub skipped: u64,
 }
 
@@ -49,15 +49,15 @@ impl Counts {
     }
 }
 
-/// What one runner said.
+/// The summary of one runner.
 pub(crate) struct Summary {
-    /// The line of its last word.
+    /// Line of the runner's last summary.
     pub(crate) line: usize,
-    /// The passes where it says them at its end, and all failures that it says anywhere.
+    /// Passes of the last summary, and failures of all summaries.
     pub(crate) counts: Counts,
 }
 
-/// The counts of the run that a text tells of; `None` where no known runner speaks in it.
+/// Returns the counts of the test run in a text; `None` if no known runner printed a summary.
 #[must_use]
 pub fn counts(text: &str) -> Option<Counts> {
     if let Some(counts) = junit::counts(text) {
@@ -72,7 +72,7 @@ pub fn counts(text: &str) -> Option<Counts> {
 }
 
 impl TestRunExpectation {
-    /// Whether it holds of what was observed.
+    /// Evaluates the expectation on an observation.
     pub(crate) fn evaluate(&self, seen: &Observed<'_>) -> Finding {
         let Some(counts) = counts(seen.text) else {
             return Finding { holds: false, why: "no test runner's summary in the text".to_owned() };
@@ -84,7 +84,7 @@ impl TestRunExpectation {
         let passed_min =
             if is_any_result { self.passed_min } else { Some(self.passed_min.unwrap_or(1).max(1)) };
         let failed_max = if is_any_result { self.failed_max } else { Some(self.failed_max.unwrap_or(0)) };
-        // A runner that ends with another code has more to say than its counts, unless failures are allowed and explain it.
+        // A non-zero exit code is a failure beyond the counts, unless failed tests are allowed and explain it.
         let is_explained = failed > 0 && failed_max != Some(0);
         let code = seen.exit_code.filter(|code| *code != 0 && !is_explained);
         let mut why = format!("{passed} passed, {failed} failed, {skipped} skipped or expected to fail");
@@ -107,7 +107,7 @@ impl TestRunExpectation {
     }
 }
 
-/// The text without the sequences that colour a terminal.
+/// Removes the escape sequences that colour a terminal.
 fn without_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

@@ -1,8 +1,8 @@
-//! Cutting text without breaking characters, always with a mark of what was cut; what a text looks like; errors as text.
+//! Cuts text between characters and marks every cut; classifies texts; writes errors as text.
 
 use std::borrow::Cow;
 
-/// A text without the part that had no room, and the line that stands for that part.
+/// An excerpt of a text, and the line that marks what was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt<'t> {
     head: &'t str,
@@ -12,7 +12,7 @@ pub struct Excerpt<'t> {
 }
 
 impl Excerpt<'_> {
-    /// The text, with `indent` before the mark.
+    /// Returns the excerpt, with `indent` before the mark.
     #[must_use]
     pub fn to_text(&self, indent: &str) -> String {
         let Some(mark) = &self.mark else { return self.head.to_owned() };
@@ -22,7 +22,7 @@ impl Excerpt<'_> {
     }
 }
 
-/// At most `chars_max` characters of `text`, cut at a word where one is near, with `…` for the rest.
+/// Cuts `text` to at most `chars_max` characters, at a word if one is near, and adds `…` for the rest.
 #[must_use]
 pub fn clip(text: &str, chars_max: usize) -> String {
     if text.len() <= chars_max || text.chars().count() <= chars_max {
@@ -50,10 +50,10 @@ pub fn error_chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Follows a name whose bytes are not UTF-8; each such byte is written `\xNN`.
+/// Follows a name whose bytes are not UTF-8; each such byte is written as `\xNN`.
 pub const NOT_UTF8_MARK: &str = " [name is not UTF-8]";
 
-/// A name as a program's output shows it once it is taken for UTF-8: U+FFFD for what was written `\xNN`. Other texts stay.
+/// Returns a marked name as lossy decoding shows it: U+FFFD for each `\xNN`. Returns other texts unchanged.
 #[must_use]
 pub fn as_decoded(name: &str) -> Cow<'_, str> {
     let Some(name) = name.strip_suffix(NOT_UTF8_MARK) else { return Cow::Borrowed(name) };
@@ -72,8 +72,8 @@ pub fn as_decoded(name: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether a text holds signs of a regular expression: `^fn`, `fn.*main`, `[Tt]odo`, `a|b`, `\d`. What code is full of is none:
-/// `f(x)`, `a.b`, `x[]`, `c++`.
+/// Returns whether a text contains syntax of a regular expression: `^fn`, `fn.*main`, `[Tt]odo`, `a|b`, `\d`. Common
+/// code does not count: `f(x)`, `a.b`, `x[]`, `c++`.
 #[must_use]
 pub fn reads_as_pattern(text: &str) -> bool {
     let is_anchored = text.len() > 1 && (text.starts_with('^') || text.ends_with('$'));
@@ -84,8 +84,8 @@ pub fn reads_as_pattern(text: &str) -> bool {
         || signs.iter().any(|sign| text.contains(sign))
 }
 
-/// Head and tail of `text` (one third, two thirds) with a line that says how much was cut between them.
-/// The result has at most `chars_max` characters plus the mark.
+/// Returns head and tail of `text` (one third, two thirds) with a line between them that says how much was cut. The
+/// result has at most `chars_max` characters plus the mark.
 #[must_use]
 pub fn head_and_tail(text: &str, chars_max: usize) -> String {
     if text.len() <= chars_max {
@@ -102,10 +102,10 @@ pub fn head_and_tail(text: &str, chars_max: usize) -> String {
     format!("{head}\n[… {} of {total} characters cut …]\n{tail}", total - chars_max)
 }
 
-/// The first lines of `text`, at most `chars_max` characters of it, and a mark that says how much is left.
+/// Returns the first lines of `text`, at most `chars_max` characters, and a mark that says how much is left.
 ///
-/// `first_line` is the number of the first line in the file that `text` was read from; then the mark says with which line
-/// to go on. A line is cut only if whole lines would fill less than half of the room.
+/// `first_line` is the number of the first line in the file that `text` was read from; the mark then names the line to
+/// continue with. A line is cut only if whole lines would fill less than half of the room.
 #[must_use]
 pub fn head_lines(text: &str, chars_max: usize, first_line: Option<u64>) -> Excerpt<'_> {
     let Some((head, rest)) = split_at_char(text, chars_max) else { return whole(text) };
@@ -119,7 +119,7 @@ pub fn head_lines(text: &str, chars_max: usize, first_line: Option<u64>) -> Exce
     }
     let chars = rest.chars().count();
     let below = if is_in_a_line { rest.split_once('\n').map_or("", |(_, below)| below) } else { rest };
-    // A mark at the end stands for lines that the tool itself left out. It is no line of theirs.
+    // Marks at the end stand for lines that the tool itself left out. They are not lines of the file.
     let marks = below.lines().rev().take_while(|line| is_mark(line.trim_start())).count();
     let (kept, left) = (head.lines().count(), below.lines().count() - marks);
     let mut parts = Vec::new();
@@ -138,8 +138,8 @@ pub fn head_lines(text: &str, chars_max: usize, first_line: Option<u64>) -> Exce
     Excerpt { head, mark: Some(format!("[… {}, cut{go_on} …]", parts.join(", "))), tail: "" }
 }
 
-/// Like [`head_and_tail`], but by whole lines. A line is cut only if whole lines would fill less than half of the room for
-/// the head, or for the tail.
+/// Like [`head_and_tail`], but in whole lines. A line is cut only if whole lines would fill less than half of the room
+/// for the head, or for the tail.
 #[must_use]
 pub fn head_and_tail_lines(text: &str, chars_max: usize) -> Excerpt<'_> {
     let total = text.chars().count();
@@ -165,7 +165,7 @@ const fn whole(text: &str) -> Excerpt<'_> {
     Excerpt { head: text, mark: None, tail: "" }
 }
 
-/// The first `chars` characters, and the others; `None` if there are no others.
+/// Splits a text after `chars` characters; `None` if it has no more.
 fn split_at_char(text: &str, chars: usize) -> Option<(&str, &str)> {
     if text.len() <= chars {
         return None;
@@ -173,8 +173,8 @@ fn split_at_char(text: &str, chars: usize) -> Option<(&str, &str)> {
     text.char_indices().nth(chars).and_then(|(at, _)| text.split_at_checked(at))
 }
 
-/// The whole lines of `head`, the beginning of `text`; `None` if they are less than half of it. A line feed that `rest` begins
-/// with ends the last of them.
+/// Cuts `head`, the beginning of `text`, to whole lines; `None` if they are less than half of it. A line feed at the
+/// start of `rest` ends the last line.
 fn to_line_end<'t>(text: &'t str, head: &'t str, rest: &str) -> Option<&'t str> {
     if rest.starts_with('\n') {
         return text.get(..=head.len());
@@ -183,20 +183,20 @@ fn to_line_end<'t>(text: &'t str, head: &'t str, rest: &str) -> Option<&'t str> 
     head.get(..end).filter(|lines| lines.len() * 2 >= head.len())
 }
 
-/// Whether something was left out of `text`: whether it has a line that stands for what is not there, made by a function of
-/// this module or by a tool that gives a part (`[… 90 more lines; go on with offset 11 …]`).
-/// A text may hold such a line of its own; so a cut is a reason to doubt, never to believe.
+/// Returns whether a line of `text` marks a cut, made by a function of this module or by a tool that returns a part
+/// (`[… 90 more lines; go on with offset 11 …]`). A text may contain such a line of its own, so a mark is a reason to
+/// doubt a text and never to believe it.
 #[must_use]
 pub fn is_cut(text: &str) -> bool {
     text.lines().any(is_mark)
 }
 
-/// Whether the line stands for something that is not there.
+/// Returns whether the line marks a cut.
 fn is_mark(line: &str) -> bool {
     line.starts_with("[… ") && line.ends_with(" …]")
 }
 
-/// `text` with a last line that says that the structured data beside it were left out.
+/// Adds a last line that says that the structured data was left out.
 #[must_use]
 pub fn facts_cut(text: &str) -> String {
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -234,7 +234,7 @@ mod tests {
                 Some(41),
                 "line 1\nline 2\nline 3\n[… 7 more lines, 50 characters, cut; go on with offset 44 …]",
             ),
-            // The end of a line without its line feed is a line's end, too.
+            // The end of a line without its line feed counts as a line end.
             (13, Some(1), "line 1\nline 2\n[… 8 more lines, 57 characters, cut; go on with offset 3 …]"),
         ] {
             assert_eq!(cut(&lines, chars_max, first), expected);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marked_name_is_held_against_what_decoding_leaves_of_it() {
+    fn a_marked_name_equals_its_lossy_decoding() {
         for (name, bytes) in [
             ("a\\xff\\xfe.txt", b"a\xff\xfe.txt".as_slice()),
             ("\\xe2\\x82z", b"\xe2\x82z"),
@@ -304,7 +304,7 @@ mod tests {
                 assert!(is_cut(&head_and_tail_lines(&text, 9).to_text("")), "{text}");
             }
         }
-        // As `read_file` says that it gave a part.
+        // The mark of `read_file` for a part of a file.
         assert!(is_cut("a\n[… 90 more lines; go on with offset 11 …]"));
         assert!(is_cut(&facts_cut("a")));
         assert!(is_cut(&facts_cut("")));

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-/// The text is not an absolute RFC 3339 time.
+/// The error for a text that is not an absolute RFC 3339 time.
 #[derive(Debug, thiserror::Error)]
 #[error("read {text:?} as an RFC 3339 time")]
 pub struct TimestampError {
@@ -20,31 +20,31 @@ pub struct TimestampError {
 }
 
 impl Timestamp {
-    /// From microseconds since the Unix epoch.
+    /// Creates a timestamp from microseconds since the Unix epoch.
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {
         Timestamp(micros)
     }
 
-    /// Microseconds since the Unix epoch.
+    /// Returns microseconds since the Unix epoch.
     #[must_use]
     pub const fn as_micros(self) -> i64 {
         self.0
     }
 
-    /// Milliseconds from `earlier` to `self`; 0 when `earlier` is later.
+    /// Returns the milliseconds from `earlier` to `self`; 0 if `earlier` is later.
     #[must_use]
     pub fn millis_since(self, earlier: Timestamp) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0).max(0) / 1_000).unwrap_or(0)
     }
 
-    /// `self` minus `millis`, saturating.
+    /// Returns `self` minus `millis`, saturating.
     #[must_use]
     pub fn minus_millis(self, millis: u64) -> Self {
         Timestamp(self.0.saturating_sub(i64::try_from(millis.saturating_mul(1_000)).unwrap_or(i64::MAX)))
     }
 
-    /// `self` plus `millis`, saturating.
+    /// Returns `self` plus `millis`, saturating.
     #[must_use]
     pub fn plus_millis(self, millis: u64) -> Self {
         Timestamp(self.0.saturating_add(i64::try_from(millis.saturating_mul(1_000)).unwrap_or(i64::MAX)))

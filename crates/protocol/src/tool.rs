@@ -1,4 +1,4 @@
-//! Tools as data: what a call asks for, what it came back with, what the catalogue says of each tool.
+//! Tools as data: the request of a call, its result, and the catalogue's entry for each tool.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// The failure class that this kind implies. `None` for a refusal: it is neither.
+    /// Returns the failure class that this kind implies; `None` for a refusal, which is neither.
     #[must_use]
     pub const fn failure_class(self) -> Option<FailureClass> {
         match self {
@@ -275,20 +275,20 @@ pub struct ToolRecord {
 }
 
 impl ToolRecord {
-    /// All tool ids of the call.
+    /// Returns all tool ids of the call.
     pub fn tool_ids(&self) -> impl Iterator<Item = &ToolId> {
         let more = self.tools.iter().filter(|id| **id != self.tool);
         std::iter::once(&self.tool).chain(more)
     }
 
-    /// Whether it got as far as giving a result: a non-zero exit code is one.
+    /// Returns whether the call produced a result; a non-zero exit code is one.
     #[must_use]
     pub fn ran(&self) -> bool {
         self.ok || matches!((self.error_kind, self.exit_code), (Some(ErrorKind::Exit), _) | (None, Some(_)))
     }
 
-    /// Whether it can show that something is missing here: it ran, or failed because of that. A call that was refused,
-    /// blocked, cut off or malformed shows nothing.
+    /// Returns whether the call can show that something is missing here: it ran, or failed because of that. A call that
+    /// was refused, blocked, interrupted or malformed shows nothing.
     #[must_use]
     pub fn shows_a_lack(&self) -> bool {
         let is_lack = |kind: ErrorKind| match kind {

@@ -1,12 +1,12 @@
-//! The single page: who may say what to whom, and who may touch the world.
+//! The one table of who may send what to whom, and who may act on the world.
 //!
-//! Everything that enforces the organisation is made from the table below: the trait bounds that refuse a wrong
+//! Everything that enforces the organisation is generated from the table below: the trait bounds that reject a wrong
 //! send at compile time ([`SentBy`], [`Has`]), each role's closed inbox ([`inbox`]), decoding at run time
 //! ([`Payload::decode`]), the route table as data ([`ROUTES`], [`allows`]) and `docs/routes.md`.
 //!
-//! A line reads: message, who may send it, who gets it. A message with two receivers is one record with two
-//! deliveries, in the order given here. `asks ANSWER` marks a question to a party outside the task: it opens an ask, which
-//! a cancel stops and a restart shows again. `closes task` marks the last message of a task.
+//! A line reads: message, senders, receivers. A message with two receivers is one record with two deliveries, in the
+//! order given here. `asks ANSWER` marks a question to a party outside the task: it opens an ask, which a cancel stops
+//! and a restart shows again. `closes task` marks the last message of a task.
 
 use std::fmt;
 use std::str::FromStr;
@@ -97,7 +97,7 @@ topology! {
     }
 }
 
-/// A message to a person that neither asks nor closes would leave the task waiting for nobody.
+/// A message to a person that neither asks nor closes the task would leave the task waiting without an open ask.
 const _: () = {
     let mut n = 0;
     while n < ROUTES.len() {
@@ -113,13 +113,13 @@ const _: () = {
 
 /// A party of the topology, as a type.
 pub trait Party: sealed::Sealed + 'static {
-    /// The same as data.
+    /// The same party as a value.
     const ID: RoleId;
 }
 
 /// A party that receives messages: its inbox is a closed enum, so a handler that forgets one does not compile.
 pub trait Receives: Party {
-    /// Everything that may reach it.
+    /// Every message that may reach it.
     type Inbox: TryFrom<Payload, Error = Misrouted>;
 }
 
@@ -146,59 +146,59 @@ pub trait DeliveredTo<R: Party>: Message {}
 )]
 pub trait Has<C: CapabilityType>: Party {}
 
-/// A payload reached a party that has no such message in its inbox.
+/// The error for a payload that reached a party whose inbox does not include it.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("deliver {kind}: {to} does not receive it")]
 pub struct Misrouted {
-    /// What was sent.
+    /// Kind of the message.
     pub kind: Kind,
-    /// Who does not receive it.
+    /// The party that does not receive it.
     pub to: RoleId,
 }
 
-/// One line of the table, as data.
+/// One line of the table, as a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// The message.
     pub kind: Kind,
-    /// Who may send it.
+    /// Parties that may send it.
     pub from: &'static [RoleId],
-    /// Who gets it, in delivery order.
+    /// Receivers, in delivery order.
     pub to: &'static [RoleId],
-    /// What it is, in a sentence.
+    /// Description in one sentence.
     pub about: &'static str,
 }
 
-/// The text names no message.
+/// The error for a text that names no message.
 #[derive(Debug, thiserror::Error)]
 #[error("read {0:?} as a message kind")]
 pub struct KindError(String);
 
-/// A body is not the message its kind says.
+/// The error for a body that is not a message of its kind.
 #[derive(Debug, thiserror::Error)]
 #[error("decode a {kind}")]
 pub struct DecodeError {
-    /// The kind.
+    /// Kind of the message.
     pub kind: Kind,
-    /// Why.
+    /// Error of the decoder.
     #[source]
     pub source: serde_json::Error,
 }
 
-/// Whether the table lets `from` send `kind` to `to`. The run-time fence for messages from another process.
+/// Returns whether the table lets `from` send `kind` to `to`. Checked at run time for messages from another process.
 #[must_use]
 pub fn allows(from: RoleId, to: RoleId, kind: Kind) -> bool {
     let route = kind.route();
     route.from.contains(&from) && route.to.contains(&to)
 }
 
-/// Whether the table gives `role` the capability.
+/// Returns whether the table grants `role` the capability.
 #[must_use]
 pub fn may(role: RoleId, capability: Capability) -> bool {
     CAPABILITIES.iter().any(|(id, given)| *id == role && given.contains(&capability))
 }
 
-/// `docs/routes.md`.
+/// Returns the text of `docs/routes.md`.
 #[must_use]
 pub fn routes_markdown() -> String {
     let names = |ids: &[RoleId]| ids.iter().map(|id| id.label()).collect::<Vec<_>>().join(", ");

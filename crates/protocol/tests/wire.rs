@@ -1,6 +1,6 @@
-//! What other programs see: messages as bytes, their schemas, and the bus as an AsyncAPI document.
+//! The wire format: messages as bytes, their schemas, and the bus as an AsyncAPI document.
 
-// Marked as tests so that the lints know the helpers in them for test code.
+// Marked as test modules so that lints treat their helpers as test code.
 #[cfg(test)]
 #[path = "wire/asyncapi.rs"]
 mod asyncapi;

@@ -1,4 +1,4 @@
-//! R7 gives up and asks R2 what was achieved; R2 reports.
+//! R7 abandons the task and asks R2 what was achieved; R2 reports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

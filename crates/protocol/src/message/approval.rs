@@ -1,4 +1,4 @@
-//! R3 asks before it changes what this task did not create; the person decides.
+//! R3 asks before it changes anything that this task did not create; the person decides.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

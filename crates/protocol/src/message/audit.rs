@@ -172,7 +172,7 @@ pub enum DriftRate {
 }
 
 impl DriftRate {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -323,7 +323,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -366,7 +366,7 @@ impl FindingKind {
         FindingKind::AuditLogDamaged,
     ];
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -400,7 +400,7 @@ impl FindingKind {
         }
     }
 
-    /// How much it weighs.
+    /// Returns the severity of findings of this kind.
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self {
@@ -441,7 +441,7 @@ impl fmt::Display for FindingKind {
     }
 }
 
-/// The text names no kind of finding.
+/// The error for a text that names no kind of finding.
 #[derive(Debug, thiserror::Error)]
 #[error("read {0:?} as a kind of finding")]
 pub struct FindingKindError(String);
@@ -462,7 +462,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_has_one_name_on_the_wire_and_in_text() {
+    fn finding_kinds_have_one_name_on_the_wire_and_in_text() {
         for kind in FindingKind::ALL {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
             assert_eq!(kind.name().parse::<FindingKind>().unwrap(), kind);

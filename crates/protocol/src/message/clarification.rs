@@ -1,4 +1,4 @@
-//! R1 asks what an ambiguous reference means; the person answers or lets it go.
+//! R1 asks what an ambiguous reference means; the person answers or declines.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

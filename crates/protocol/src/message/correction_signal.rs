@@ -1,4 +1,4 @@
-//! R4a tells R3 what to mend.
+//! R4a tells R3 what to correct.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

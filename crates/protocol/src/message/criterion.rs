@@ -1,4 +1,4 @@
-//! What must hold for a result to count.
+//! A condition that a result must meet.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,8 @@ pub struct Criterion {
 }
 
 impl Criterion {
-    /// Its assumption, in brackets after a space, for whoever works by it or judges it; empty where it assumes nothing.
+    /// Returns the assumption in brackets after a space, for roles that work by the criterion or judge it; empty if it
+    /// assumes nothing.
     #[must_use]
     pub fn assumed(&self) -> String {
         self.assumes.as_ref().map(|assumes| format!(" (assumes: {assumes})")).unwrap_or_default()
@@ -47,7 +48,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Whether the planner made it.
+    /// Returns whether the Planner added the criterion.
     #[must_use]
     pub const fn is_planner(&self) -> bool {
         matches!(self, Origin::Planner)

@@ -1,4 +1,4 @@
-//! What a round consists of; R4b opens the round with it.
+//! The contents of a round, with which R4b opens it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub struct DispatchManifest {
 }
 
 impl DispatchManifest {
-    /// All criteria: the task's own and those of the sub-tasks that are not carried.
+    /// Returns all criteria: the task's own and those of sub-tasks that are not carried.
     pub fn criteria(&self) -> impl Iterator<Item = &Criterion> {
         let new = self.subtasks.iter().filter(|entry| entry.carried.is_none());
         self.task_criteria.iter().chain(new.flat_map(|entry| &entry.success_criteria))

@@ -1,4 +1,4 @@
-//! What R3 claims, with what it did.
+//! R3's claim, and the calls it made.
 
 use std::sync::Arc;
 

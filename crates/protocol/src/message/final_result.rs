@@ -1,4 +1,4 @@
-//! The one end of a task.
+//! The result that ends a task.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

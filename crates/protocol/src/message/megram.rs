@@ -1,4 +1,4 @@
-//! What GGS writes to memory.
+//! What R7 (GGS) writes to memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ pub struct Insight {
 }
 
 impl Insight {
-    /// A lesson of this kind, and nothing else.
+    /// Creates a lesson of this kind with no other content.
     #[must_use]
     pub fn new(lesson: String, category: InsightCategory) -> Self {
         Insight {

@@ -1,4 +1,4 @@
-//! The operator speaks to memory.
+//! A request of the operator to memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
-//! Every message, one file a message (or a question with its answer), in loop order.
+//! Every message, one file per message (or per question with its answer), in loop order.
 //!
-//! A message is plain data. What it shares with the controller's arithmetic, states, classes and the loss, is declared
-//! there and named here again. Who may send it to whom stands in [`crate::topology`] and nowhere else.
+//! A message is plain data. States, classes and the loss are declared in `control`, the controller's arithmetic, and
+//! re-exported here. [`crate::topology`] alone says who may send a message to whom.
 
 mod abandon;
 mod approval;
@@ -73,7 +73,7 @@ use serde::de::DeserializeOwned;
 
 use crate::topology::{Kind, Payload};
 
-/// A payload that may travel on the bus. Implemented by the topology for the messages it lists, and by nobody else.
+/// A payload that may travel on the bus. Only the topology implements it, for the messages that it lists.
 pub trait Message:
     Serialize + DeserializeOwned + JsonSchema + Into<Payload> + Clone + sealed::Sealed
 {
@@ -82,6 +82,6 @@ pub trait Message:
 }
 
 pub(crate) mod sealed {
-    /// Only the topology lists messages.
+    /// Prevents implementations outside the topology.
     pub trait Sealed {}
 }

@@ -1,4 +1,4 @@
-//! R4b: everything matched and the whole holds.
+//! R4b reports that every sub-task matched and the whole was verified.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

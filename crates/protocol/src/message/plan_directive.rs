@@ -61,7 +61,7 @@ pub struct RoundStanding {
 }
 
 impl RoundStanding {
-    /// Whether nothing was left.
+    /// Returns whether every part is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == RoundStanding::default()

@@ -1,4 +1,4 @@
-//! R2 shows its plan and the person decides, when that was asked for.
+//! R2 shows its plan and the person decides, if the task was started with a preview.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

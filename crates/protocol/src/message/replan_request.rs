@@ -1,4 +1,4 @@
-//! R4b: the round fell short; here is everything measured.
+//! R4b reports a round that fell short, with everything measured.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

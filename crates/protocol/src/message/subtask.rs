@@ -1,4 +1,4 @@
-//! The work for R3 and the rubric for R4a: one message, two addressees.
+//! The work for R3 and the rubric for R4a: one message with two receivers.
 
 use std::sync::Arc;
 
@@ -76,13 +76,13 @@ pub struct Approach {
 }
 
 impl Approach {
-    /// The playbook's variation of it, which stands among its parameters.
+    /// Returns the playbook's variant of the approach, if its parameters name one.
     #[must_use]
     pub fn variant(&self) -> Option<&str> {
         self.params.0.get("variant").and_then(serde_json::Value::as_str)
     }
 
-    /// Which it is, without its other parameters.
+    /// Returns the approach without its other parameters.
     #[must_use]
     pub fn name(&self) -> ApproachName {
         ApproachName {

@@ -1,4 +1,4 @@
-//! What R4a measured of one sub-task.
+//! R4a's measurement of one sub-task.
 
 use std::sync::Arc;
 

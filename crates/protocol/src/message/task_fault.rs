@@ -1,4 +1,4 @@
-//! Something broke before there was an outcome to measure.
+//! A failure before there was an outcome to measure.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

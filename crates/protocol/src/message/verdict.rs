@@ -1,4 +1,4 @@
-//! One criterion, judged on its own evidence.
+//! The verdict on one criterion, judged on its own evidence.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ pub enum Shown {
 }
 
 impl Shown {
-    /// What a person reads.
+    /// Returns the words that a person reads.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -91,7 +91,7 @@ pub enum Strength {
 }
 
 impl Strength {
-    /// Whether it shows that something is so.
+    /// Returns whether the strength is proof: a call shows that the criterion holds.
     #[must_use]
     pub const fn is_proof(&self) -> bool {
         matches!(self, Strength::Proof)
@@ -130,7 +130,7 @@ impl Cite {
     /// The citation of the output itself.
     pub const OUTPUT: Cite = Cite::Output(OutputWord::Output);
 
-    /// The call, where it is one.
+    /// Returns the cited call; `None` if the output is cited.
     #[must_use]
     pub const fn call(&self) -> Option<CallId> {
         match self {

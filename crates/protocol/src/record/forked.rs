@@ -1,4 +1,4 @@
-//! Where a task was forked from, and whose its first records are.
+//! The origin of a fork: from which tasks its first records come.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,14 +35,14 @@ pub struct EarlierFork {
 }
 
 impl ForkedFrom {
-    /// From the record at `seq` of a task that opened so.
+    /// Creates the origin of a fork made at the record `seq` of a task that opened with `opened`.
     #[must_use]
     pub fn of(task: TaskId, opened: &Opened, seq: u64) -> Self {
         let mut earlier = Vec::new();
         if let Some(from) = opened.forked_from.clone() {
             let last = EarlierFork { task: from.task, seq: from.seq, models: from.models };
             for mut one in from.earlier.into_iter().chain([last]) {
-                // A later fork may have been made before the point of an earlier one.
+                // A later fork may have been made before the fork point of an earlier one.
                 one.seq = one.seq.min(from.seq).min(seq);
                 if earlier.last().is_none_or(|before: &EarlierFork| before.seq < one.seq) {
                     earlier.push(one);
@@ -52,8 +52,9 @@ impl ForkedFrom {
         ForkedFrom { task, seq, models: Some(opened.models.clone()), earlier }
     }
 
-    /// The models that were asked for the record at `seq`; nothing where it is the fork's own, or the journal does not say.
-    /// Where only an older fork does not say, its records count as the next one's, which is what that one said of them.
+    /// Returns the models that answered the record at `seq`; `None` if the record is the fork's own, or the journal
+    /// does not say. If only an older fork does not say, the models of the next one are returned, as that fork recorded
+    /// them.
     #[must_use]
     pub fn models_of(&self, seq: u64) -> Option<&Models> {
         if seq > self.seq {
@@ -63,7 +64,7 @@ impl ForkedFrom {
         older.filter_map(|earlier| earlier.models.as_ref()).next().or(self.models.as_ref())
     }
 
-    /// All tasks that records come from, the one that was forked first.
+    /// Returns all tasks that records come from, the directly forked one first.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskId> {
         std::iter::once(&self.task).chain(self.earlier.iter().rev().map(|earlier| &earlier.task))
     }
@@ -97,12 +98,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fork_took_over_was_asked_of_the_models_of_then() {
+    fn inherited_records_keep_the_models_that_answered_them() {
         let first = opened("a");
         assert_eq!(cards(&first, &[1, 9]), "a a");
         let second = forked(("a-0000000000000001", &first), 10, "b");
         assert_eq!(cards(&second, &[1, 10, 11]), "a a b");
-        // A fork of the fork, behind the point that it was forked at itself, and before it.
+        // A fork of the fork, once after the point that the first fork was made at, and once before it.
         let behind = forked(("a-0000000000000002", &second), 20, "c");
         assert_eq!(cards(&behind, &[10, 11, 20, 21]), "a b b c");
         let before = forked(("a-0000000000000002", &second), 5, "c");
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_row_does_not_say_and_reads_as_before() {
+    fn old_rows_without_models_read_as_before() {
         let old: ForkedFrom =
             serde_json::from_value(json!({"task": "a-0000000000000001", "seq": 10})).unwrap();
         assert_eq!((&old.models, old.models_of(3)), (&None, None));

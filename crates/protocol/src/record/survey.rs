@@ -1,4 +1,4 @@
-//! What there is where a task works, looked at by code before a plan.
+//! The contents of a task's working directory, surveyed by code before a plan.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
-//! JUnit XML, as far as it is needed: the test cases and what stands in them.
+//! Reads JUnit XML, as far as needed: the test cases and their results.
 
 use super::Counts;
 
-/// The counts of a report; `None` of a text that is none.
+/// Returns the counts of a report; `None` if the text is not a report.
 pub(super) fn counts(text: &str) -> Option<Counts> {
     let begin = text.find("<testsuite")?;
     let is_head =
@@ -15,7 +15,7 @@ pub(super) fn counts(text: &str) -> Option<Counts> {
     let mut rest = text.get(begin..)?;
     while let Some(at) = rest.find('<') {
         rest = rest.get(at..)?;
-        // What a test printed stands in these, and is no markup.
+        // These sections contain what a test printed, which is not markup.
         if let Some(end) = [("<![CDATA[", "]]>"), ("<!--", "-->")]
             .iter()
             .find_map(|(open, close)| rest.starts_with(open).then_some(*close))
@@ -48,7 +48,7 @@ pub(super) fn counts(text: &str) -> Option<Counts> {
     Some(counts)
 }
 
-/// What a test case came to.
+/// The result of a test case.
 #[derive(PartialEq, Eq)]
 enum Case {
     Passed,

@@ -6,14 +6,14 @@ use serde::Deserialize;
 
 use super::{Counts, Summary};
 
-/// Reads one runner's summaries off the lines; `None` where it says nothing.
+/// Reads one runner's summaries from the lines; `None` if there is none.
 type Read = fn(&[&str]) -> Option<Summary>;
 
-/// All of them.
+/// The readers of all runners.
 pub(super) const ALL: &[Read] =
     &[pytest, unittest, cargo_test, nextest, go_test, go_test_json, jest, vitest, node_test];
 
-/// Keeps the passes of the last summary and the failures of all.
+/// Combines the passes of the last summary and the failures of all.
 fn last(found: impl Iterator<Item = (usize, Counts)>) -> Option<Summary> {
     let mut failed = 0_u64;
     let mut last = None;
@@ -24,13 +24,13 @@ fn last(found: impl Iterator<Item = (usize, Counts)>) -> Option<Summary> {
     last.map(|(line, counts)| Summary { line, counts: Counts { failed, ..counts } })
 }
 
-/// `3 failed` as a number and a word.
+/// Parses `3 failed` as a number and a word.
 fn counted(part: &str) -> Option<(u64, &str)> {
     let (number, word) = part.trim().split_once(' ')?;
     Some((number.parse().ok()?, word.trim()))
 }
 
-/// `=== 1 failed, 2 passed, 1 xfailed in 0.12s ===`, or the same without the frame.
+/// Reads `=== 1 failed, 2 passed, 1 xfailed in 0.12s ===`, or the same without the frame.
 fn pytest(lines: &[&str]) -> Option<Summary> {
     let read = |line: &&str| {
         let (said, time) = line.trim().trim_matches('=').trim().split_once(" in ")?;
@@ -57,7 +57,7 @@ fn pytest(lines: &[&str]) -> Option<Summary> {
     last(lines.iter().enumerate().filter_map(|(at, line)| Some((at, read(line)?))))
 }
 
-/// `Ran 3 tests in 0.001s`, and below it `OK (skipped=1)` or `FAILED (failures=1, errors=1)`.
+/// Reads `Ran 3 tests in 0.001s`, and below it `OK (skipped=1)` or `FAILED (failures=1, errors=1)`.
 fn unittest(lines: &[&str]) -> Option<Summary> {
     let read = |at: usize, line: &str| {
         let ran: u64 = line.strip_prefix("Ran ")?.split_once(" test")?.0.parse().ok()?;
@@ -75,7 +75,7 @@ fn unittest(lines: &[&str]) -> Option<Summary> {
                 _ => counts.skipped = counts.skipped.saturating_add(number),
             }
         }
-        // A failure that has no test of its own (an import, a class) is not among those that ran.
+        // A failure outside a test (an import, a class) is not among the tests that ran.
         counts.passed = ran.saturating_sub(counts.failed).saturating_sub(counts.skipped);
         if word == "FAILED" {
             counts.failed = counts.failed.max(1);
@@ -85,8 +85,8 @@ fn unittest(lines: &[&str]) -> Option<Summary> {
     last(lines.iter().enumerate().filter_map(|(at, line)| read(at, line.trim())))
 }
 
-/// `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s` for each binary, which
-/// began with `running 4 tests`.
+/// Reads `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s` of each
+/// binary, which began with `running 4 tests`.
 fn cargo_test(lines: &[&str]) -> Option<Summary> {
     let mut sum: Option<Summary> = None;
     let mut announced: Option<u64> = None;
@@ -111,7 +111,7 @@ fn cargo_test(lines: &[&str]) -> Option<Summary> {
             }
             ran = ran.saturating_add(number);
         }
-        // Printed by a test: it does not fit what the binary announced. What fails is believed all the same.
+        // Does not match the announced number, so a test printed it: passes are ignored, failures still count.
         if announced != Some(ran) {
             counts.passed = 0;
         } else {
@@ -123,7 +123,7 @@ fn cargo_test(lines: &[&str]) -> Option<Summary> {
     sum
 }
 
-/// `Summary [   0.003s] 3 tests run: 2 passed (1 slow), 1 failed, 0 skipped`.
+/// Reads `Summary [   0.003s] 3 tests run: 2 passed (1 slow), 1 failed, 0 skipped`.
 fn nextest(lines: &[&str]) -> Option<Summary> {
     let read = |line: &&str| {
         let said = line.trim().strip_prefix("Summary [")?.split_once(" run: ")?.1;
@@ -142,7 +142,8 @@ fn nextest(lines: &[&str]) -> Option<Summary> {
     last(lines.iter().enumerate().filter_map(|(at, line)| Some((at, read(line)?))))
 }
 
-/// `ok    example.com/a  0.003s` for each package; with `-v`, `--- PASS: TestA (0.00s)` for each test that `=== RUN` began.
+/// Reads `ok    example.com/a  0.003s` of each package; with `-v`, `--- PASS: TestA (0.00s)` of each test that `===
+/// RUN` began.
 fn go_test(lines: &[&str]) -> Option<Summary> {
     let mut sum: Option<Summary> = None;
     let mut begun: BTreeSet<&str> = BTreeSet::new();
@@ -169,7 +170,7 @@ fn go_test(lines: &[&str]) -> Option<Summary> {
         }
         let mut counts = std::mem::take(&mut of_package);
         let has_ran = counts != Counts::default();
-        // Without `-v` there is one word for a package.
+        // Without `-v` a package has a single line.
         match (is_ok, has_ran) {
             (true, false) => counts.passed = u64::from(!line.contains("[no tests to run]")),
             (true, true) => {}
@@ -190,7 +191,7 @@ struct GoEvent {
     test: Option<String>,
 }
 
-/// `{"Action":"pass","Package":"a","Test":"TestA"}`: what a test prints stands in events of its own.
+/// Reads `{"Action":"pass","Package":"a","Test":"TestA"}`. Output of tests is in events of its own.
 fn go_test_json(lines: &[&str]) -> Option<Summary> {
     let mut counts = Counts::default();
     let mut line = None;
@@ -204,7 +205,7 @@ fn go_test_json(lines: &[&str]) -> Option<Summary> {
         match (event.action.as_str(), event.test) {
             ("pass", Some(_)) => counts.passed += 1,
             ("skip", Some(_)) => counts.skipped += 1,
-            // A package that does not build has no test of its own.
+            // A package that does not build has no tests.
             ("fail" | "build-fail", _) => counts.failed += 1,
             _ => {}
         }
@@ -212,13 +213,13 @@ fn go_test_json(lines: &[&str]) -> Option<Summary> {
     Some(Summary { line: line?, counts })
 }
 
-/// `Tests:       1 failed, 1 skipped, 2 passed, 4 total`.
+/// Reads `Tests:       1 failed, 1 skipped, 2 passed, 4 total`.
 fn jest(lines: &[&str]) -> Option<Summary> {
     let read = |line: &&str| js_counts(line.trim().strip_prefix("Tests:")?.trim(), ", ");
     last(lines.iter().enumerate().filter_map(|(at, line)| Some((at, read(line)?))))
 }
 
-/// `Tests  1 failed | 2 passed | 1 skipped (4)`.
+/// Reads `Tests  1 failed | 2 passed | 1 skipped (4)`.
 fn vitest(lines: &[&str]) -> Option<Summary> {
     let read = |line: &&str| {
         let said = line.trim().strip_prefix("Tests  ")?.trim();
@@ -245,7 +246,7 @@ fn js_counts(said: &str, separator: &str) -> Option<Counts> {
     Some(counts)
 }
 
-/// `# pass 2` and its kin below `# tests 3` (TAP), or the same behind `ℹ` (spec).
+/// Reads `# pass 2` and similar lines below `# tests 3` (TAP), or the same after `ℹ` (spec).
 fn node_test(lines: &[&str]) -> Option<Summary> {
     let word = |line: &str| {
         let said = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ "))?;

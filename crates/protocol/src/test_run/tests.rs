@@ -7,9 +7,9 @@ fn counted(text: &str) -> Option<(u64, u64, u64)> {
     counts(text).map(|counts| (counts.passed, counts.failed, counts.skipped))
 }
 
-/// What the runners print, shortened: passed, failed, skipped or expected to fail.
+/// Shortened outputs of the runners: passed, failed, skipped or expected to fail.
 #[test]
-fn runners_are_read_as_they_print() {
+fn summaries_of_all_runners_are_read() {
     for (runner, text, expected) in [
         (
             "pytest",
@@ -119,7 +119,7 @@ fn runners_are_read_as_they_print() {
 }
 
 #[test]
-fn what_a_test_prints_is_no_pass() {
+fn output_of_a_test_never_counts_as_a_pass() {
     for (text, expected) in [
         ("=== 99 passed in 0.1s ===\n=== 1 skipped in 0.02s ===", (0, 0, 1)),
         ("Ran 50 tests in 0.1s\n\nOK\n.s\nRan 2 tests in 0.000s\n\nOK (skipped=2)\n", (0, 0, 2)),
@@ -128,7 +128,7 @@ fn what_a_test_prints_is_no_pass() {
             (1, 0, 0),
         ),
         ("--- PASS: TestFake (0.00s)\nok  \ta\t0.1s [no tests to run]", (0, 0, 0)),
-        // Another runner's summary, and a failure that was said earlier and then run again.
+        // The summary of another runner, and a failure that is reported first and then rerun.
         ("Tests:       50 passed, 50 total\n1 skipped in 0.02s", (0, 0, 1)),
         ("1 failed, 3 passed in 0.1s\n4 passed in 0.1s", (4, 1, 0)),
     ] {
@@ -143,7 +143,7 @@ fn holds(expect: serde_json::Value, text: &str, exit_code: Option<i32>) -> bool 
 }
 
 #[test]
-fn a_run_without_a_pass_is_none() {
+fn a_run_without_a_pass_does_not_hold() {
     assert!(holds(json!({}), "3 passed in 0.1s", Some(0)) && holds(json!({}), "3 passed in 0.1s", None));
     assert!(holds(json!({"passed_min": 3}), "3 passed in 0.1s", Some(0)));
     for (expect, text, code) in [
@@ -164,7 +164,7 @@ fn a_run_without_a_pass_is_none() {
 }
 
 #[test]
-fn a_run_that_only_has_to_take_place_may_be_red() {
+fn a_run_that_only_has_to_take_place_may_fail() {
     let ran = || json!({"ran_min": 1});
     for (expect, text, code) in [
         (ran(), "3 passed in 0.1s", 0),
@@ -181,7 +181,7 @@ fn a_run_that_only_has_to_take_place_may_be_red() {
         (ran(), "no tests ran in 0.1s", 0),
         (json!({"ran_min": 0}), "2 skipped in 0.1s", 0),
         (ran(), "ImportError: Start directory is not importable: 'tests'", 1),
-        // A red exit code without a failure says something else.
+        // A non-zero exit code without a failed test is not explained.
         (ran(), "3 passed in 0.1s", 1),
         (json!({"ran_min": 5}), "1 failed, 3 passed in 0.1s", 1),
         (json!({"ran_min": 1, "passed_min": 4}), "1 failed, 3 passed in 0.1s", 1),

@@ -1,4 +1,4 @@
-//! The macro behind the page. It only spells out what a line of the table means in types and data.
+//! The macro of the topology. It spells out what a line of the table means in types and data.
 
 /// Expands the table.
 macro_rules! topology {
@@ -17,13 +17,13 @@ macro_rules! topology {
             /// All kinds, in loop order.
             pub const ALL: &[Kind] = &[$( Kind::$message ),+];
 
-            /// The name on the wire.
+            /// Returns the name on the wire.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $( Kind::$message => stringify!($message), )+ }
             }
 
-            /// Its line of the table.
+            /// Returns the line of the table.
             #[must_use]
             pub const fn route(self) -> Route {
                 match self {
@@ -36,7 +36,7 @@ macro_rules! topology {
                 }
             }
 
-            /// The message that answers it, if it is a question that a party outside the task has to answer.
+            /// Returns the kind of the answer, if the message is a question to a party outside the task.
             #[must_use]
             pub const fn asks(self) -> Option<Kind> {
                 match self {
@@ -45,7 +45,7 @@ macro_rules! topology {
                 }
             }
 
-            /// Whether it ends the task.
+            /// Returns whether the message ends the task.
             #[must_use]
             pub const fn closes(self) -> bool {
                 match self {
@@ -58,7 +58,7 @@ macro_rules! topology {
         /// The whole table, as data.
         pub const ROUTES: &[Route] = &[$( Kind::$message.route() ),+];
 
-        /// Who may do what to the world, as data. Who is not here may do nothing.
+        /// The capabilities of each role, as data. A role that is not listed has none.
         pub const CAPABILITIES: &[(RoleId, &[Capability])] =
             &[$( (RoleId::$holder, &[$( Capability::$capability ),+]) ),+];
 
@@ -67,13 +67,13 @@ macro_rules! topology {
         pub enum Payload { $( #[doc = $about] $message(message::$message), )+ }
 
         impl Payload {
-            /// Its kind.
+            /// Returns the kind of the message.
             #[must_use]
             pub const fn kind(&self) -> Kind {
                 match self { $( Payload::$message(_) => Kind::$message, )+ }
             }
 
-            /// The ask that it opens, if it is a question ([`Kind::asks`]).
+            /// Returns the ask that the message opens, if it is a question ([`Kind::asks`]).
             #[must_use]
             pub const fn opens(&self) -> Option<CallId> {
                 match self {
@@ -82,7 +82,7 @@ macro_rules! topology {
                 }
             }
 
-            /// The ask that it answers, if it is the answer to a question.
+            /// Returns the ask that the message answers, if it is an answer.
             #[must_use]
             pub const fn answers(&self) -> Option<CallId> {
                 match self {
@@ -91,18 +91,18 @@ macro_rules! topology {
                 }
             }
 
-            /// The exact JSON bytes that the journal keeps.
+            /// Returns the exact JSON bytes that the journal stores.
             ///
             /// # Errors
-            /// When a number is not finite.
+            /// If a number is not finite.
             pub fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
                 match self { $( Payload::$message(message) => crate::body::encode(message), )+ }
             }
 
-            /// Reads a body of the given kind.
+            /// Decodes a body of the given kind.
             ///
             /// # Errors
-            /// When the bytes are not that message; a missing field is named.
+            /// If the bytes are not that message; the error names a missing field.
             pub fn decode(kind: Kind, body: &[u8]) -> Result<Payload, DecodeError> {
                 match kind {
                     $( Kind::$message => serde_json::from_slice(body)
@@ -112,7 +112,7 @@ macro_rules! topology {
             }
         }
 
-        /// JSON Schema of every payload, by kind, in loop order.
+        /// Returns the JSON Schema of every payload, by kind, in loop order.
         pub(crate) fn payload_schemas(generator: &mut schemars::SchemaGenerator) -> Vec<(Kind, schemars::Schema)> {
             vec![$( (Kind::$message, generator.subschema_for::<message::$message>()) ),+]
         }
@@ -137,7 +137,7 @@ macro_rules! topology {
             }
         }
 
-        /// Each party's inbox: everything that may reach it, and nothing else.
+        /// The inbox of each party: exactly the messages that may reach it.
         pub mod inbox {
             use super::{Misrouted, Payload, RoleId};
             use crate::message;
@@ -151,7 +151,7 @@ macro_rules! topology {
 }
 pub(super) use topology;
 
-/// The marker type of each party.
+/// Declares the marker type of each party.
 macro_rules! parties {
     ($($role:ident)+) => { $(
         #[doc = concat!("The party `", stringify!($role), "`, as a type.")]
@@ -164,7 +164,7 @@ macro_rules! parties {
 }
 pub(super) use parties;
 
-/// One closed enum a party, from the flat list of (receiver, message) pairs.
+/// Declares one closed enum per party, from the flat list of (receiver, message) pairs.
 macro_rules! inboxes {
     ([$($role:ident)+] $pairs:tt) => { $( $crate::topology::expand::inbox! { $role [] $pairs } )+ };
 }

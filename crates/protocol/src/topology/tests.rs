@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn the_table_is_the_one_of_the_specification() {
+fn the_table_equals_that_of_the_specification() {
     let flat: Vec<String> = ROUTES
         .iter()
         .map(|r| {
@@ -36,7 +36,7 @@ fn only_listed_sends_are_allowed() {
 }
 
 #[test]
-fn an_inbox_takes_what_is_delivered_and_nothing_else() {
+fn an_inbox_accepts_only_what_is_delivered_to_it() {
     let input = Payload::from(message::UserInput { raw_input: "x".to_owned() });
     assert!(inbox::Perceiver::try_from(input.clone()).is_ok());
     assert_eq!(
@@ -46,7 +46,7 @@ fn an_inbox_takes_what_is_delivered_and_nothing_else() {
 }
 
 #[test]
-fn the_auditor_hears_only_the_operator_and_speaks_to_nobody_else() {
+fn the_auditor_exchanges_messages_with_the_operator_only() {
     for route in ROUTES {
         if route.from.contains(&RoleId::Auditor) {
             assert_eq!(route.to, [RoleId::Operator]);
@@ -59,14 +59,14 @@ fn the_auditor_hears_only_the_operator_and_speaks_to_nobody_else() {
 }
 
 #[test]
-fn only_the_executor_acts_and_only_it_and_the_meta_validator_measure() {
+fn only_executor_runs_tools_and_only_it_and_r4b_probe() {
     let who = |capability| RoleId::ALL.into_iter().filter(|role| may(*role, capability)).collect::<Vec<_>>();
     assert_eq!(who(Capability::RunTool), [RoleId::Executor]);
     assert_eq!(who(Capability::RunProbe), [RoleId::Executor, RoleId::MetaValidator]);
     assert_eq!(who(Capability::Survey), [RoleId::Planner]);
 }
 
-/// A question that the table forgets is neither stopped by a cancel nor shown again after a restart.
+/// A question that the table does not mark is neither stopped by a cancel nor shown again after a restart.
 #[test]
 fn the_table_names_questions_and_endings() {
     let mut lines = Vec::new();
@@ -85,7 +85,7 @@ fn the_table_names_questions_and_endings() {
         FinalResult closes the task
         ApprovalRequest asks ApprovalDecision"#]]
     .assert_eq(&lines.join("\n"));
-    // The answer comes back to whoever asked.
+    // The answer returns to the asking party.
     for (question, answer) in Kind::ALL.iter().filter_map(|kind| Some((kind, kind.asks()?))) {
         assert_eq!(question.route().from, answer.route().to, "{question}");
         assert_eq!(question.route().to, answer.route().from, "{question}");

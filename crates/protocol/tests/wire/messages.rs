@@ -1,6 +1,6 @@
-//! One filled example of every message: what a stored or sent message looks like, byte for byte.
+//! One complete example of every message, compared byte for byte with a stored one.
 //!
-//! A change of a stored struct shows up here as a difference to a committed file.
+//! A change of a stored struct appears here as a difference from a committed file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{Any, TaskId, schema};
 
 #[test]
-fn every_message_has_an_example_and_nothing_else_has() {
+fn messages_and_examples_correspond() {
     let mut named: Vec<String> = std::fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -23,7 +23,7 @@ fn every_message_has_an_example_and_nothing_else_has() {
 }
 
 #[test]
-fn an_example_reads_back_equal_and_writes_the_same_bytes() {
+fn examples_round_trip_byte_for_byte() {
     for kind in Kind::ALL {
         let stored = without_white_space(&example(*kind));
         let payload =
@@ -35,7 +35,7 @@ fn an_example_reads_back_equal_and_writes_the_same_bytes() {
 }
 
 #[test]
-fn the_examples_leave_no_field_out() {
+fn the_examples_cover_every_field() {
     let document = schema::document();
     let mut fields = BTreeMap::new();
     for kind in Kind::ALL {
@@ -79,7 +79,7 @@ fn a_missing_field_is_named_or_has_a_default() {
 }
 
 #[test]
-fn the_wire_form_is_what_the_schema_says() {
+fn the_wire_form_matches_the_schema() {
     let task: TaskId = "find-0000000000000001".parse().unwrap();
     for kind in Kind::ALL {
         let schema = schema::of(kind.name()).unwrap();
@@ -96,7 +96,7 @@ fn the_wire_form_is_what_the_schema_says() {
     }
 }
 
-/// Notes every field of every struct that the value reaches, and whether it was ever there.
+/// Records every field of every struct that the value reaches, and whether any example has it.
 fn seen(document: &Value, name: &str, schema: &Value, value: &Value, fields: &mut BTreeMap<String, bool>) {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = document.pointer(reference.trim_start_matches('#')).unwrap();
@@ -121,8 +121,8 @@ fn seen(document: &Value, name: &str, schema: &Value, value: &Value, fields: &mu
     }
 }
 
-/// The fields that a message's schema names, with whether it requires them. Without the task's id, which only
-/// the wire form carries.
+/// Returns the fields in a message's schema, with whether each is required. Excludes the task id, which only the wire
+/// form carries.
 fn properties(kind: Kind) -> Vec<(String, bool)> {
     let schema = schema::of(kind.name()).unwrap();
     let message = &schema["$defs"][kind.name()];
@@ -150,7 +150,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/messages")
 }
 
-/// The same JSON on one line; what stands inside strings stays.
+/// Removes white space outside strings.
 fn without_white_space(json: &str) -> String {
     let (mut out, mut inside, mut escaped) = (String::new(), false, false);
     for c in json.chars() {
