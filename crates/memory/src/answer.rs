@@ -1,4 +1,4 @@
-//! Answering R2: structured records, never text for a prompt.
+//! Answers R2's questions: structured records, never text for a prompt.
 
 use setpoint_mkct::tags::{ENV_LOCAL, TARGET_ENTITY, TOOL_SPACE, USER_SPACE};
 use setpoint_mkct::{Action, Potentials as Sums, Rule};
@@ -16,26 +16,27 @@ use super::sharing::{Filter, Readers};
 use super::{Memory, MemoryFailure};
 use crate::store::Remembered;
 
-/// Records of a pair that are weighed against each other; the strongest of them are given out.
+/// Most records of a pair that are compared by strength; the strongest are returned.
 const RECORDS_WEIGHED: usize = 32;
-/// Records, rules and facts that are given out at most, each.
+/// Most records, rules and facts in an answer, each.
 const RECORDS_MAX: usize = 10;
-/// Characters of the reason why memory cannot be asked.
+/// Longest reason why memory is unavailable, in characters.
 const REASON_CHARS_MAX: usize = 400;
-/// Records of other pairs that are looked at; the best of them that may be told are given out.
+/// Most records of other pairs that are considered; the best ones that the models may see are returned.
 const RELATED_WEIGHED: usize = 20;
-/// Records of other pairs that are given out at most.
+/// Most records of other pairs in an answer.
 const RELATED_MAX: usize = 5;
-/// Hypotheses that are given out at most.
+/// Most hypotheses in an answer.
 const HYPOTHESES_MAX: usize = 3;
-/// Records that are indexed before a question is answered; the Dreamer sees to what is more.
+/// Most records that are indexed before a question is answered; the Dreamer indexes the rest.
 const INDEXED_AT_ONCE: usize = 512;
-/// Calls to avoid that are given out at most.
+/// Most calls to avoid in an answer.
 const AVOIDED_MAX: usize = 64;
 
 impl Memory {
-    /// What is remembered, of all that the journal holds by now; `unavailable` where memory cannot be asked. `clock` is asked
-    /// once that is known, so that nothing of it is ahead of it. What `readers` may not be told is left out, and counted.
+    /// Returns what memory knows, from everything in the journal; `unavailable` if memory cannot be read. `clock` is
+    /// read after the journal, so that no record is later than the answer. Records that `readers` may not see are left
+    /// out and counted.
     pub fn answer(
         &self,
         query: &MemoryQuery,
@@ -53,7 +54,7 @@ impl Memory {
         })
     }
 
-    /// What was written a moment ago is found by its words, too.
+    /// Indexes records written just before the question, so that they are found by their words too.
     fn index_some(&self) {
         if let Err(error) = self.mended(|| Ok(self.store.index(INDEXED_AT_ONCE)?)) {
             let error = setpoint_protocol::text::error_chain(&error);
@@ -79,7 +80,7 @@ impl Memory {
         let has_records = !records.is_empty() || !rules.is_empty();
         records.retain(|record| filter.lets(record));
         records.truncate(limit);
-        // What speaks of records that are not told would be a riddle.
+        // Sums over records that are all withheld would give a verdict without its reasons.
         let is_told = !has_records || !records.is_empty() || !rules.is_empty();
         let pair_sums = if is_told { self.store.potentials(space, entity, now)? } else { Sums::default() };
         let mut related = self.store.related(&query.about, pair, now, RELATED_WEIGHED)?;
@@ -104,7 +105,7 @@ impl Memory {
             }
             avoided.extend(self.avoided(&space, &tool, &mut filter, now)?);
         }
-        // Rules first, whose records are summed no more; then what is most against it.
+        // Rules come first, because their source records are no longer summed; then the calls with the worst decision.
         let is_rule = |call: &AvoidedCall| call.evidence.level == Level::C;
         avoided.sort_by(|a, b| {
             let by_rule = is_rule(b).cmp(&is_rule(a));
@@ -151,7 +152,7 @@ impl Memory {
     }
 }
 
-/// What a query is answered where memory cannot be asked.
+/// Returns the reply to a query when memory is unavailable.
 #[must_use]
 pub fn unavailable(call_id: CallId, reason: &str) -> MemoryReply {
     MemoryReply {
@@ -190,7 +191,7 @@ fn sop(rule: &Remembered) -> Option<SopRecord> {
     })
 }
 
-/// Sums with what follows from them for a plan.
+/// Returns the sums with the action that follows from them for a plan.
 #[must_use]
 pub fn potentials(sums: setpoint_mkct::Potentials) -> Potentials {
     let action = match Action::of(sums) {

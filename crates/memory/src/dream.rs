@@ -1,4 +1,4 @@
-//! The Dreamer's steps: rules lose their standing, rules are made, what has faded is forgotten.
+//! The Dreamer's steps: demote rules, make rules, forget what has faded.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek, Write};
@@ -15,46 +15,47 @@ use super::sharing::known_to;
 use super::{Memory, MemoryFailure, derived_id};
 use crate::store::Candidate;
 
-/// The file that is locked, beside the store.
+/// Name of the lock file, beside the store.
 const LOCK: &str = "dreamer.lock";
-/// Bytes that are read of what a pass left in it.
+/// Most bytes read of the note that a pass leaves in the lock file.
 const WORD_BYTES_MAX: u64 = 64;
-/// Rules that one pass makes at most.
+/// Most rules that one pass makes.
 const PROMOTIONS_MAX: usize = 32;
-/// Records that one transaction deletes at most: others write in between.
+/// Most records that one transaction deletes: other processes write in between.
 pub(super) const FORGET_MAX: usize = 1_024;
-/// Records that one transaction indexes by their words, and how many of these a pass makes: the next one goes on.
+/// Most records that one transaction indexes by words, and most such transactions in a pass; the next pass continues.
 const INDEX_MAX: usize = 1_024;
 const INDEX_ROUNDS_MAX: usize = 16;
-/// Characters of a rule.
+/// Longest rule, in characters.
 const RULE_CHARS_MAX: usize = 400;
-/// Tags, tools and targets of a rule, each.
+/// Most tags, tools and targets of a rule, each.
 const ITEMS_MAX: usize = 10;
 
-/// What a pass did.
+/// The result of a pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dreamt {
-    /// Rules that the evidence had turned against.
+    /// Rules that were demoted because the evidence turned against them.
     pub demoted: Vec<MegramId>,
-    /// What tasks taught that a model has put into better words.
+    /// Lessons of tasks that a model has reworded.
     pub reflected: Vec<MegramId>,
     /// Rules that were made.
     pub promoted: Vec<MegramId>,
-    /// What was proposed for every task.
+    /// Proposals for every task.
     pub proposed: Vec<MegramId>,
-    /// What was made up of what worked elsewhere.
+    /// Hypotheses made from what worked for other intents.
     pub hypotheses: Vec<MegramId>,
-    /// Records that had faded.
+    /// Number of faded records deleted.
     pub faded: u64,
-    /// Outputs of tasks that have ended.
+    /// Number of deleted outputs of tasks that have ended.
     pub outputs: u64,
 }
 
 impl Memory {
-    /// The right to dream, which one process at a time has; `None` where another one has it. It goes with the process.
+    /// Locks the Dreamer, which one process at a time may run; `None` if another one holds the lock. The lock ends with
+    /// the process.
     ///
     /// # Errors
-    /// When the file that is locked cannot be made.
+    /// When the lock file cannot be created.
     pub fn alone(&self) -> Result<Option<Alone>, MemoryFailure> {
         let path = self.store.path().with_file_name(LOCK);
         let failed = |source| MemoryFailure::Lock { path: path.clone(), source };
@@ -66,7 +67,7 @@ impl Memory {
         }
     }
 
-    /// Rules that the evidence has turned against lose their standing.
+    /// Demotes rules that the evidence has turned against.
     pub(crate) fn demote(&self, _: &Alone, now: Timestamp) -> Result<Vec<MegramId>, MemoryFailure> {
         self.catch_up()?;
         let due = self.mended(|| Ok(self.store.bankrupt(now)?))?;
@@ -79,12 +80,13 @@ impl Memory {
         Ok(demoted)
     }
 
-    /// The pairs that are due for a rule.
+    /// Returns the pairs that are due for a rule.
     pub(crate) fn due(&self, _: &Alone, now: Timestamp) -> Result<Vec<Candidate>, MemoryFailure> {
         self.mended(|| Ok(self.store.promotable(now, PROMOTIONS_MAX)?))
     }
 
-    /// Makes the rule that a pair is due for, in these words or by template; and says which model was asked for them.
+    /// Makes the rule that a pair is due for, with the given words or from a template, and records which model was
+    /// asked.
     pub(crate) fn promote(
         &self,
         _: &Alone,
@@ -99,8 +101,8 @@ impl Memory {
         Ok(id)
     }
 
-    /// What is new is indexed by its words; what has faded goes, and the outputs of tasks that have ended; how many of each.
-    /// Until it is stopped.
+    /// Indexes new records by words, then deletes faded records and the outputs of ended tasks, until it is stopped.
+    /// Returns how many of each it deleted.
     pub(crate) fn tidy(
         &self,
         alone: &Alone,
@@ -126,7 +128,7 @@ impl Memory {
         Ok((faded, outputs))
     }
 
-    /// The last pass that went through everything; `None` where there was none, or it left no word.
+    /// Returns the last pass that processed everything; `None` if there was none, or its note cannot be read.
     #[must_use]
     pub fn last_dream(&self) -> Option<Dream> {
         let mut text = String::new();
@@ -138,21 +140,21 @@ impl Memory {
     }
 }
 
-/// The right to dream.
+/// The Dreamer's lock.
 #[derive(Debug)]
 pub struct Alone(File);
 
-/// A pass that went through everything.
+/// A pass that processed everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dream {
-    /// When.
+    /// Time of the pass.
     pub at: Timestamp,
-    /// The place in the journal that memory stood at.
+    /// Memory's journal position at the time.
     pub cursor: u64,
 }
 
 impl Alone {
-    /// Leaves word of a pass in the file that is locked. Without it the next one comes too early, and finds nothing to do.
+    /// Writes a note of the pass into the lock file. If that fails, the next pass only runs earlier than needed.
     fn note(&self, dream: Dream) {
         let text = format!("{} {}\n", dream.at.as_micros(), dream.cursor);
         let mut file = &self.0;
@@ -164,8 +166,8 @@ impl Alone {
     }
 }
 
-/// The rule that a pair's records make: in these words, or by template its newest lesson; and what that was learnt with. The
-/// same records make the same rule, whoever dreams.
+/// Makes the rule of a pair's records, with the given words or, by template, from its newest lesson. It is known to the
+/// models that know all of its lessons. The same records give the same rule id in every process.
 fn rule(candidate: &Candidate, words: Option<String>, now: Timestamp) -> Megram {
     let Candidate { space, entity, rule, lessons, as_of, .. } = candidate;
     let (category, head) = match rule {
@@ -198,7 +200,7 @@ fn rule(candidate: &Candidate, words: Option<String>, now: Timestamp) -> Megram 
     }
 }
 
-/// What a model is shown for the words of a rule.
+/// Returns what a model is shown to word a rule.
 pub(super) fn brief(candidate: &Candidate) -> DistilBrief {
     let Candidate { space, entity, rule, lessons, .. } = candidate;
     DistilBrief {

@@ -1,5 +1,5 @@
-//! One pass of the Dreamer, in steps that a stop can come between: what tasks taught is put into better words, rules lose
-//! their standing, rules are made, what has faded is forgotten.
+//! One pass of the Dreamer, in steps between which it can be stopped: reword lessons, demote rules, make rules, forget
+//! what has faded.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,40 +18,40 @@ use super::sharing::Readers;
 use super::{Memory, MemoryFailure};
 use crate::store::Candidate;
 
-/// Questions that one pass asks a model at most; what is left waits for the next one.
+/// Most questions that one pass asks a model; the next pass asks the rest.
 const CALLS_MAX: usize = 8;
-/// Of these, those about what single tasks taught.
+/// Most of these that are about lessons of single tasks.
 const REFLECTIONS_MAX: usize = 4;
 
-/// Goes through memory when it is told to.
+/// Runs passes over memory on request.
 #[derive(Clone)]
 pub struct Dreamer {
     memory: Arc<Memory>,
-    /// Gives words; templates do without.
+    /// Words rules and lessons; without it templates do.
     model: Option<Arc<dyn Model>>,
     stop: CancellationToken,
-    /// Records that a model was asked about and did not answer: this process does not ask again.
+    /// Records about which a model was asked without an answer: this process does not ask again.
     unanswered: Arc<Mutex<BTreeSet<MegramId>>>,
 }
 
 impl Dreamer {
-    /// One that takes its words from this model, unless that is the embedded brain, which has none.
+    /// Creates a Dreamer that takes its words from this model. The embedded brain is ignored: it has no words.
     #[must_use]
     pub fn new(memory: Arc<Memory>, model: Option<Arc<dyn Model>>) -> Self {
         let model = model.filter(|model| model.name() != PLAYBOOK_MODEL);
         Dreamer { memory, model, stop: CancellationToken::new(), unanswered: Arc::default() }
     }
 
-    /// The same, stopped by this.
+    /// Makes the Dreamer stop when `stop` is cancelled.
     #[must_use]
     pub fn stopped_by(self, stop: CancellationToken) -> Self {
         Dreamer { stop, ..self }
     }
 
-    /// One pass, by what the journal holds by now; `None` where another process dreams.
+    /// Runs one pass over everything in the journal; `None` if another process is dreaming.
     ///
     /// # Errors
-    /// When the store or the journal fails; what was done until then stays done.
+    /// When the store or the journal fails; earlier steps keep their results.
     pub async fn pass(&self, now: Timestamp) -> Result<Option<Dreamt>, MemoryFailure> {
         let Some(alone) = self.blocking(Memory::alone).await? else { return Ok(None) };
         let alone = Arc::new(alone);
@@ -73,7 +73,7 @@ impl Dreamer {
                 false => Asked::Nothing,
             };
             let (words, worded) = match asked {
-                // It is due again: it is not made in a template's words because of that.
+                // The rule is due again in the next pass. Making it now would fix it in a template's words.
                 Asked::Stopped => break,
                 Asked::Nothing => (None, None),
                 Asked::Said(text, worded) => (r5_memory::rule(&text), Some(worded)),
@@ -90,12 +90,12 @@ impl Dreamer {
         let (by, stop) = (Arc::clone(&alone), self.stop.clone());
         let tidy = move |memory: &Memory| memory.tidy(&by, now, &|| stop.is_cancelled());
         (dreamt.faded, dreamt.outputs) = self.blocking(tidy).await?;
-        // Last: it looks for words, and these were just indexed.
+        // Last, because it searches by words, and new records were indexed just now.
         dreamt.hypotheses = self.blocking(move |memory| memory.hypothesise(&alone, now)).await?;
         Ok(Some(dreamt))
     }
 
-    /// Whether the model knows what a rule is made of, or may be told all of memory.
+    /// Returns whether the model knows the records of a rule, or may see all of memory.
     async fn may_be_told(&self, candidate: &Candidate) -> Result<bool, MemoryFailure> {
         let Some(readers) = self.readers() else { return Ok(true) };
         if candidate.lessons.iter().all(|lesson| readers.know(&lesson.megram)) {
@@ -108,8 +108,8 @@ impl Dreamer {
         self.model.as_ref().map(|model| Readers::named([model.name()]))
     }
 
-    /// Asks what the newest tasks taught that nobody has asked about; what has better words now. An answer of no use leaves
-    /// the template's words, and is not asked for again.
+    /// Asks a model to reword the lessons of the newest tasks that no model was asked about. Returns the reworded
+    /// records. If an answer is not usable, the template's words stay and the question is not repeated.
     async fn reflect(
         &self,
         alone: &Arc<Alone>,
@@ -119,7 +119,7 @@ impl Dreamer {
         let mut reflected = Vec::new();
         let Some(readers) = self.readers() else { return Ok(reflected) };
         let mut records = self.blocking(move |memory| memory.unreflected(now)).await?;
-        // What is shown is the whole of a task's end: it is for the model of that task alone.
+        // The question contains the whole end of a task, so only the models of that task may read it.
         records
             .retain(|record| readers.know(&record.megram) && !self.unanswered().contains(&record.megram.id));
         for record in records.into_iter().take(REFLECTIONS_MAX) {
@@ -171,7 +171,7 @@ impl Dreamer {
         }
     }
 
-    /// Whether an earlier pass saw everything that the journal holds now, and was not longer ago than this.
+    /// Returns whether an earlier pass, at most `age_max` ago, saw everything that the journal holds now.
     pub async fn has_seen_all(&self, now: Timestamp, age_max: Duration) -> bool {
         let seen = move |memory: &Memory| {
             let Some(last) = memory.last_dream() else { return Ok(false) };
@@ -182,7 +182,7 @@ impl Dreamer {
         self.blocking(seen).await.unwrap_or(false)
     }
 
-    /// Does it where waiting for the disk harms nobody.
+    /// Runs `work` on a thread that may wait for the disk.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Memory) -> Result<T, MemoryFailure> + Send + 'static,
@@ -195,12 +195,12 @@ impl Dreamer {
     }
 }
 
-/// What came of a question.
+/// The result of a question.
 enum Asked {
-    /// It was told to stop.
+    /// The Dreamer was stopped.
     Stopped,
-    /// Nothing.
+    /// No answer, or no model to ask.
     Nothing,
-    /// This, of this model.
+    /// The text, with the model that wrote it.
     Said(String, Worded),
 }

@@ -1,7 +1,7 @@
-//! What the Dreamer makes up of what it knows: proposals for the layer T, and hypotheses (SPEC 7, beyond the sources).
+//! The Dreamer's inventions: proposals for the layer T, and hypotheses (SPEC 7, beyond the sources).
 //!
-//! Neither counts for anything by itself. A proposal is told to nobody before the operator has approved it; a hypothesis
-//! is offered to R2 when symmetry is to be broken, and fades within days.
+//! Neither counts as evidence. A proposal is shown to no model before the operator approves it; a hypothesis is offered
+//! to R2 to break symmetry, and fades within days.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,21 +18,21 @@ use super::sharing::known_to;
 use super::{BEGINNING, Memory, MemoryFailure, derived_id};
 use crate::store::Remembered;
 
-/// Kinds of tasks whose rules must agree before something is proposed for all of them.
+/// Fewest kinds of tasks whose rules must agree before something is proposed for every task.
 const KINDS_MIN: usize = 3;
-/// Proposals that wait for the operator at most.
+/// Most proposals that wait for the operator.
 const PROPOSALS_MAX: usize = 8;
-/// The youngest pairs of intents that a pass looks for hypotheses for.
+/// Most pairs of intents, the youngest ones, that a pass makes hypotheses for.
 const PAIRS_MAX: usize = 64;
-/// Hypotheses of one intent.
+/// Most hypotheses for one intent.
 const HYPOTHESES_OF_ONE_MAX: usize = 2;
-/// Hypotheses that one pass makes.
+/// Most hypotheses that one pass makes.
 const HYPOTHESES_MAX: usize = 8;
-/// Records of other intents that are looked at for one.
+/// Most records of other intents that are considered for one intent.
 const RELATED_MAX: usize = 8;
-/// How long it takes until one may be made up again, in microseconds: six days.
+/// Time until the same hypothesis may be made again, in microseconds: six days.
 const HYPOTHESIS_PERIOD_US: i64 = 6 * 86_400_000_000;
-/// Characters of a lesson.
+/// Longest lesson, in characters.
 const LESSON_CHARS_MAX: usize = 400;
 
 impl Memory {
@@ -65,7 +65,7 @@ impl Memory {
         Ok(proposed)
     }
 
-    /// Makes up, for intents of which something is known, that what worked for a related one may work for them.
+    /// Makes hypotheses for known intents: that what worked for a related intent may work for them.
     pub(crate) fn hypothesise(&self, _: &Alone, now: Timestamp) -> Result<Vec<MegramId>, MemoryFailure> {
         let mut made = Vec::new();
         let mut pairs = self.mended(|| Ok(self.store.pairs_of(INTENT_SPACE, now, PAIRS_MAX)?))?;
@@ -78,7 +78,7 @@ impl Memory {
             let about = format!("{} {}", newest.megram.content.tags.join(" "), newest.megram.content.lesson);
             let own = (pair.space.as_str(), pair.entity.as_str());
             let related = self.mended(|| Ok(self.store.related(&about, own, now, RELATED_MAX)?))?;
-            // What is no other way than those that were gone is no hypothesis.
+            // A hypothesis must name a tool that was not tried yet.
             let fits = |other: &Remembered| {
                 let content = &other.megram.content;
                 Rule::of_sigma(other.megram.sigma) == Some(Rule::BestPractice)
@@ -102,7 +102,7 @@ impl Memory {
     }
 }
 
-/// Where the hypotheses for an intent lie.
+/// Returns the space of the hypotheses for an intent.
 pub(super) fn hypothesis_space(intent_space: &str) -> String {
     let slug = intent_space.strip_prefix(INTENT_SPACE).unwrap_or(intent_space);
     format!("{HYPOTHESIS_SPACE}{slug}")
@@ -128,7 +128,7 @@ fn proposal(is_good: bool, tool: &ToolId, kinds: usize, now: Timestamp) -> Megra
         Rule::Constraint => InsightCategory::Constraint,
     };
     Megram {
-        // Whenever: what was forgotten is not made up again.
+        // Independent of time, so that a forgotten proposal is not made again.
         id: derived_id("proposal", &[rule.name().as_bytes(), tool.as_str().as_bytes()], 0, BEGINNING),
         level: Level::T,
         created_at: now,
@@ -149,7 +149,8 @@ fn proposal(is_good: bool, tool: &ToolId, kinds: usize, now: Timestamp) -> Megra
 fn hypothesis(space: &str, known: &Megram, other: &Megram, now: Timestamp) -> Megram {
     let of = other.space.strip_prefix(INTENT_SPACE).unwrap_or(&other.space);
     let lesson = format!("What worked for `{of}` may work here: {}", other.content.lesson);
-    // By the next one it has faded, and may be made up again: as another record, or the journal would hold one twice.
+    // By the next period the hypothesis has faded and may be made again. It needs another id, because the journal must
+    // not hold one record twice.
     let period = now.as_micros().div_euclid(HYPOTHESIS_PERIOD_US);
     let parts = [space.as_bytes(), other.id.as_str().as_bytes(), &period.to_le_bytes()];
     let Quantum { f, sigma, k } = HYPOTHESIS;

@@ -1,4 +1,4 @@
-//! Taking the journal in: its rows become events of the store, in their order.
+//! Applies the journal to the store: rows become events, in their order.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -17,19 +17,20 @@ use super::sharing::Readers;
 use super::{Memory, MemoryFailure, held};
 use crate::store::{Event, Happening, Taken};
 
-/// The rows that tell memory something.
+/// Kinds of rows that concern memory.
 const KINDS: Kinds<'static> =
     [Kind::Megram.name(), Kind::NegativeFeedback.name(), Kind::FinalResult.name(), MEMORY_ACT_KIND];
 /// Rows of the journal that are read at a time.
 const PAGE_ROWS: usize = 1_000;
-/// How often a row is put behind what another process has just written.
+/// Most attempts to append a row while other processes write.
 const TRIES_MAX: u32 = 32;
-/// Which of the ids that a record gives is that of feedback's Megram: far behind those that its handling gives.
+/// Number of the id of a feedback's Megram among the ids derived from its record; far above those that the roles
+/// derive.
 const FEEDBACK_ID: u32 = u32::MAX;
 
 impl Memory {
-    /// Takes in everything that the journal holds by now; the place it stands at then. A store that turns out to be damaged
-    /// is put aside and made anew.
+    /// Applies everything that the journal holds by now and returns the journal position reached. A store that turns
+    /// out to be damaged is set aside and rebuilt.
     ///
     /// # Errors
     /// When the journal cannot be read or the store cannot be written.
@@ -38,7 +39,7 @@ impl Memory {
         self.mended(|| self.take_in())
     }
 
-    /// Does it once more with a new store where the store is damaged.
+    /// Runs `work`; if the store is damaged, rebuilds it and runs `work` once more.
     pub(super) fn mended<T>(&self, work: impl Fn() -> Result<T, MemoryFailure>) -> Result<T, MemoryFailure> {
         match work() {
             Err(MemoryFailure::Store(error)) if error.is_damage() => {
@@ -59,7 +60,7 @@ impl Memory {
             if from == 0 {
                 as_of = Some(Timestamp::from_micros(0));
             }
-            // Another process may have taken in what came after `to`, but nobody what the journal does not hold.
+            // Another process may have applied rows after `to`, but only rows that the journal holds.
             let end = self.journal.last_pos()?;
             if from > end {
                 tracing::warn!(
@@ -75,7 +76,7 @@ impl Memory {
             }
             let rows = self.journal.rows_of_kinds_after(from, KINDS, PAGE_ROWS)?;
             let Some(last) = rows.last().map(|row| row.pos) else {
-                // Most rows say nothing to memory: where it stands is written down with the next that does.
+                // Most rows do not concern memory. The position is stored with the next row that does.
                 *held(&self.nothing) = (from, to);
                 return self.settled(from, as_of);
             };
@@ -95,14 +96,14 @@ impl Memory {
                 Taken::Applied(applied) if applied.refused > 0 => {
                     tracing::warn!(refused = applied.refused, "records that memory cannot keep");
                 }
-                // Where another process was quicker, the next look shows how far it is.
+                // If another process was faster, the next iteration reads its position.
                 Taken::Applied(_) | Taken::Elsewhere { .. } => {}
             }
         }
     }
 
-    /// Says which models know what a task has learnt; and whether a fork has this from the task that it goes on from: memory has it from there, and nobody learns twice from
-    /// what happened once. What is kept for the task itself is the fork's own.
+    /// Sets which models know what a task has learnt. Returns whether a fork inherited the record: memory has it from
+    /// the original task, and one event must not count twice. Records that a fork keeps for itself are its own.
     fn is_taken_over(
         &self,
         event: &mut Event,
@@ -127,14 +128,14 @@ impl Memory {
         Ok(beginning.forked_from.as_ref().is_some_and(|from| row.seq <= from.seq))
     }
 
-    /// How a task opened; a first row that cannot be read says nothing.
+    /// Returns how a task opened; the default if its first row cannot be read.
     fn beginning(&self, task: &str) -> Result<Beginning, MemoryFailure> {
         let first = self.journal.read_rows(task, 1, 1)?.into_iter().next();
         Ok(first.and_then(|first| serde_json::from_slice(&first.body).ok()).unwrap_or_default())
     }
 
-    /// Where memory stands. One that began anew forgets first what had faded by its newest row: it was deleted before,
-    /// and the journal does not say so.
+    /// Returns the journal position. After a rebuild, deletes first what had faded by the newest row: it was deleted
+    /// before, and the journal does not record that.
     fn settled(&self, at: u64, as_of: Option<Timestamp>) -> Result<u64, MemoryFailure> {
         if let Some(as_of) = as_of {
             while self.store.forget_faded(as_of, FORGET_MAX)?.has_more {}
@@ -142,21 +143,21 @@ impl Memory {
         Ok(at)
     }
 
-    /// Whether it is known that nothing behind `from` concerns memory, up to `to`.
+    /// Returns whether no row after `from`, up to `to`, is known to concern memory.
     fn has_nothing(&self, from: u64, to: u64) -> bool {
         let (known_from, known_to) = *held(&self.nothing);
         known_from == from && to <= known_to
     }
 
-    /// Writes an act to the journal, and takes it in.
+    /// Writes an act to the journal and applies it.
     ///
     /// # Errors
-    /// When the journal refuses it. One that was written takes effect, whatever this returns.
+    /// When the journal refuses it. Once written, the act takes effect even if this fails.
     pub fn act(&self, by: RoleId, act: &MemoryAct, at: Timestamp) -> Result<u64, MemoryFailure> {
         self.acts(by, std::slice::from_ref(act), at)
     }
 
-    /// The same of several acts, all or none of which are written.
+    /// Does the same with several acts; all or none of them are written.
     ///
     /// # Errors
     /// As for one.
@@ -201,7 +202,7 @@ impl Memory {
     }
 }
 
-/// What memory wants to know of how a task opened.
+/// The parts of a task's opening record that memory needs.
 #[derive(Default, Deserialize)]
 struct Beginning {
     #[serde(default)]
@@ -210,7 +211,7 @@ struct Beginning {
     models: Models,
 }
 
-/// Whether another process has written behind the head that the submission was made from.
+/// Returns whether another process has written after the head that the submission was based on.
 fn is_overtaken(error: &JournalError) -> bool {
     matches!(
         error,
@@ -218,7 +219,8 @@ fn is_overtaken(error: &JournalError) -> bool {
     )
 }
 
-/// What a row tells memory; nothing, for most. A body that cannot be read is passed over: it is the journal's to complain.
+/// Converts a row to an event; `None` for rows that do not concern memory. Skips a body that cannot be read, which the
+/// journal's verification reports.
 fn event(row: &Row) -> Option<Event> {
     let pos = row.pos;
     let read = |what| Some(Event { pos, what });

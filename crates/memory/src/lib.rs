@@ -1,8 +1,8 @@
-//! R5, outside every task: it takes the journal in, answers R2's questions, and dreams.
+//! R5, outside every task: applies the journal, answers R2's questions, and dreams.
 //!
-//! Nothing here is replayed. What memory knows is a projection of the journal ([`store`]); what it changes by
-//! itself (rules made and demoted) is written to the journal before it takes effect. A question that memory cannot answer
-//! in time is answered `unavailable`, and the plan is made without.
+//! Nothing here is replayed. Memory is a projection of the journal ([`store`]); its own changes (rules made and
+//! demoted) are written to the journal before they take effect. A question that memory cannot answer in time is
+//! answered `unavailable`, and the plan is made without it.
 
 mod answer;
 mod dream;
@@ -31,100 +31,100 @@ pub use self::dreamer::Dreamer;
 pub use self::operator::{IMPORT_LINES_MAX, Imported, Stated};
 pub use self::sharing::Readers;
 
-/// Memory did not do what was asked of it.
+/// Why memory did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryFailure {
-    /// The store.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] MemoryError),
-    /// The journal.
+    /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The journal refused a row.
     #[error("write to the journal what memory decided")]
     Act(#[source] std::sync::Arc<JournalError>),
-    /// The Dreamer's lock.
+    /// The Dreamer's lock file cannot be used.
     #[error("lock {}", path.display())]
     Lock {
-        /// The file.
+        /// Path of the file.
         path: std::path::PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// An approval of what is no proposal.
+    /// The record to approve is not a proposal.
     #[error("approve {id}: it is no proposal that waits for that")]
     NoProposal {
-        /// The record.
+        /// Id of the record.
         id: MegramId,
     },
-    /// A fact that cannot be stated.
+    /// A fact has invalid words or tags.
     #[error("remember this: {reason}")]
     Fact {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A fact beside too many others.
+    /// There are too many facts.
     #[error("remember more than {max} facts: every task is told all of them")]
     TooManyFacts {
         /// The limit.
         max: usize,
     },
-    /// An import that is too long.
+    /// An import is too long.
     #[error("import more than {max} records at once")]
     TooManyLines {
         /// The limit.
         max: usize,
     },
-    /// A skill's file.
+    /// A skill's file cannot be written.
     #[error("write {}", path.display())]
     Skill {
-        /// The file.
+        /// Path of the file.
         path: std::path::PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A programming error.
+    /// Memory panicked: a programming error.
     #[error("use memory: it panicked")]
     Panicked,
-    /// Others write to the journal's `system` stream all the time.
+    /// Other processes kept writing to the journal's `system` stream.
     #[error("write to the journal what memory decided: {tries} times another process was quicker")]
     Crowded {
-        /// How often it was tried.
+        /// Number of attempts.
         tries: u32,
     },
 }
 
-/// What an organisation has of memory.
+/// An organisation's access to memory.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// It can be asked.
+    /// Memory can be asked.
     Open(Arc<Memory>),
-    /// It cannot: every plan is made without it, and says why.
+    /// Memory cannot be asked: every plan is made without it and states this reason.
     Closed(Arc<str>),
 }
 
 impl Access {
-    /// There is none, for this reason.
+    /// Creates a closed access with this reason.
     #[must_use]
     pub fn closed(reason: &str) -> Self {
         Access::Closed(reason.into())
     }
 }
 
-/// The memory of a data directory. Its methods wait for the disk.
+/// The memory of a data directory. Its methods block on the disk.
 pub struct Memory {
     store: Store,
     journal: Journal,
-    /// Held by whoever takes the journal in; others would only find it done.
+    /// Held while the journal is applied; a second thread would repeat the work.
     intake: Mutex<()>,
-    /// Between these two places of the journal nothing concerns memory.
+    /// Two journal positions between which no row concerns memory.
     nothing: Mutex<(u64, u64)>,
-    /// Tasks ask one after another: what one takes in the next ones need not, and each has its answer in no time.
+    /// Tasks ask one after another: rows that one question applies are done for the next ones, so each answer is fast.
     turns: Semaphore,
 }
 
 impl Memory {
-    /// Opens the memory in this directory, of what this journal holds.
+    /// Opens the memory in this directory as a projection of this journal.
     ///
     /// # Errors
     /// When the store cannot be opened.
@@ -132,7 +132,7 @@ impl Memory {
         Memory::open_with(dir, journal, &Options::default())
     }
 
-    /// The same with a store that is opened otherwise.
+    /// Opens the memory with options for its store.
     ///
     /// # Errors
     /// When the store cannot be opened.
@@ -154,24 +154,24 @@ impl Memory {
         ))
     }
 
-    /// Whether the journal holds nothing after this place.
+    /// Returns whether the journal has no row after this position.
     pub(crate) fn has_nothing_after(&self, place: u64) -> Result<bool, MemoryFailure> {
         Ok(self.journal.last_pos()? <= place)
     }
 
-    /// Waits for its turn to ask. Whoever has it lets others pass when it is dropped.
+    /// Waits for the turn to ask, which ends when the permit is dropped.
     pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         self.turns.acquire().await.ok()
     }
 
-    /// Closes the journal, for whoever has no organisation that does.
+    /// Closes the journal, for callers without an organisation that does.
     pub fn close(&self) {
         if let Err(error) = self.journal.close() {
             tracing::debug!(%error, "the journal did not close");
         }
     }
 
-    /// What is stored.
+    /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
@@ -184,11 +184,11 @@ impl std::fmt::Debug for Memory {
     }
 }
 
-/// The time of ids that do not depend on when they are made.
+/// The time in ids that do not depend on when they are made.
 const BEGINNING: Timestamp = Timestamp::from_micros(0);
 
-/// The id of a record that no task wrote: the same parts make the same one, whoever makes it. `n` tells apart what has the
-/// same parts, and `at` is the time that the id begins with.
+/// Derives the id of a record that no task wrote: the same parts give the same id in every process. `n` distinguishes
+/// ids with the same parts; `at` is the time at the start of the id.
 fn derived_id(what: &str, parts: &[&[u8]], n: u32, at: Timestamp) -> MegramId {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
@@ -200,7 +200,7 @@ fn derived_id(what: &str, parts: &[&[u8]], n: u32, at: Timestamp) -> MegramId {
     MegramId::from_uuid(id::derive(&TaskId::mint(what, 0), number, n, at))
 }
 
-/// A lock whose holder panicked protects nothing that would be half done.
+/// Locks a mutex, ignoring poison: a panic leaves none of these values half changed.
 fn held<T>(lock: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

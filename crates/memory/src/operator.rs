@@ -1,4 +1,4 @@
-//! What the operator says to memory: each deed is written to the journal before it takes effect.
+//! The operator's changes to memory: each is written to the journal before it takes effect.
 
 use std::collections::BTreeSet;
 
@@ -12,46 +12,46 @@ use super::{BEGINNING, Memory, MemoryFailure, derived_id};
 use crate::store::Remembered;
 use crate::store::limits::{RECORD_BYTES_MAX, TAG_BYTES_MAX};
 
-/// Characters of a fact at most: as many as a plan is told of it.
+/// Longest fact in characters: what a plan is shown of it.
 const FACT_CHARS_MAX: usize = 400;
-/// Facts at most: every task is told all of them.
+/// Most facts: every task sees all of them.
 pub(super) const FACTS_MAX: usize = 32;
-/// Tags of a fact at most.
+/// Most tags of a fact.
 const FACT_TAGS_MAX: usize = 16;
-/// Characters of a tag at most.
+/// Longest tag, in characters.
 const FACT_TAG_CHARS_MAX: usize = 64;
-/// Lines of an import at most.
+/// Most lines of an import.
 pub const IMPORT_LINES_MAX: usize = 100_000;
-/// Records that one transaction of the journal takes.
+/// Records in one transaction of the journal.
 const IMPORT_RECORDS_AT_ONCE: usize = 512;
-/// Records that are looked through for one page of an export.
+/// Records that are read for one page of an export.
 const EXPORT_PAGE: usize = 1_000;
 
-/// A fact that was stated.
+/// A stated fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stated {
-    /// Its id.
+    /// Id of the fact.
     pub id: MegramId,
-    /// Whether the same stood there before.
+    /// Whether the same fact existed before.
     pub is_known: bool,
 }
 
-/// What became of an import.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Records that are new.
+    /// Number of new records.
     pub taken: u64,
-    /// Records that were there, or were forgotten for good.
+    /// Number of records that existed or were forgotten permanently.
     pub known: u64,
-    /// Lines that cannot be taken, from 1, and why.
+    /// Rejected lines, from 1, with the reason.
     pub refused: Vec<(u64, String)>,
 }
 
 impl Memory {
-    /// States a fact, which every task knows from then on. The same words are stated once.
+    /// States a fact, which every later task sees. The same words are stored once.
     ///
     /// # Errors
-    /// Words or tags that cannot be taken, or a journal or a store that fails.
+    /// When the words or tags are invalid, or the journal or the store fails.
     pub fn remember(&self, text: &str, tags: &[String], now: Timestamp) -> Result<Stated, MemoryFailure> {
         let lesson = text.trim();
         check_fact(lesson, tags)?;
@@ -85,7 +85,8 @@ impl Memory {
         Ok(Stated { id, is_known: false })
     }
 
-    /// The same words have the same id, whoever states them: they are there once. Forgotten, they can be stated again.
+    /// Returns the id of a fact, which is derived from its words, so that the same words are stored once. A forgotten
+    /// fact gets the next free id, so that it can be stated again.
     fn id_of_fact(&self, lesson: &str) -> Result<MegramId, MemoryFailure> {
         let mut n = 0;
         loop {
@@ -97,10 +98,10 @@ impl Memory {
         }
     }
 
-    /// Deletes these records for good; what they were. All of them or none.
+    /// Deletes these records permanently, all of them or none, and returns them.
     ///
     /// # Errors
-    /// An id that no record has, or a journal or a store that fails.
+    /// When an id has no record, or the journal or the store fails.
     pub fn forget_records(&self, ids: &[MegramId], now: Timestamp) -> Result<Vec<Remembered>, MemoryFailure> {
         self.catch_up()?;
         let mut seen = BTreeSet::new();
@@ -113,8 +114,8 @@ impl Memory {
         Ok(records)
     }
 
-    /// What was learnt before this time and can be forgotten, oldest first: what fades, made up by the Dreamer or not. Rules,
-    /// what rules were made of, proposals and what the operator stated stay.
+    /// Returns what was learnt before this time and can be forgotten, oldest first: everything that fades. Keeps rules,
+    /// their source records, proposals, and what the operator stated.
     ///
     /// # Errors
     /// When the journal or the store cannot be read.
@@ -132,11 +133,11 @@ impl Memory {
         }
     }
 
-    /// Takes records in, one JSON object a line. Where a line cannot be taken nothing is, unless `is_lenient`.
+    /// Imports records, one JSON object per line. A single invalid line rejects the whole import, unless `is_lenient`.
     ///
     /// # Errors
-    /// Too many lines, or a journal or a store that fails; what was taken until then stays, and is known when the same is
-    /// imported again.
+    /// When there are too many lines, or the journal or the store fails. Records imported until then stay; a second
+    /// import counts them as known.
     pub fn import(&self, text: &str, is_lenient: bool, now: Timestamp) -> Result<Imported, MemoryFailure> {
         self.catch_up()?;
         let mut imported = Imported::default();
@@ -179,7 +180,7 @@ impl Memory {
         Ok(imported)
     }
 
-    /// What is proposed for every task and not approved, newest first.
+    /// Returns the proposals for every task that are not approved, newest first.
     ///
     /// # Errors
     /// When the store or the journal cannot be read.
@@ -188,10 +189,10 @@ impl Memory {
         self.mended(|| Ok(self.store.thoughts()?.1))
     }
 
-    /// Approves a proposal: it is told every model of every task that opens from now on.
+    /// Approves a proposal: every model of every task opened from now on sees it.
     ///
     /// # Errors
-    /// When it is no proposal, or the journal or the store fails.
+    /// When the record is not a proposal, or the journal or the store fails.
     pub fn approve(&self, id: &MegramId, now: Timestamp) -> Result<Remembered, MemoryFailure> {
         let proposals = self.proposals()?;
         if !proposals.iter().any(|proposal| proposal.megram.id == *id) {
@@ -201,12 +202,12 @@ impl Memory {
         self.mended(|| Ok(self.store.get(id)?))
     }
 
-    /// The words of the proposals that were approved, the oldest first.
+    /// Returns the words of the approved proposals, oldest first.
     ///
     /// # Errors
     /// When the store or the journal cannot be read.
     pub fn laid_down(&self) -> Result<Vec<String>, MemoryFailure> {
-        // Whoever approves takes it in, so only a memory that begins anew has to look for it.
+        // An approval applies the journal, so only a new memory has to do it here.
         if self.mended(|| Ok(self.store.cursor()?))? == 0 {
             self.catch_up()?;
         }
@@ -214,8 +215,8 @@ impl Memory {
         Ok(laid_down.into_iter().map(|thought| thought.megram.content.lesson).collect())
     }
 
-    /// A page of what counts, oldest first, as it is by now: what a rule was made of is told by the rule. The records behind
-    /// this place, and the next place while there may be more.
+    /// Returns a page of current records after this position, oldest first, and the next position while there may be
+    /// more. Leaves out source records, which their rule replaces.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -230,14 +231,14 @@ fn can_go(record: &Remembered, before: Timestamp) -> bool {
     was_learnt && record.rule.is_none() && record.megram.created_at < before
 }
 
-/// A record with the numbers that it has by now, if it counts.
+/// Returns a record with its current numbers, if it counts.
 fn as_it_is(record: Remembered) -> Option<Megram> {
-    // A task's own outputs are of no use to anybody else.
+    // A task's own outputs are of no use to other tasks.
     let is_kept = !record.megram.space.starts_with(TASK_SPACE);
     let is_told = is_kept && (record.trace.is_summed() || record.is_live_rule());
     let Remembered { mut megram, trace, .. } = record;
     if trace.level == setpoint_mkct::Level::K && megram.level == Level::C {
-        // A rule that lost its standing: it fades from then on.
+        // A demoted rule fades from its demotion on.
         megram.level = Level::K;
         megram.k = trace.quantum.k;
         megram.created_at = Timestamp::from_micros(trace.moments.origin_us());
@@ -245,13 +246,13 @@ fn as_it_is(record: Remembered) -> Option<Megram> {
     is_told.then_some(megram)
 }
 
-/// What the operator states is a fact, wherever it comes from.
+/// Returns the author: the operator for a fact, even if it is imported.
 fn author_of(megram: &Megram) -> Author {
     let is_fact = megram.level == Level::C && megram.space == USER_SPACE;
     if is_fact { Author::Operator } else { Author::Import }
 }
 
-/// The record in a line, or what is wrong with it.
+/// Parses the record in a line; the error says what is wrong with it.
 fn record_of(line: &str, now: Timestamp) -> Result<Megram, String> {
     if line.len() > RECORD_BYTES_MAX {
         return Err(format!("it has {} bytes, and at most {RECORD_BYTES_MAX} are allowed", line.len()));

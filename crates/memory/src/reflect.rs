@@ -1,5 +1,4 @@
-//! What a task taught, looked at once more after its end: which records may get better words, and what a model is shown
-//! for that.
+//! Rewording the lessons of ended tasks: which records may be reworded, and what a model is shown for that.
 
 use setpoint_journal::JournalError;
 use setpoint_machine::brief::ReflectBrief;
@@ -13,13 +12,13 @@ use super::dream::Alone;
 use super::{Memory, MemoryFailure};
 use crate::store::Remembered;
 
-/// The newest records that are looked through.
+/// Most records, the newest ones, that are considered.
 const LOOKED_AT_MAX: usize = 256;
-/// Microseconds after which a task is not looked at any more: whoever could not be asked until then is left alone.
+/// Age in microseconds after which a lesson is no longer reworded, even if no model was available until then.
 const AGE_US_MAX: i64 = 86_400_000_000;
 
 impl Memory {
-    /// What the newest tasks' ends taught, in the words of a template as yet; newest first.
+    /// Returns the lessons of the newest tasks' ends that still have a template's words, newest first.
     pub(crate) fn unreflected(&self, now: Timestamp) -> Result<Vec<Remembered>, MemoryFailure> {
         let mut records = self.mended(|| Ok(self.store.newest(LOOKED_AT_MAX)?))?;
         records.retain(|record| {
@@ -33,12 +32,13 @@ impl Memory {
         Ok(records)
     }
 
-    /// What a model is shown of the task behind a record: its typed facts. `None` where the journal has it no more.
+    /// Returns what a model is shown of the task of a record: its typed facts. `None` if the journal no longer has
+    /// them.
     pub(crate) fn reflection(&self, record: &Remembered) -> Result<Option<ReflectBrief>, MemoryFailure> {
         let Some(task) = &record.task else { return Ok(None) };
         let messages = match self.messages(task) {
             Ok(Some(messages)) => messages,
-            // Its steps are pruned.
+            // The task was pruned.
             Ok(None) => return Ok(None),
             Err(error) => {
                 let error = setpoint_protocol::text::error_chain(&error);
@@ -70,7 +70,7 @@ impl Memory {
         Ok(Some(ReflectBrief { intent, ended_by, replans, criteria, unmet, on_the_way, known }))
     }
 
-    /// What a task's roles said, checked against its chain; `None` if its steps were pruned.
+    /// Returns the messages of a task's roles, checked against its chain; `None` if the task was pruned.
     fn messages(&self, task: &TaskId) -> Result<Option<Vec<Payload>>, JournalError> {
         if self.journal.task(task.as_str())?.pruned_at_us.is_some() {
             return Ok(None);
@@ -85,7 +85,7 @@ impl Memory {
         Ok(Some(messages))
     }
 
-    /// Puts what a record teaches into better words.
+    /// Rewords the lesson of a record.
     pub(crate) fn reword(
         &self,
         _: &Alone,
@@ -99,7 +99,7 @@ impl Memory {
     }
 }
 
-/// Whether it is what a task's end says about its approach.
+/// Returns whether the record is the lesson of a task's end about its approach.
 fn is_end(megram: &Megram) -> bool {
     let ends = [MacroState::Accept, MacroState::Success, MacroState::Abandon];
     megram.level == Level::M

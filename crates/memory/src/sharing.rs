@@ -1,9 +1,9 @@
-//! Whom memory may be told to.
+//! Which models may see which memory.
 //!
-//! A plan's question goes to a language model, which is somebody else's program, often on somebody else's machine. What was
-//! learnt with the embedded brain, or with another model, stays here until the operator has said that it may go there
-//! ([`MemoryAct::Shared`]). What the operator states as a fact, and what they approved for every task, is meant for every
-//! model; so it goes to every one.
+//! A plan's question goes to a language model: a third party's program, often on a third party's machine. What was
+//! learnt with the embedded brain, or with another model, stays here until the operator allows sharing
+//! ([`MemoryAct::Shared`]). Facts that the operator states, and proposals that they approve for every task, are meant
+//! for every model, so every model sees them.
 
 use std::collections::BTreeSet;
 
@@ -16,54 +16,54 @@ use setpoint_protocol::{RoleId, Timestamp};
 use super::{Memory, MemoryFailure};
 use crate::store::Remembered;
 
-/// The newest records that are looked through for one that is kept from a model.
+/// Most records, the newest ones, that are searched for one that a model may not see.
 const LOOKED_AT_MAX: usize = 256;
 
-/// The language models that read what is told.
+/// The language models that read an answer of memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Readers(BTreeSet<String>);
 
 impl Readers {
-    /// Those of a task. Its embedded brain is none: it is this program.
+    /// Returns the models of a task. The embedded brain is part of this program and does not count.
     #[must_use]
     pub fn of(models: &Models) -> Self {
         Readers::named(models.all().map(|card| card.name.as_str()))
     }
 
-    /// Models by their names.
+    /// Creates readers from names of models.
     pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let is_language_model = |name: &&str| *name != PLAYBOOK_MODEL;
         Readers(names.into_iter().filter(is_language_model).map(str::to_owned).collect())
     }
 
-    /// Their names, in order.
+    /// Returns the names, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.0.iter().cloned().collect()
     }
 
-    /// Whether each of them knows what this is made of.
+    /// Returns whether each of these models knows the record's sources.
     #[must_use]
     pub fn know(&self, megram: &Megram) -> bool {
         self.0.iter().all(|name| megram.known_to.contains(name))
     }
 
-    /// Whether each of them may be told it unasked.
+    /// Returns whether each of these models may see the record without the operator's consent.
     fn may_see(&self, record: &Remembered) -> bool {
         record.author == Author::Operator || self.know(&record.megram)
     }
 }
 
-/// What may be told to a task's models, and what was kept from them so far.
+/// Selects records that a task's models may see, and counts the others.
 pub(super) struct Filter<'a> {
     readers: &'a Readers,
     is_shared: bool,
-    /// Records that were kept from them.
+    /// Number of records left out.
     pub(super) withheld: u32,
 }
 
 impl Filter<'_> {
-    /// Lets through what may be told, and counts the rest.
+    /// Returns whether the models may see the record, and counts it if not.
     pub(super) fn lets(&mut self, record: &Remembered) -> bool {
         let may = self.is_shared || self.readers.may_see(record);
         self.withheld = self.withheld.saturating_add(u32::from(!may));
@@ -71,7 +71,7 @@ impl Filter<'_> {
     }
 }
 
-/// What all of these records are known to.
+/// Returns the models that know all of these records.
 pub(super) fn known_to<'a>(mut records: impl Iterator<Item = &'a Megram>) -> Vec<String> {
     let Some(first) = records.next() else { return Vec::new() };
     records.fold(first.known_to.clone(), |mut known, record| {
@@ -85,8 +85,8 @@ impl Memory {
         Ok(Filter { readers, is_shared: self.is_shared()? == Some(true), withheld: 0 })
     }
 
-    /// What the operator last said of it: whether a model may be told what was learnt without it. `None` where nothing was
-    /// said, and nothing is told then.
+    /// Returns whether the operator allows that a model sees what was learnt without it. `None` if they have not
+    /// decided; then it is not shown.
     ///
     /// # Errors
     /// When the store or the journal cannot be read.
@@ -94,7 +94,7 @@ impl Memory {
         self.mended(|| Ok(self.store.is_shared()?))
     }
 
-    /// Says whether a model may be told what was learnt without it.
+    /// Records whether a model may see what was learnt without it.
     ///
     /// # Errors
     /// When the journal or the store fails.
@@ -102,7 +102,8 @@ impl Memory {
         self.act(RoleId::Operator, &MemoryAct::Shared { is_allowed }, now).map(drop)
     }
 
-    /// Whether there is something, among what is newest, that these models do not know and nothing was said about.
+    /// Returns whether the operator has to decide: they have not yet, and among the newest records there is one that
+    /// these models do not know.
     ///
     /// # Errors
     /// When the store or the journal cannot be read.

@@ -1,4 +1,4 @@
-//! Rules as skills that other agents read: a folder each, with a `SKILL.md` (the Agent Skills format).
+//! Exports rules as skills for other agents: one folder each, with a `SKILL.md` (the Agent Skills format).
 
 use std::path::{Path, PathBuf};
 
@@ -12,22 +12,22 @@ use setpoint_protocol::{TaskId, ToolId};
 use super::{Memory, MemoryFailure};
 use crate::store::Remembered;
 
-/// Characters of a skill's name: the format's limit is 64.
+/// Longest name of a skill in characters: the format's limit is 64.
 const NAME_CHARS_MAX: usize = 64;
-/// Characters of what a name tells of its rule.
+/// Most characters of a name that come from the rule's words.
 const WORDS_CHARS_MAX: usize = 40;
-/// Characters of a description: the format's limit is 1,024.
+/// Longest description in characters: the format's limit is 1,024.
 const DESCRIPTION_CHARS_MAX: usize = 1_000;
-/// Tasks that are named as sources.
+/// Most tasks that are named as sources.
 const TASKS_MAX: usize = 10;
-/// The file of a skill.
+/// Name of a skill's file.
 const FILE: &str = "SKILL.md";
 
 impl Memory {
-    /// Writes each rule in force below this folder; the folders that hold them now. What else is there stays.
+    /// Writes each rule in force below this folder and returns the folders written. Leaves other files alone.
     ///
     /// # Errors
-    /// When the store cannot be read, or a file not be written; what was written until then stays.
+    /// When the store cannot be read or a file cannot be written; files written until then stay.
     pub fn export_skills(&self, folder: &Path) -> Result<Vec<PathBuf>, MemoryFailure> {
         self.catch_up()?;
         let mut rules = self.mended(|| Ok(self.store.rules()?))?;
@@ -45,7 +45,7 @@ impl Memory {
     }
 }
 
-/// A skill as it is written.
+/// A skill, ready to be written.
 struct Skill {
     name: String,
     text: String,
@@ -111,7 +111,7 @@ fn approach(name: &ApproachName) -> String {
     }
 }
 
-/// Lower-case letters, digits and single hyphens, as the format wants names.
+/// Reduces a text to lower-case letters, digits and single hyphens, as the format requires for names.
 fn words(text: &str) -> String {
     let mut words = String::new();
     for c in text.chars().take(WORDS_CHARS_MAX) {
@@ -124,13 +124,14 @@ fn words(text: &str) -> String {
     words.trim_end_matches('-').to_owned()
 }
 
-/// Text that nothing in it can end: no line break, no control character, no angle bracket that opens a tag.
+/// Reduces a text to one line that nothing in it can end: no line break, no control character, no angle bracket that
+/// opens a tag.
 fn one_line(text: &str) -> String {
     let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     spaced.split_whitespace().collect::<Vec<_>>().join(" ").replace('<', "&lt;")
 }
 
-/// A JSON string, which is one of YAML, too.
+/// Quotes a text as a JSON string, which is also a YAML string.
 fn quoted(text: &str) -> String {
     serde_json::Value::String(text.to_owned()).to_string()
 }

@@ -5,42 +5,42 @@ use setpoint_protocol::memory::Author;
 use setpoint_protocol::message::{Level, Megram, MemoryAction, SopKind};
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
 
-/// How much there is.
+/// The size of memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemoryStats {
-    /// The folder that it lies in.
+    /// Folder of the store.
     pub place: String,
-    /// Records, whatever became of them.
+    /// Records of any state.
     pub records: u64,
-    /// Those that are summed: neither rules, nor what a rule was made of.
+    /// Summed records: neither rules nor sources of rules.
     pub summed: u64,
     /// Rules in force.
     pub rules: u64,
-    /// What the operator stated.
+    /// Facts that the operator stated.
     pub facts: u64,
     /// Pairs of space and entity.
     pub pairs: u64,
-    /// Records that were forgotten at the operator's word.
+    /// Records that the operator had forgotten.
     pub forgotten: u64,
-    /// Records of the journal that memory has taken in.
+    /// Records of the journal that memory has applied.
     pub journal_records: u64,
     /// Bytes on disk, without the log.
     pub bytes: u64,
-    /// When the Dreamer last went through all of it.
+    /// Time of the Dreamer's last complete pass.
     pub dreamt_at: Option<Timestamp>,
-    /// Whether a language model may be told what was learnt without it; nothing where the operator has not said, and it is
-    /// not told then.
+    /// Whether a language model may see what was learnt without it; `None` if the operator has not decided, and then it
+    /// may not.
     pub is_shared: Option<bool>,
 }
 
-/// The sums of a pair, and what they mean for a plan.
+/// The sums of a pair, and the action that follows for a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sums {
     /// M_attention: how strong.
     pub attention: f64,
     /// M_decision: how good (positive) or bad.
     pub decision: f64,
-    /// What follows for a plan.
+    /// Action that follows for a plan.
     pub action: MemoryAction,
 }
 
@@ -51,66 +51,66 @@ pub struct PairLine {
     pub space: String,
     /// Its entity.
     pub entity: String,
-    /// Records that are summed.
+    /// Number of summed records.
     pub records: u64,
-    /// Rules in force.
+    /// Number of rules in force.
     pub rules: u64,
     /// Its sums.
     #[serde(flatten)]
     pub sums: Sums,
 }
 
-/// What a record is by now.
+/// The present state of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
 pub enum Standing {
-    /// It counts in its pair's sums.
+    /// Counted in its pair's sums.
     Summed,
-    /// It has faded: the Dreamer's next pass deletes it.
+    /// Faded: the Dreamer's next pass deletes it.
     Faded,
-    /// A rule was made of it, with others, and says it now.
+    /// Source of a rule, which replaces it.
     Source {
         /// The rule.
         rule: MegramId,
     },
-    /// A rule, or a fact, in force.
+    /// A rule or fact in force.
     InForce,
     /// A rule that another one has replaced.
     Superseded {
-        /// The other one.
+        /// The replacing rule.
         by: MegramId,
     },
-    /// A rule that lost its standing, and fades.
+    /// A demoted rule, which fades.
     Demoted,
-    /// Proposed for the layer T: nobody knows it before the operator has approved it.
+    /// Proposed for the layer T: shown to no model before the operator approves it.
     Proposed,
 }
 
 /// One record as memory has it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordLine {
-    /// The record, with the content that reflection has given it.
+    /// The record, with reworded content if there is one.
     #[serde(flatten)]
     pub megram: Megram,
-    /// Who wrote it.
+    /// Author of the record.
     pub author: Author,
-    /// The task that it comes from.
+    /// Task that the record comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
-    /// Its layer now: a demoted rule is knowledge.
+    /// Present layer: a demoted rule is knowledge.
     pub level_now: Level,
-    /// What is left of its strength.
+    /// Remaining strength.
     pub attention: f64,
-    /// Its part of its pair's decision, were it summed.
+    /// Its part of its pair's decision if it were summed.
     pub decision: f64,
-    /// Days in which its strength halves; `None` for what does not fade.
+    /// Days in which its strength halves; `None` if it does not fade.
     pub half_life_days: Option<f64>,
-    /// When it will have faded; `None` for what does not.
+    /// Time at which it will have faded; `None` if it does not fade.
     pub fades_at: Option<Timestamp>,
-    /// When a question last brought it back.
+    /// Time at which a question last recalled it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recalled_at: Option<Timestamp>,
-    /// What it is by now.
+    /// Present state.
     #[serde(flatten)]
     pub standing: Standing,
 }
@@ -133,43 +133,43 @@ pub struct PairReport {
     pub space: String,
     /// Its entity.
     pub entity: String,
-    /// The moment that everything is as of.
+    /// Moment of all numbers.
     pub at: Timestamp,
     /// Its sums.
     #[serde(flatten)]
     pub sums: Sums,
-    /// Records that are summed; the newest of them are below.
+    /// Number of summed records; the newest of them are in `records`.
     pub count: u64,
     /// Rules and facts in force.
     pub rules: Vec<RecordLine>,
-    /// Its newest records that fade, newest first.
+    /// Its newest fading records, newest first.
     pub records: Vec<RecordLine>,
-    /// Its sums from the moment on, in equal steps, as they will be if nothing comes in.
+    /// Its sums from the moment on, in equal steps, assuming no further records.
     pub curve: Vec<CurvePoint>,
 }
 
-/// What a question about pairs found.
+/// The answer to a question about pairs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Answer {
-    /// One pair was meant.
+    /// One pair matched.
     Pair(Box<PairReport>),
-    /// Several may have been: those of which something is remembered, the strongest first.
+    /// Several pairs may match: those with summed records, the strongest first.
     Pairs(Vec<PairLine>),
 }
 
-/// Which pairs are asked about.
+/// A question about pairs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PairQuestion {
-    /// The space; all of them where it is not said.
+    /// The space; `None` for all.
     pub space: Option<String>,
-    /// The entity; where it is not said, the pairs of the space.
+    /// The entity; `None` for all pairs of the space.
     pub entity: Option<String>,
-    /// The moment; now where it is not said.
+    /// The moment; `None` for now.
     pub at: Option<Timestamp>,
 }
 
-/// Which records are listed.
+/// A selection of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordFilter {
     /// Only this space.
@@ -178,19 +178,19 @@ pub struct RecordFilter {
     pub entity: Option<String>,
     /// Only this layer.
     pub level: Option<Level>,
-    /// How many at most, the newest.
+    /// Most records to list, the newest ones.
     pub limit: usize,
-    /// The moment; now where it is not said.
+    /// The moment; `None` for now.
     pub at: Option<Timestamp>,
 }
 
-/// A record with where it comes from and where it went.
+/// A record with its sources.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordReport {
     /// The record.
     #[serde(flatten)]
     pub record: RecordLine,
-    /// What a rule was made of, newest first; empty for other records.
+    /// Source records of a rule, newest first; empty for other records.
     pub sources: Vec<RecordLine>,
 }
 
@@ -200,63 +200,63 @@ pub struct RuleLine {
     /// The rule.
     #[serde(flatten)]
     pub record: RecordLine,
-    /// Which way it points; `None` for a fact.
+    /// Sign of the rule; `None` for a fact.
     pub kind: Option<SopKind>,
-    /// Records that it was made of and that are still there.
+    /// Number of source records that still exist.
     pub sources: u64,
-    /// The tasks that they come from.
+    /// Tasks that they come from.
     pub tasks: Vec<TaskId>,
-    /// What still speaks for it, once what came since is counted: below 0 it loses its standing (SPEC 7).
+    /// Remaining strength after what came since; below 0 the rule is demoted (SPEC 7).
     pub left: f64,
 }
 
-/// A fact that was stated.
+/// A stated fact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Remembered {
-    /// Its id.
+    /// Id of the fact.
     pub id: MegramId,
-    /// Whether the same had been stated before; nothing was written then.
+    /// Whether the same fact existed; then nothing was written.
     pub is_known: bool,
 }
 
-/// What one pass of the Dreamer did.
+/// The result of one pass of the Dreamer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DreamReport {
-    /// Another process was dreaming: nothing was done here.
+    /// Whether another process was dreaming; then nothing was done here.
     pub is_elsewhere: bool,
-    /// Rules that lost their standing.
+    /// Demoted rules.
     pub demoted: Vec<RecordLine>,
-    /// What tasks taught that a model has put into better words.
+    /// Lessons of tasks that a model has reworded.
     pub reflected: Vec<RecordLine>,
     /// Rules that were made.
     pub promoted: Vec<RecordLine>,
-    /// What was proposed for every task; the operator approves it or not.
+    /// Proposals for every task, which the operator may approve.
     pub proposed: Vec<RecordLine>,
-    /// What was made up of what worked elsewhere, for tasks that are stuck.
+    /// Hypotheses made from what worked for other intents, for tasks that are stuck.
     pub hypotheses: Vec<RecordLine>,
-    /// Records that had faded and were deleted.
+    /// Number of faded records deleted.
     pub faded: u64,
-    /// Outputs of tasks that have ended and were deleted.
+    /// Number of deleted outputs of tasks that have ended.
     pub outputs: u64,
-    /// Milliseconds that it took.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
 }
 
-/// What an import did.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportReport {
-    /// Records that are new.
+    /// Number of new records.
     pub taken: u64,
-    /// Records that were there already, or were forgotten for good.
+    /// Number of records that existed, or were forgotten permanently.
     pub known: u64,
-    /// Lines that cannot be taken.
+    /// Rejected lines.
     pub refused: Vec<ImportProblem>,
 }
 
-/// A line that cannot be taken.
+/// A rejected line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ImportProblem {
-    /// The line, from 1.
+    /// Number of the line, from 1.
     pub line: u64,
     /// What is wrong with it.
     pub reason: String,
@@ -265,7 +265,7 @@ pub struct ImportProblem {
 /// Records that can be forgotten.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PrunableRecords {
-    /// They were learnt before this time.
+    /// Time before which they were learnt.
     pub before: Timestamp,
     /// The records, oldest first.
     pub records: Vec<RecordLine>,

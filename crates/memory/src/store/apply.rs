@@ -1,4 +1,4 @@
-//! What events change.
+//! The changes that events make.
 
 use setpoint_mkct::Quantum;
 use setpoint_mkct::consolidation::{self, Rule};
@@ -37,11 +37,11 @@ impl Applied {
     }
 }
 
-/// What became of the record that the event brings, if it brings one.
+/// Applies one event; returns what happened to its record, if it has one.
 fn one(batch: &mut Batch<'_>, event: &Event) -> Result<Option<Written>> {
     let pos = event.pos;
     match &event.what {
-        // Tasks write experience; rules are not theirs to make.
+        // Tasks may write experience only, not rules.
         Happening::Written { megram, .. } if matches!(megram.level, Level::C | Level::T) => {
             Ok(Some(Written::Refused))
         }
@@ -62,7 +62,7 @@ fn one(batch: &mut Batch<'_>, event: &Event) -> Result<Option<Written>> {
 
 fn act(batch: &mut Batch<'_>, act: &MemoryAct, pos: u64) -> Result<Option<Written>> {
     match act {
-        // The layer T is the operator's; the Dreamer may propose.
+        // Only the operator decides about layer T, and the Dreamer may propose for it.
         MemoryAct::Recorded { megram, by: Author::Task | Author::Import } if megram.level == Level::T => {
             return Ok(Some(Written::Refused));
         }
@@ -90,8 +90,8 @@ fn act(batch: &mut Batch<'_>, act: &MemoryAct, pos: u64) -> Result<Option<Writte
     Ok(None)
 }
 
-/// A record against a rule, as strong as the rule, with the opposite sign. Nothing where there is no such rule, or it
-/// speaks for nothing.
+/// Writes a record against a rule, as strong as the rule, with the opposite sign. Does nothing if the rule does not
+/// exist or has no sign.
 fn contradict(
     batch: &mut Batch<'_>,
     task: &TaskId,
@@ -132,15 +132,14 @@ fn forget(batch: &mut Batch<'_>, ids: &[MegramId]) -> Result<()> {
     Ok(())
 }
 
-/// The check of a row of `forgotten`.
+/// Returns the seal of a row of `forgotten`.
 pub(crate) fn forgotten_seal(id: &[u8]) -> i64 {
     Seal::of("forgotten").bytes(id).value()
 }
 
-/// A new rule takes the place of one that points the same way, and takes the standing of one that does not.
+/// Writes a new rule. It supersedes earlier rules of the same sign and demotes those of the opposite sign.
 ///
-/// Taken in again, it does the same to those that were made before it, which may have faded and come back, and nothing to
-/// later ones.
+/// Applied a second time, it again affects only rules made before it, which may have faded and been restored since.
 fn promote(batch: &mut Batch<'_>, rule: &Megram, as_of: u64, pos: u64) -> Result<Written> {
     if rule.level != Level::C {
         return Ok(Written::Refused);
@@ -177,8 +176,8 @@ fn reflect(batch: &mut Batch<'_>, id: &MegramId, content: &Insight) -> Result<()
     Ok(())
 }
 
-/// Whether it is a rule that was made of records, and neither replaced nor demoted. What the operator states stands
-/// beside others, whatever their sign.
+/// Returns whether the record is a rule made from records, and neither superseded nor demoted. Excludes facts of
+/// the operator: they coexist, whatever their sign.
 pub(crate) fn is_in_force(entry: &Entry) -> bool {
     entry.trace().level == setpoint_mkct::Level::C
         && entry.mark.superseded_by.is_none()

@@ -1,5 +1,5 @@
-//! What one transaction changes: records and the sums over them, which are loaded once, kept in step and written at the
-//! end.
+//! The changes of one transaction: records, and the sums over them, which are loaded once, updated in step and written
+//! at the end.
 
 use std::collections::btree_map::Entry as Place;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,38 +22,38 @@ use crate::store::sums::{self, Owner, cells};
 use crate::store::tags::{self, Pair};
 use crate::store::words;
 
-/// A transaction's changes.
+/// The changes of a transaction.
 pub(crate) struct Batch<'a> {
     pub(crate) db: &'a Db,
     pairs: BTreeMap<(String, String), Pair>,
     tasks: BTreeMap<TaskId, i64>,
-    /// Whether a space is a tool's.
+    /// Whether a space belongs to a tool.
     tools: BTreeMap<i64, bool>,
-    /// The places up to which pairs' records are sources of rules.
+    /// Positions up to which the records of pairs are sources of rules.
     consolidated: BTreeMap<i64, i64>,
     sums: BTreeMap<Owner, Held>,
-    /// Pairs of which something was deleted.
+    /// Pairs with deleted records.
     thinned: BTreeSet<i64>,
 }
 
-/// Sums as they were and as they are.
+/// Sums before and after the changes.
 struct Held {
     before: Accumulators,
     now: Accumulators,
 }
 
-/// What became of a record that was to be written.
+/// The result of writing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// It is there now, and was not before.
+    /// The record is new.
     New,
-    /// It is there already, or was forgotten for good.
+    /// The record exists already, or was forgotten permanently.
     Known,
-    /// It cannot be kept.
+    /// The record violates a limit.
     Refused,
 }
 
-/// Where a record comes from.
+/// The origin of a record.
 pub(crate) struct Source<'a> {
     pub(crate) author: Author,
     pub(crate) task: Option<&'a TaskId>,
@@ -66,9 +66,9 @@ impl<'a> Batch<'a> {
         Batch { db, pairs, tasks, tools, consolidated, sums, thinned }
     }
 
-    /// Writes a record, once.
+    /// Writes a record unless it exists.
     pub(crate) fn write(&mut self, megram: &Megram, source: &Source<'_>) -> Result<Written> {
-        // SQLite keeps no sign of a zero, so that a row with one would not be what was sealed.
+        // SQLite drops the sign of a zero, so a row with a negative zero would not match its seal.
         let quantum = Quantum { f: megram.f + 0.0, sigma: megram.sigma + 0.0, k: megram.k + 0.0 };
         let is_too_long = |text: &str| text.len() > TAG_BYTES_MAX;
         if quantum.check().is_err() || is_too_long(&megram.space) || is_too_long(&megram.entity) {
@@ -99,7 +99,7 @@ impl<'a> Batch<'a> {
             level: new.level,
             quantum,
             moments: Moments::created(new.created_us),
-            // It may be one that had faded, taken in once more after the rule was made of it.
+            // The record may have faded and be applied again after the rule was made from it.
             is_consolidated: new.level.fades() && new.pos <= self.consolidated_to(pair.pid)?,
         };
         self.begin_fading(rid, &trace)?;
@@ -110,7 +110,7 @@ impl<'a> Batch<'a> {
         Ok(Written::New)
     }
 
-    /// Deletes a record, and all that is kept of it.
+    /// Deletes a record and everything stored about it.
     pub(crate) fn delete(&mut self, entry: &Entry) -> Result<()> {
         let trace = entry.trace();
         if trace.is_summed() {
@@ -124,7 +124,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Makes a rule knowledge that fades from this moment on.
+    /// Demotes a rule to knowledge that fades from this moment on.
     pub(crate) fn demote(&mut self, entry: &Entry, at_us: i64, pos: u64) -> Result<()> {
         let mark = Mark { demoted_us: Some(at_us), demoted_pos: Some(number(pos)), ..entry.mark.clone() };
         mark.save(self.db, entry.rid)?;
@@ -138,7 +138,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Makes the pair's records up to a place the sources of a rule: they are summed no more.
+    /// Makes the pair's records up to a position the sources of a rule; they are no longer summed.
     pub(crate) fn consolidate(&mut self, pair: Pair, as_of: u64, rule: [u8; 16]) -> Result<()> {
         let as_of = number(as_of);
         let known = "SELECT 1 FROM promotion WHERE pid = ?1 AND as_of = ?2";
@@ -165,10 +165,10 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Writes the sums down.
+    /// Writes the sums.
     pub(crate) fn finish(mut self) -> Result<()> {
         let held = std::mem::take(&mut self.sums);
-        // Pairs come before spaces, whose sums are made anew of those of their pairs.
+        // Pairs come before spaces, because the sums of a space are recomputed from those of its pairs.
         for (owner, mut held) in held {
             if held.now.is_worn() {
                 held.now = match owner {
@@ -178,11 +178,11 @@ impl<'a> Batch<'a> {
             }
             sums::save(self.db, owner, &held.before, &held.now)?;
         }
-        // Whoever looks through pairs does not go by those of which nothing is left.
+        // Deletes pairs without records, so that a scan of pairs does not have to skip them.
         self.thinned.iter().try_for_each(|pid| tags::forget_if_empty(self.db, *pid))
     }
 
-    /// A pair's number; made where it has none.
+    /// Returns a pair's number, creating it if necessary.
     pub(crate) fn pair(&mut self, space: &str, entity: &str) -> Result<Pair> {
         let tags = (space.to_owned(), entity.to_owned());
         if let Some(pair) = self.pairs.get(&tags) {
@@ -194,7 +194,7 @@ impl<'a> Batch<'a> {
         Ok(pair)
     }
 
-    /// A task's number; made where it has none.
+    /// Returns a task's number, creating it if necessary.
     pub(crate) fn task(&mut self, task: &TaskId) -> Result<i64> {
         if let Some(tid) = self.tasks.get(task) {
             return Ok(*tid);
@@ -287,7 +287,7 @@ impl<'a> Batch<'a> {
         Ok(as_of)
     }
 
-    /// Takes the tasks of a pair's sources out of the count of its tool.
+    /// Subtracts the tasks of a pair's source records from the count of its tool.
     fn forget_tasks_of(&mut self, pair: Pair, as_of: i64) -> Result<()> {
         let before = self.consolidated_to(pair.pid)?;
         let tasks = self.db.all(
@@ -316,7 +316,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// A pair's sums from its records.
+    /// Computes a pair's sums from its records.
     fn plain(&self, pid: i64) -> Result<Accumulators> {
         let mut sums = Accumulators::default();
         each_summed(self.db, pid, |trace| sums.add(trace.quantum, trace.moments.origin_us()))?;
@@ -324,7 +324,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Goes through the records of a pair that are summed.
+/// Calls `take` with each summed record of a pair.
 pub(crate) fn each_summed(db: &Db, pid: i64, mut take: impl FnMut(&Trace)) -> Result<()> {
     let mut look = |columns: &Columns<'_>| {
         let trace = Entry::read(columns)?.trace();
@@ -336,18 +336,18 @@ pub(crate) fn each_summed(db: &Db, pid: i64, mut take: impl FnMut(&Trace)) -> Re
     let since = (pid, consolidated_to(db, pid)?);
     db.each(entries!("WHERE r.pid = ?1 AND r.level = 0 AND r.pos > ?2"), since, &mut look)?;
     db.each(entries!("WHERE r.pid = ?1 AND r.level = 1 AND r.pos > ?2"), since, &mut look)?;
-    // What was demoted stands in the journal before its demotion.
+    // A demoted record has a journal position before that of its demotion.
     db.each(entries!("WHERE r.pid = ?1 AND r.level = 2"), [pid], &mut look)
 }
 
-/// The place up to which a pair's records are sources of rules; before the first where none are.
+/// Returns the position up to which a pair's records are sources of rules; -1 if none are.
 fn consolidated_to(db: &Db, pid: i64) -> Result<i64> {
     let newest = "SELECT pid, as_of, rule, seal FROM promotion WHERE pid = ?1 ORDER BY as_of DESC LIMIT 1";
     let found = db.first(newest, [pid], |columns| Ok(sealed_promotion(columns)?.0))?;
     Ok(found.unwrap_or(-1))
 }
 
-/// A space's sums from those of its pairs.
+/// Computes a space's sums from those of its pairs.
 fn sum_of_pairs(db: &Db, sid: i64) -> Result<Accumulators> {
     let mut sum = Accumulators::default();
     db.each(cells!("pair p JOIN cell c ON c.owner = p.pid WHERE p.sid = ?1"), [sid], |columns| {
@@ -358,7 +358,7 @@ fn sum_of_pairs(db: &Db, sid: i64) -> Result<Accumulators> {
     Ok(sum)
 }
 
-/// Writes a row; its number, unless a record with its id is there.
+/// Inserts a row and returns its number; `None` if a record with its id exists.
 fn insert(db: &Db, new: &NewEntry) -> Result<Option<i64>> {
     let Quantum { f, sigma, k } = new.quantum;
     let written = db.change(
@@ -382,7 +382,7 @@ fn insert(db: &Db, new: &NewEntry) -> Result<Option<i64>> {
     Ok((written > 0).then(|| db.conn.last_insert_rowid()))
 }
 
-/// When a record's own attention has surely faded, if it ever does.
+/// Returns the time by which a record's own attention has certainly faded; `None` if it never does.
 pub(crate) fn fading_by(trace: &Trace) -> Option<i64> {
     if !trace.level.fades() {
         return None;
@@ -390,7 +390,7 @@ pub(crate) fn fading_by(trace: &Trace) -> Option<i64> {
     fades_by_us(trace.quantum, trace.moments)
 }
 
-/// A place in the journal as the database holds it.
+/// Converts a journal position to the database's number type.
 pub(crate) fn number(pos: u64) -> i64 {
     i64::try_from(pos).unwrap_or(i64::MAX)
 }

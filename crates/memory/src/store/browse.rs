@@ -1,4 +1,4 @@
-//! Looking around: what an operator asks. It may cost as much as there is.
+//! Queries of the operator. Their cost may grow with the store.
 
 use setpoint_mkct::Potentials;
 use setpoint_protocol::message::Level;
@@ -13,21 +13,21 @@ use crate::store::sqlite::Db;
 use crate::store::sums::{self, Owner};
 use crate::store::tags;
 
-/// Fewest characters of an id that a record is looked up by.
+/// Fewest characters of an id that a record can be found by.
 pub const ID_CHARS_MIN: usize = 4;
-/// Records with the same part of an id that are looked at, to tell one from several.
+/// Records with a matching id that are read, to distinguish one from several.
 const SAME_ID_MAX: usize = 2;
 
-/// Which records.
+/// Selects records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Only this space.
     pub space: Option<String>,
     /// Only this entity.
     pub entity: Option<String>,
-    /// Only those that are of this layer by now.
+    /// Only records that are of this layer now.
     pub level: Option<Level>,
-    /// How many at most.
+    /// Most records to return.
     pub limit: usize,
 }
 
@@ -41,10 +41,10 @@ impl Filter {
 }
 
 impl Store {
-    /// The one record whose id begins or ends with this, dashes or not.
+    /// Returns the one record whose id begins or ends with `part`, with or without dashes.
     ///
     /// # Errors
-    /// When there is none or several, or the store cannot be read.
+    /// When no record or several match, or the store cannot be read.
     pub fn find(&self, part: &str) -> Result<Remembered> {
         let wanted: String = part.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
         let no_id = || MemoryError::NoId { part: part.to_owned() };
@@ -74,7 +74,7 @@ impl Store {
         })
     }
 
-    /// Whether a record has this id, or one had it that was forgotten for good.
+    /// Returns whether a record has this id, or had it and was forgotten permanently.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -84,7 +84,7 @@ impl Store {
         Ok(self.reader().first(sql, [&id[..]], |_| Ok(()))?.is_some())
     }
 
-    /// Records, newest first.
+    /// Returns records, newest first.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -117,7 +117,7 @@ impl Store {
         })
     }
 
-    /// The records that a rule was made of and that are still there, newest first, and how many there are.
+    /// Returns the source records of a rule that still exist, newest first, and their number.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -147,7 +147,7 @@ impl Store {
         })
     }
 
-    /// What is laid down for every task, the oldest first, and what is proposed for that, the newest first.
+    /// Returns the approved proposals for every task, oldest first, and the open ones, newest first.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -164,8 +164,8 @@ impl Store {
         })
     }
 
-    /// A page of all records, oldest first: those behind this place, and the place of the last of them while there may be
-    /// more.
+    /// Returns a page of all records after this position, oldest first, and the position of the last of them while
+    /// there may be more.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -181,7 +181,7 @@ impl Store {
         })
     }
 
-    /// How many records of a pair are summed.
+    /// Returns the number of summed records of a pair.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -193,7 +193,7 @@ impl Store {
         })
     }
 
-    /// The sums of a pair at each of these moments, if nothing comes in.
+    /// Returns the sums of a pair at each of these moments, assuming no further records.
     ///
     /// # Errors
     /// When the store cannot be read.

@@ -1,4 +1,4 @@
-//! Holding the store against itself: every row against its seal, every running sum against the plain one.
+//! Checks the store for consistency: every row against its seal, every running sum against the plain one.
 
 use std::collections::BTreeMap;
 
@@ -15,26 +15,26 @@ use crate::store::sqlite::Db;
 use crate::store::sums::{self, Owner};
 use crate::store::tags::{self, sealed_task};
 
-/// How far a running sum may be from the plain one, as a share of the attention.
+/// Largest allowed difference of a running sum from the plain one, relative to the attention.
 pub const ERROR_MAX: f64 = 1e-9;
 
-/// What a check looked at.
+/// The extent of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Checked {
-    /// Records.
+    /// Number of records.
     pub records: u64,
-    /// Running sums of pairs and of tools.
+    /// Number of running sums of pairs and tools.
     pub sums: u64,
-    /// The greatest difference of a running sum from the plain one, as a share of the attention.
+    /// Largest difference of a running sum from the plain one, relative to the attention.
     pub error: f64,
 }
 
 impl Store {
-    /// Reads everything, at the cost of reading everything.
+    /// Checks every row and sum of the store.
     ///
     /// # Errors
-    /// When the store cannot be read or is damaged: a row that is not what was written, an index that does not fit, or a
-    /// running sum that is not that of its records.
+    /// When the store cannot be read or is damaged: a row does not match its seal, an index does not match the records,
+    /// or a running sum is wrong.
     pub fn check(&self, now: Timestamp) -> Result<Checked> {
         let mut db = self.dreamer();
         db.look(|db| {
@@ -53,7 +53,7 @@ impl Store {
     }
 }
 
-/// Every row against its seal, and what fades against the list of it; how many records there are.
+/// Checks every row against its seal, and fading records against their index. Returns the number of records.
 fn check_rows(db: &Db) -> Result<u64> {
     crate::store::database::cursor(db)?;
     db.all("SELECT tid, id, ended_pos, seal FROM task", (), |columns| sealed_task(columns).map(|_| ()))?;
@@ -106,7 +106,7 @@ fn check_space(db: &Db, sid: i64, now: Timestamp, checked: &mut Checked) -> Resu
     Ok(())
 }
 
-/// The count of each task's records among those of a tool that are summed.
+/// Checks the count of each task's records among the summed ones of a tool.
 fn check_tasks(db: &Db, sid: i64) -> Result<()> {
     let mut tasks: BTreeMap<i64, u64> = BTreeMap::new();
     db.each(entries!("JOIN pair o ON o.pid = r.pid WHERE o.sid = ?1"), [sid], |columns| {

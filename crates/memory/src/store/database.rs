@@ -1,4 +1,4 @@
-//! The store: one database in a directory, shared by every process that opens it.
+//! The store: one database in a directory, shared by all processes that open it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -15,42 +15,42 @@ use crate::store::limits::{BATCH_MAX, LOCK_WAIT_MS};
 use crate::store::sqlite::{Access, DATABASE, Db, FileId, Identity, Seal, create, identify};
 use crate::store::words;
 
-/// The name of the place up to which the journal was taken in.
+/// Name of the journal position that the store has reached.
 const JOURNAL: &str = "journal";
-/// The name of the place where the operator last said whether models may be told everything; below zero for a no.
+/// Name of the journal position at which the operator last decided about sharing; negative for a refusal.
 const SHARED: &str = "shared";
-/// Folders of damaged databases that are kept at most; a person has to look at them before there are more.
+/// Most folders of damaged databases; with more, opening fails until a person has looked at them.
 const ASIDE_MAX: u32 = 999;
-/// Held by whoever puts a database aside.
+/// Lock file that is held while a database is set aside.
 const ASIDE_LOCK: &str = "aside.lock";
-/// How often a damaged database is put aside before its successor is given up as well.
+/// Most times that a damaged database is set aside before opening fails.
 const TRIES_MAX: u32 = 3;
 
-/// Events of a batch up to which their records are indexed by words with it: a longer one is indexed later.
+/// Most events of a batch that is indexed by words at once; a longer batch is indexed later.
 const INDEXED_AT_ONCE_MAX: usize = 16;
 
-/// The least that a database which holds anything is long.
+/// Least length of a database that holds anything.
 const PAGE_BYTES_MIN: u64 = 512;
 
-/// What an acknowledged transaction survives.
+/// What a committed transaction survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// A power cut: each commit is synced.
     Commit,
-    /// The death of this process. A power cut may take the last commits along, and the place in the journal with them:
-    /// what is lost is taken in again.
+    /// The death of this process. A power cut may lose the last commits together with their journal position; they are
+    /// applied again.
     #[default]
     Checkpoint,
 }
 
-/// How to open a store.
+/// Options for opening a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How long to wait for another process's lock, in milliseconds.
+    /// Time to wait for another process's lock, in milliseconds.
     pub lock_wait_ms: u64,
-    /// What an acknowledged transaction survives.
+    /// What a committed transaction survives.
     pub durability: Durability,
-    /// Refuses to grow the database beyond this many pages of 4 KiB, as a full disk would; `None` for no bound.
+    /// Most pages of 4 KiB that the database may have, as on a full disk; `None` for no limit.
     pub database_pages_max: Option<u32>,
 }
 
@@ -60,10 +60,10 @@ impl Default for Options {
     }
 }
 
-/// What an opening found.
+/// The result of opening a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenReport {
-    /// There was no database, or none that could be used: the journal is to be taken in from its beginning.
+    /// There was no usable database: the journal has to be applied from its beginning.
     pub is_new: bool,
     /// Where a damaged database was put, and what was wrong with it.
     pub aside: Option<(PathBuf, String)>,
@@ -73,10 +73,10 @@ pub struct OpenReport {
 pub struct Store {
     path: PathBuf,
     options: Options,
-    /// One transaction at a time writes.
+    /// The connection for writes, one transaction at a time.
     writer: Mutex<Db>,
     reader: Mutex<Db>,
-    /// For what reads much: nobody who asks waits behind it.
+    /// The connection for large reads, so that questions do not wait for them.
     dreamer: Mutex<Db>,
 }
 
@@ -88,11 +88,12 @@ struct Connections {
 }
 
 impl Store {
-    /// Opens the store in this directory, or makes one. A database that is damaged is kept aside and a new one made; one
-    /// of a newer format is left alone.
+    /// Opens the store in this directory, or creates one. Sets a damaged database aside and creates a new one; does not
+    /// touch one of a newer format.
     ///
     /// # Errors
-    /// When the directory cannot be used, a newer program wrote the store, or another process holds it for too long.
+    /// When the directory cannot be used, a newer program wrote the store, or another process holds its lock for too
+    /// long.
     pub fn open(dir: &Path, options: &Options) -> Result<(Self, OpenReport)> {
         own::create_dir(dir).map_err(|source| MemoryError::io(dir, source))?;
         let path = dir.join(DATABASE);
@@ -103,11 +104,11 @@ impl Store {
         Ok((Store { path, options: *options, writer, reader, dreamer }, report))
     }
 
-    /// Puts the database aside, damaged as it was found to be, and begins with an empty one; where it is now. Nothing is put
-    /// aside where another process has done so already.
+    /// Sets the damaged database aside, creates an empty one and returns the old one's new path; `None` if another
+    /// process did so already.
     ///
     /// # Errors
-    /// When it cannot be moved or no new one made.
+    /// When the database cannot be moved or a new one cannot be created.
     pub fn replace(&self) -> Result<Option<PathBuf>> {
         let (mut writer, mut reader, mut dreamer) = (self.writer(), self.reader(), self.dreamer());
         let aside = set_aside(&self.path, writer.file())?;
@@ -116,11 +117,12 @@ impl Store {
         Ok(aside)
     }
 
-    /// Begins again from the journal's first row, for a journal that has lost rows that were taken in up to `from`. What was
-    /// known is put aside; what was forgotten stays so. Nothing is done where memory does not stand at `from`.
+    /// Starts again from the journal's first row, because the journal has lost rows that were applied up to `from`.
+    /// Sets the records aside, but what was forgotten stays forgotten. Does nothing if the store is not at position
+    /// `from`.
     ///
     /// # Errors
-    /// When the database cannot be moved or no new one made.
+    /// When the database cannot be moved or a new one cannot be created.
     pub fn start_over(&self, from: u64) -> Result<()> {
         if self.cursor()? != from {
             return Ok(());
@@ -137,13 +139,13 @@ impl Store {
         })
     }
 
-    /// The database's file.
+    /// Returns the path of the database.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The place up to which the journal was taken in.
+    /// Returns the journal position up to which the store is.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -151,7 +153,8 @@ impl Store {
         cursor(&self.reader())
     }
 
-    /// Whether models may be told what was learnt without them, as the operator last said; `None` where nothing was said.
+    /// Returns whether models may see what was learnt without them, as the operator last decided; `None` if they have
+    /// not decided.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -159,11 +162,11 @@ impl Store {
         is_shared(&self.reader())
     }
 
-    /// Takes in what the journal holds from `from` up to `to`, all of it in one transaction that is as durable as the
-    /// store was opened to be when this returns. Where another process has taken it in meanwhile, nothing is done.
+    /// Applies the journal's events from `from` up to `to` in one transaction, as durable as the options say. Does
+    /// nothing if another process has applied them.
     ///
     /// # Errors
-    /// When nothing was taken in: the disk is full, the store is locked or damaged.
+    /// When nothing was applied: the disk is full, or the store is locked or damaged.
     pub fn apply(&self, from: u64, events: &[Event], to: u64) -> Result<Taken> {
         if events.len() > BATCH_MAX {
             return Err(MemoryError::TooMany { what: "events", count: events.len(), max: BATCH_MAX });
@@ -198,13 +201,13 @@ impl Store {
         self.dreamer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The writer, unless somebody is at it.
+    /// Returns the writer, unless it is in use.
     pub(crate) fn idle_writer(&self) -> Option<MutexGuard<'_, Db>> {
         self.writer.try_lock().ok()
     }
 }
 
-/// Connects to the database, or, where it is damaged, to a new one in its place.
+/// Connects to the database; if it is damaged, to a new one in its place.
 fn connect_or_replace(path: &Path, options: &Options, report: &mut OpenReport) -> Result<Connections> {
     for _ in 0..TRIES_MAX {
         let file = FileId::of(path);
@@ -224,7 +227,7 @@ fn connect_or_replace(path: &Path, options: &Options, report: &mut OpenReport) -
 fn connect(path: &Path, options: &Options) -> Result<Connections> {
     let length = make_database(path)?;
     if (1..PAGE_BYTES_MIN).contains(&length) {
-        // SQLite would take it for an empty one, and write over it.
+        // SQLite would treat it as empty and overwrite it.
         return Err(MemoryError::damaged(path, "it is too short for a database"));
     }
     let mut writer = Db::connect(path, Access::Write, options)?;
@@ -248,8 +251,8 @@ impl std::fmt::Debug for Store {
     }
 }
 
-/// Puts a database aside, for a person to look at; where it is now. `None` where another file than `file` has its name by
-/// now: another process has put it aside, and what is there is sound.
+/// Moves a database aside for a person to look at and returns its new path. Returns `None` if another file than `file`
+/// has its name now: another process has moved it, and the present one is sound.
 fn set_aside(path: &Path, file: Option<FileId>) -> Result<Option<PathBuf>> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let lock = dir.join(ASIDE_LOCK);
@@ -260,7 +263,7 @@ fn set_aside(path: &Path, file: Option<FileId>) -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     let aside = free_folder(dir)?;
-    // The log goes first: a database with another's log would be damaged in its turn.
+    // The log goes first: a database with another one's log would be damaged too.
     for name in ["memory.db-wal", "memory.db-shm", DATABASE] {
         let from = dir.join(name);
         match fs::rename(&from, aside.join(name)) {
@@ -272,7 +275,7 @@ fn set_aside(path: &Path, file: Option<FileId>) -> Result<Option<PathBuf>> {
     Ok(Some(aside))
 }
 
-/// A folder that was not there before.
+/// Creates a folder with an unused name.
 fn free_folder(dir: &Path) -> Result<PathBuf> {
     let mut n = 1_u32;
     loop {
@@ -285,23 +288,23 @@ fn free_folder(dir: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The number of the newest record.
+/// Returns the number of the newest record.
 pub(crate) fn last_rid(db: &Db) -> Result<i64> {
     let last = db.first("SELECT MAX(rid) FROM record", (), |columns| columns.optional_int(0))?;
     Ok(last.flatten().unwrap_or(0))
 }
 
-/// The place in the journal, as this state of the database has it.
+/// Returns the journal position of this state of the database.
 pub(crate) fn cursor(db: &Db) -> Result<u64> {
     Ok(place(db, JOURNAL)?.and_then(|pos| u64::try_from(pos).ok()).unwrap_or(0))
 }
 
-/// What the operator last said of sharing.
+/// Returns the operator's last decision about sharing.
 pub(crate) fn is_shared(db: &Db) -> Result<Option<bool>> {
     Ok(place(db, SHARED)?.map(|pos| pos > 0))
 }
 
-/// Notes what the operator says of sharing, at this place of the journal.
+/// Stores the operator's decision about sharing, with its journal position.
 pub(crate) fn set_shared(db: &Db, is_allowed: bool, pos: u64) -> Result<()> {
     let pos = number(pos);
     set_place(db, SHARED, if is_allowed { pos } else { -pos })
@@ -331,7 +334,7 @@ fn place_seal(name: &str, pos: i64) -> i64 {
     Seal::of("place").bytes(name.as_bytes()).int(pos).value()
 }
 
-/// Makes an empty file that only its owner can read, unless there is one; how long it is.
+/// Creates an empty file that only its owner can read, unless it exists; returns its length.
 fn make_database(path: &Path) -> Result<u64> {
     let failed = |source| MemoryError::io(path, source);
     match own::create_new(path) {

@@ -1,4 +1,4 @@
-//! The Dreamer's passes: what they find, and what they forget. Rules are made and demoted by acts in the journal, not here.
+//! The queries and deletions of the Dreamer's passes. Rules are made and demoted by acts in the journal, not here.
 
 use setpoint_mkct::consolidation::{is_bankrupt, is_forgotten};
 use setpoint_mkct::tags::{HYPOTHESIS_SPACE, TASK_SPACE};
@@ -23,30 +23,30 @@ pub struct Candidate {
     pub space: String,
     /// Its entity.
     pub entity: String,
-    /// The rule that they make.
+    /// The kind of rule that they make.
     pub rule: Rule,
     /// Its sums.
     pub potentials: Potentials,
-    /// The newest of its records that speak the same way, newest first.
+    /// Its newest records of the same sign, newest first.
     pub lessons: Vec<Remembered>,
-    /// The place in the journal up to which its records are the rule's sources.
+    /// Journal position up to which its records are the rule's sources.
     pub as_of: u64,
 }
 
-/// What a pass of forgetting did.
+/// The result of a pass of forgetting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
-    /// Records that had faded.
+    /// Number of faded records deleted.
     pub faded: u64,
-    /// Outputs of tasks that have ended.
+    /// Number of deleted outputs of tasks that have ended.
     pub outputs: u64,
     /// Whether there may be more.
     pub has_more: bool,
 }
 
 impl Store {
-    /// The rules that the evidence has turned against, with what is left of their standing. What the operator states
-    /// does not go bankrupt.
+    /// Returns the rules that the evidence has turned against, with their remaining strength. Facts of the operator
+    /// cannot go bankrupt.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -68,7 +68,7 @@ impl Store {
         })
     }
 
-    /// Pairs that are due for a rule, at most `limit`.
+    /// Returns the pairs that are due for a rule, at most `limit`.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -77,7 +77,7 @@ impl Store {
         db.look(|db| {
             let mut found = Vec::new();
             each_pair(db, |pid, sums| {
-                // Most pairs are out of the question whatever they are about.
+                // Excludes most pairs before their names are read.
                 let potentials = of_pair(db, pid, sums, now)?;
                 if let Some(rule) = Thresholds::FACTS.promotion(potentials)
                     && let Some(candidate) = candidate(db, pid, sums.count(), rule, potentials)?
@@ -90,11 +90,11 @@ impl Store {
         })
     }
 
-    /// Deletes for good what has faded and the outputs of tasks that have ended, in one transaction: at most `limit` records
-    /// that have faded, and tasks' outputs until they are as many.
+    /// Deletes faded records and the outputs of ended tasks in one transaction: at most `limit` faded records, and
+    /// outputs until there are `limit` of them.
     ///
     /// # Errors
-    /// When nothing was deleted: the disk is full, the store is locked or damaged.
+    /// When nothing was deleted: the disk is full, or the store is locked or damaged.
     pub fn forget_faded(&self, now: Timestamp, limit: usize) -> Result<Forgotten> {
         self.writer().transact(|db| {
             let mut batch = Batch::new(db);
@@ -123,7 +123,7 @@ impl Store {
     }
 }
 
-/// Forgets what tasks that have ended kept for their later rounds.
+/// Deletes the outputs that ended tasks kept for their later rounds.
 fn forget_outputs(batch: &mut Batch<'_>, limit: usize, forgotten: &mut Forgotten) -> Result<()> {
     let max = i64::try_from(limit).unwrap_or(i64::MAX);
     let ended = "SELECT tid, id, ended_pos, seal FROM task WHERE ended_pos IS NOT NULL LIMIT ?1";
@@ -152,13 +152,13 @@ fn forget_outputs(batch: &mut Batch<'_>, limit: usize, forgotten: &mut Forgotten
     Ok(())
 }
 
-/// Facts need less than what was learnt by doing, so a pair counts as one of facts only if nothing else is in it; `count`
-/// records are summed in it.
+/// Returns the pair as a candidate. Facts need less evidence than experience, so a pair counts as one of facts only if
+/// it has nothing else; `count` of its records are summed.
 fn candidate(db: &Db, pid: i64, count: u64, rule: Rule, potentials: Potentials) -> Result<Option<Candidate>> {
     let mut entries = newest_entries(db, pid, LESSONS_LOOKED_AT_MAX)?;
     entries.retain(|entry| entry.trace().is_summed());
     let is_short = entries.len() as u64 == count && entries.len() <= LESSONS_MAX;
-    // What speaks the other way is no lesson of this rule.
+    // A record of the opposite sign is not a lesson of this rule.
     entries.retain(|entry| Rule::of_sigma(entry.trace().quantum.sigma) == Some(rule));
     entries.truncate(LESSONS_MAX);
     let lessons = entries.iter().map(|entry| entry.remembered(db)).collect::<Result<Vec<_>>>()?;
@@ -169,14 +169,14 @@ fn candidate(db: &Db, pid: i64, count: u64, rule: Rule, potentials: Potentials) 
         return Ok(None);
     }
     let (space, entity) = tags::names(db, pid)?;
-    // What was only made up rests on no task, however often it was made up.
+    // Hypotheses come from no task, no matter how often they were made.
     if space.starts_with(HYPOTHESIS_SPACE) {
         return Ok(None);
     }
     Ok(Some(Candidate { space, entity, rule, potentials, lessons, as_of: cursor(db)? }))
 }
 
-/// Goes through the sums of all pairs, in bounded memory, until `take` has enough.
+/// Calls `take` with the sums of each pair, in bounded memory, until it returns `false`.
 fn each_pair(db: &Db, mut take: impl FnMut(i64, &Accumulators) -> Result<bool>) -> Result<()> {
     let mut cells: Vec<Cell> = Vec::new();
     let mut current = None;

@@ -1,94 +1,94 @@
-//! Everything that can go wrong with the store. Each text completes "failed to …".
+//! The errors of the store. Each text completes "failed to …".
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use setpoint_protocol::MegramId;
 
-/// What the store does.
+/// The result of an operation of the store.
 pub type Result<T> = std::result::Result<T, MemoryError>;
 
-/// What went wrong, and with what.
+/// Why an operation of the store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// The disk or the quota is full. Nothing of the batch was kept; it can be applied again when there is room.
+    /// The disk or the quota is full. Nothing of the batch was stored; it can be applied again when there is space.
     #[error("write to the memory at {}: no space is left on the device", path.display())]
     NoSpace {
-        /// The database.
+        /// Path of the database.
         path: PathBuf,
     },
-    /// Another process kept the memory locked for longer than this one waits.
+    /// Another process held the lock for longer than this one waits.
     #[error("lock the memory at {}: another process has held it for {waited_ms} ms", path.display())]
     Locked {
-        /// The database.
+        /// Path of the database.
         path: PathBuf,
-        /// How long this process waited, in milliseconds.
+        /// Time waited, in milliseconds.
         waited_ms: u64,
     },
-    /// The directory or a file in it may not be written.
+    /// The directory or a file in it is read-only.
     #[error("write to the memory at {}: it is read-only", path.display())]
     ReadOnly {
-        /// The database.
+        /// Path of the database.
         path: PathBuf,
     },
-    /// A newer program wrote it. It is left as it is.
+    /// A newer program wrote the database. It is not changed.
     #[error("open the memory at {}: it has format {found}, and this program knows formats up to {known}", path.display())]
     FormatTooNew {
-        /// The database.
+        /// Path of the database.
         path: PathBuf,
-        /// Its format.
+        /// Format of the database.
         found: i64,
-        /// The newest format that this program reads.
+        /// Newest format that this program reads.
         known: i64,
     },
-    /// A part of it does not hold what was written. It can be set aside and made anew from the journal.
+    /// A part of the database is not what was written. It can be set aside and rebuilt from the journal.
     #[error("read the memory at {}: {what}", path.display())]
     Damaged {
-        /// The database.
+        /// Path of the database.
         path: PathBuf,
-        /// What, in words.
+        /// What is damaged.
         what: String,
     },
     /// The operating system refused a file operation.
     #[error("use {}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// SQLite failed in a way that has no name of its own here.
+    /// SQLite failed in a way without a variant of its own here.
     #[error("use the memory at {}: {message} (code {code})", path.display())]
     Storage {
-        /// The database.
+        /// Path of the database.
         path: PathBuf,
-        /// SQLite's extended code.
+        /// SQLite's extended error code.
         code: i32,
-        /// SQLite's words.
+        /// SQLite's message.
         message: String,
     },
-    /// There is more of something than the limit allows.
+    /// A limit was exceeded.
     #[error("use {count} {what}: at most {max} are allowed")]
     TooMany {
-        /// What there is too much of.
+        /// What there are too many of.
         what: &'static str,
-        /// How many were given.
+        /// The number given.
         count: usize,
         /// The limit.
         max: usize,
     },
-    /// What is no id of a record, nor the beginning or the end of one.
+    /// The text cannot be part of a record's id.
     #[error("find a record whose id begins or ends with {part:?}")]
     NoId {
-        /// What was asked for.
+        /// The text.
         part: String,
     },
-    /// Several records' ids begin or end alike.
+    /// The ids of several records begin or end with the text.
     #[error("find the one record whose id begins or ends with {part:?}: there are {ids}")]
     SeveralIds {
-        /// What was asked for.
+        /// The text.
         part: String,
-        /// Some that do.
+        /// Some of the ids.
         ids: String,
     },
     /// No record has the id.
@@ -108,7 +108,7 @@ impl MemoryError {
         Self::Damaged { path: path.to_owned(), what: what.into() }
     }
 
-    /// Whether the database should be set aside and made anew.
+    /// Returns whether the database should be set aside and rebuilt.
     #[must_use]
     pub const fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. })

@@ -1,19 +1,19 @@
-//! What the journal tells memory.
+//! The events of the journal that concern memory.
 
 use setpoint_protocol::memory::MemoryAct;
 use setpoint_protocol::message::{Megram, NegativeFeedback};
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
 
-/// Something that happened, at its place in the journal.
+/// An event, with its journal position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// The row's place.
+    /// Position of the row.
     pub pos: u64,
-    /// What it was.
+    /// The event.
     pub what: Happening,
 }
 
-/// What happened.
+/// The kinds of events.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Happening {
     /// A task wrote a record.
@@ -23,47 +23,47 @@ pub enum Happening {
         /// The record.
         megram: Box<Megram>,
     },
-    /// A task's end speaks against a rule that it applied or overrode.
+    /// The end of a task is evidence against a rule that it applied or overrode.
     Contradicted {
         /// The task.
         task: TaskId,
-        /// The id of the record that comes of it.
+        /// Id of the resulting record.
         id: MegramId,
-        /// When.
+        /// Time of the feedback.
         at: Timestamp,
         /// The rule, and what happened.
         feedback: Box<NegativeFeedback>,
         /// The language models of the task.
         known_to: Vec<String>,
     },
-    /// A task has ended: what was kept for its later rounds is of no more use.
+    /// A task has ended: the outputs kept for its later rounds are no longer needed.
     Ended {
         /// The task.
         task: TaskId,
     },
-    /// Something that belongs to no task.
+    /// A change outside tasks.
     Act(Box<MemoryAct>),
 }
 
-/// What became of a batch of events.
+/// The result of applying a batch of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// Records that are new.
+    /// Number of new records.
     pub written: u64,
-    /// Records that were there already, or that were forgotten for good.
+    /// Number of records that existed, or were forgotten permanently.
     pub known: u64,
-    /// Records that cannot be kept: numbers out of their range, or more bytes than a record may have.
+    /// Number of rejected records: a number is out of range, or the record is too long.
     pub refused: u64,
 }
 
-/// Whether a batch was taken.
+/// Whether a batch was applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// All of it.
+    /// The whole batch was applied.
     Applied(Applied),
-    /// Nothing of it: memory stands at another place of the journal than the batch follows.
+    /// Rejected: the batch does not start at the store's journal position.
     Elsewhere {
-        /// Where.
+        /// The store's position.
         cursor: u64,
     },
 }

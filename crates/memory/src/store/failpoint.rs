@@ -1,21 +1,21 @@
-//! Where a crash test kills this process: at the n-th transaction that it commits. Does nothing without the feature
+//! Kills this process for crash tests, at the n-th transaction that it commits. Does nothing without the feature
 //! `failpoints`.
 
-/// A place in the life of a commit.
+/// A moment of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Point {
-    /// Before it.
+    /// Before the commit.
     Before,
-    /// After it.
+    /// After the commit.
     After,
 }
 
-/// Counts the commit that is about to happen, and says whether it is the chosen one.
+/// Counts the commit that is about to happen, and returns whether it is the chosen one.
 pub(crate) fn count() -> bool {
     armed::count()
 }
 
-/// Ends the process here, if this is the place and `due` the commit.
+/// Ends the process if this is the chosen moment and `due` is set.
 pub(crate) fn reach(point: Point, due: bool) {
     if due {
         armed::reach(point);
@@ -40,7 +40,7 @@ mod armed {
 
     use super::Point;
 
-    /// `before:7` or `after:7`.
+    /// Holds `before:7` or `after:7`.
     const VARIABLE: &str = "SETPOINT_MEMORY_FAILPOINT";
 
     static COMMITS: AtomicU64 = AtomicU64::new(0);
@@ -78,7 +78,7 @@ mod armed {
         Some((point, n.parse().ok().filter(|n| *n > 0)?))
     }
 
-    /// A crash test that does not crash where it should must not pass.
+    /// Ends the process with an error: a crash test that does not crash must not pass.
     fn give_up(why: &str) -> ! {
         eprintln!("{why}");
         std::process::exit(70);

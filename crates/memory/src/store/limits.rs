@@ -1,4 +1,4 @@
-//! Every bound of the store, by name.
+//! The limits of the store.
 
 /// Longest space or entity, in bytes.
 pub const TAG_BYTES_MAX: usize = 4_096;
@@ -8,15 +8,15 @@ pub const RECORD_BYTES_MAX: usize = 1 << 20;
 pub const BATCH_MAX: usize = 8_192;
 /// Most records, rules or pairs in one listing.
 pub const LIST_MAX: usize = 10_000;
-/// How long to wait for another process's lock unless told otherwise, in milliseconds.
+/// Default time to wait for another process's lock, in milliseconds.
 pub const LOCK_WAIT_MS: u64 = 5_000;
-/// Distinct tasks that a tool's count goes up to.
+/// Largest count of distinct tasks of a tool.
 pub const TASKS_COUNTED_MAX: u32 = 1_000;
-/// Newest lessons that a rule is made of.
+/// Most lessons, the newest ones, that a rule is made from.
 pub const LESSONS_MAX: usize = 8;
-/// Newest records of a pair among which these are looked for.
+/// Most records of a pair, the newest ones, that are searched for lessons.
 pub const LESSONS_LOOKED_AT_MAX: usize = 256;
-/// Pairs of a tool that are looked at for calls to avoid: those that were seen first last.
+/// Most pairs of a tool that are searched for calls to avoid, the youngest pairs first.
 pub const AVOIDED_PAIRS_MAX: usize = 256;
-/// Spaces of tools in one listing.
+/// Most spaces of tools in one listing.
 pub const TOOLS_MAX: usize = 256;

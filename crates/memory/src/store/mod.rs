@@ -1,17 +1,17 @@
-//! Memory on disk (SPEC 7): records of experience, their running sums, the rules that were made of them, and what was
-//! forgotten.
+//! Memory on disk (SPEC 7): records of experience, their running sums, the rules made from them, and the ids of forgotten
+//! records.
 //!
-//! The store is a projection of the journal. Everything that changes it is an [`Event`] with a place in the journal, and
-//! [`Store::apply`] takes events in together with that place, in one transaction: what was published before a crash is in
-//! memory after it, exactly once, and a store that is lost or damaged is made anew by taking the journal in from its
-//! beginning ([`Store::replace`], [`Store::start_over`]). Two things are done without an event, since they follow from the rest: what has faded is deleted
-//! ([`Store::forget_faded`]), and when a rule was last recalled is noted.
+//! The store is a projection of the journal. Everything that changes it is an [`Event`] with a journal position, and
+//! [`Store::apply`] applies events together with that position in one transaction. So what was published before a crash
+//! is in memory after it, exactly once, and a lost or damaged store is rebuilt by applying the journal from its
+//! beginning ([`Store::replace`], [`Store::start_over`]). Two changes need no event, since they follow from the rest:
+//! faded records are deleted ([`Store::forget_faded`]), and the last recall of a rule is noted.
 //!
-//! It never decides what becomes a rule and never formats text for a prompt; the arithmetic is `setpoint-mkct`'s.
+//! It never decides what becomes a rule and never formats text for a prompt; the arithmetic is in `setpoint-mkct`.
 //!
-//! Reading order: [`event`] (what comes in), `database` (opening, taking in), `record` and `sums` (how it lies in the
-//! database), `batch` and `apply` (what an event changes), `query` (what a task asks), `browse` (what an operator asks), `words` (what is found by words), `dream` (what the Dreamer needs),
-//! `check`.
+//! Reading order: [`event`] (the input), `database` (opening, applying), `record` and `sums` (the layout in the
+//! database), `batch` and `apply` (what an event changes), `query` (what a task asks), `browse` (what an operator
+//! asks), `words` (search by words), `dream` (what the Dreamer needs), `check`.
 
 mod apply;
 mod batch;

@@ -1,4 +1,4 @@
-//! What memory can be asked.
+//! The queries of tasks.
 
 use setpoint_mkct::tags::TOOL_SPACE;
 use setpoint_mkct::{Accumulators, Action, Potentials, Sum};
@@ -13,63 +13,63 @@ use crate::store::sqlite::Db;
 use crate::store::sums::{self, Owner, cells};
 use crate::store::tags;
 
-/// Sums of a tool over all its targets.
+/// The sums of a tool over all its targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ToolSums {
     /// The sums.
     pub potentials: Potentials,
-    /// Tasks whose records are summed; counted up to [`TASKS_COUNTED_MAX`].
+    /// Tasks whose records are summed, at most [`TASKS_COUNTED_MAX`].
     pub tasks: u32,
 }
 
-/// A pair that something is remembered of.
+/// A pair with summed records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairSums {
     /// Its space.
     pub space: String,
     /// Its entity.
     pub entity: String,
-    /// Records that are summed.
+    /// Number of summed records.
     pub count: u64,
     /// Its sums.
     pub potentials: Potentials,
 }
 
-/// A pair that speaks against what it names.
+/// A pair whose sums advise against its target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Avoided {
     /// Its entity.
     pub entity: String,
     /// Its sums.
     pub potentials: Potentials,
-    /// The constraint in force, or the newest record against it.
+    /// The constraint in force, or the newest record against the target.
     pub evidence: Remembered,
 }
 
-/// How much there is.
+/// The size of the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Records, whatever became of them.
+    /// Records of any state.
     pub records: u64,
-    /// Those that are summed.
+    /// Summed records.
     pub summed: u64,
     /// Rules in force.
     pub rules: u64,
-    /// What the operator stated.
+    /// Facts that the operator stated.
     pub facts: u64,
-    /// Pairs of tags.
+    /// Pairs of space and entity.
     pub pairs: u64,
-    /// Records that were forgotten at the operator's word.
+    /// Records that the operator had forgotten.
     pub forgotten: u64,
-    /// The place up to which the journal was taken in.
+    /// Journal position up to which the store is.
     pub cursor: u64,
-    /// Bytes of the database, without its log.
+    /// Size of the database in bytes, without its log.
     pub bytes: u64,
 }
 
 impl Store {
-    /// The sums of a pair: M_attention and M_decision at this moment. What this costs does not grow with the number of
-    /// records, but for a moment before the latest of them.
+    /// Returns the sums of a pair, M_attention and M_decision, at this moment. The cost does not grow with the number
+    /// of records, except for a moment before the latest of them.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -90,7 +90,8 @@ impl Store {
         }
     }
 
-    /// The same from the records one by one: what the sums are held against. Costs as much as there are.
+    /// Computes the same sums from the records one by one, to check the running sums. The cost grows with the number of
+    /// records.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -102,7 +103,7 @@ impl Store {
         }
     }
 
-    /// The sums of a tool's space over all its entities.
+    /// Returns the sums of a tool's space over all its entities.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -128,13 +129,13 @@ impl Store {
         })
     }
 
-    /// The spaces of tools.
+    /// Returns the spaces of tools.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn tool_spaces(&self) -> Result<Vec<String>> {
         let after = TOOL_SPACE.as_bytes();
-        // `;` is what follows `:`.
+        // `;` is the character after `:`.
         let before = b"tool;".as_slice();
         self.reader().all(
             "SELECT space FROM space WHERE space >= ?1 AND space < ?2 ORDER BY space LIMIT ?3",
@@ -143,8 +144,8 @@ impl Store {
         )
     }
 
-    /// The pairs of a space whose sums say Avoid, or that have a constraint in force; of the [`AVOIDED_PAIRS_MAX`] youngest
-    /// pairs of which something is summed, and of as many with rules.
+    /// Returns the pairs of a space whose sums say Avoid, or that have a constraint in force. Searches the
+    /// [`AVOIDED_PAIRS_MAX`] youngest pairs with summed records, and as many with rules.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -175,7 +176,7 @@ impl Store {
         })
     }
 
-    /// The newest records of a pair of the layers M and K, those that went into a rule included.
+    /// Returns the newest records of a pair in the layers M and K, including sources of rules.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -187,7 +188,7 @@ impl Store {
         })
     }
 
-    /// Those of a pair's newest records that are summed and say most at this moment, either way, the strongest first.
+    /// Returns the strongest of a pair's newest summed records at this moment, of either sign, strongest first.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -210,7 +211,7 @@ impl Store {
         })
     }
 
-    /// The rules and facts of a pair that are in force. Asking recalls them, which is noted unless somebody is writing.
+    /// Returns the rules and facts of a pair that are in force, and notes the recall unless the writer is busy.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -219,7 +220,7 @@ impl Store {
         if rules.is_empty() {
             return Ok(rules);
         }
-        // Nobody waits for that: who asks wants the answer.
+        // The note is not worth a wait: the caller needs the answer.
         if let Some(mut db) = self.idle_writer() {
             let noted =
                 db.transact_at_once(|db| rules.iter().try_for_each(|rule| touch(db, &rule.megram.id, now)));
@@ -230,7 +231,7 @@ impl Store {
         Ok(rules)
     }
 
-    /// The same, without recalling them.
+    /// Returns the same without noting a recall.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -246,7 +247,7 @@ impl Store {
         })
     }
 
-    /// All rules and facts that are in force, newest first.
+    /// Returns all rules and facts that are in force, newest first.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -260,10 +261,10 @@ impl Store {
         })
     }
 
-    /// The record with this id.
+    /// Returns the record with this id.
     ///
     /// # Errors
-    /// When there is none, or the store cannot be read.
+    /// When there is no such record, or the store cannot be read.
     pub fn get(&self, id: &MegramId) -> Result<Remembered> {
         let mut db = self.reader();
         db.look(|db| {
@@ -272,7 +273,7 @@ impl Store {
         })
     }
 
-    /// The newest records of all, whatever became of them.
+    /// Returns the newest records of any state.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -284,7 +285,7 @@ impl Store {
         })
     }
 
-    /// The pairs of which something is summed, the youngest pairs first.
+    /// Returns the pairs with summed records, the youngest pairs first.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -300,7 +301,7 @@ impl Store {
         })
     }
 
-    /// The same of the spaces that begin so.
+    /// Returns the same for spaces that begin with `prefix`.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -316,7 +317,7 @@ impl Store {
         })
     }
 
-    /// How much there is.
+    /// Returns the size of the store.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -348,7 +349,7 @@ fn pair_sums(db: &Db, pid: i64, now: Timestamp) -> Result<PairSums> {
     Ok(PairSums { space, entity, count: sums.count(), potentials })
 }
 
-/// A pair's sums at a moment, from its records where the running sums do not reach back so far.
+/// Returns a pair's sums at a moment, computed from its records if the running sums do not reach back so far.
 pub(crate) fn of_pair(db: &Db, pid: i64, sums: &Accumulators, now: Timestamp) -> Result<Potentials> {
     match sums.potentials(now.as_micros()) {
         Some(potentials) => Ok(potentials),
@@ -356,7 +357,7 @@ pub(crate) fn of_pair(db: &Db, pid: i64, sums: &Accumulators, now: Timestamp) ->
     }
 }
 
-/// The newest records of a pair that fade, newest first.
+/// Returns the newest fading records of a pair, newest first.
 pub(crate) fn newest(db: &Db, pid: i64, limit: usize) -> Result<Vec<Remembered>> {
     newest_entries(db, pid, limit)?.iter().map(|entry| entry.remembered(db)).collect()
 }
@@ -397,7 +398,7 @@ fn plain(db: &Db, pid: i64, now: Timestamp) -> Result<Potentials> {
     plain_of(db, [pid], now)
 }
 
-/// The plain sum over the records of these pairs, one by one.
+/// Computes the sums over the records of these pairs, one by one.
 fn plain_of(db: &Db, pids: impl IntoIterator<Item = i64>, now: Timestamp) -> Result<Potentials> {
     let (mut attention, mut decision) = (Sum::default(), Sum::default());
     for pid in pids {
@@ -417,7 +418,7 @@ fn live(db: &Db, entries: Vec<Entry>) -> Result<Vec<Remembered>> {
 
 fn touch(db: &Db, id: &MegramId, now: Timestamp) -> Result<()> {
     let found = db.first(entries!("WHERE r.id = ?1"), [&id_bytes(id)[..]], Entry::read)?;
-    // It may have been forgotten or demoted meanwhile.
+    // The rule may have been forgotten or demoted in the meantime.
     let Some(entry) = found.filter(|entry| !entry.trace().level.fades()) else { return Ok(()) };
     let recalled_us = entry.mark.recalled_us.map_or(now.as_micros(), |at| at.max(now.as_micros()));
     Mark { recalled_us: Some(recalled_us), ..entry.mark }.save(db, entry.rid)

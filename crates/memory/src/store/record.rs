@@ -1,4 +1,4 @@
-//! One record: how it lies in the database, and what it is now.
+//! A record: its layout in the database, and its present state.
 
 use setpoint_mkct::consolidation::demoted;
 use setpoint_mkct::{Level, Moments, Quantum, Trace};
@@ -10,31 +10,31 @@ use crate::store::error::{MemoryError, Result};
 use crate::store::sqlite::{Columns, Db, Seal};
 use crate::store::tags;
 
-/// A record as memory has it now.
+/// A record in its present state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remembered {
-    /// The record, with the content that reflection has given it.
+    /// The record, with reworded content if there is one.
     pub megram: Megram,
-    /// Who wrote it.
+    /// Author of the record.
     pub author: Author,
-    /// The task that it comes from, if it comes from one.
+    /// Task that the record comes from, if any.
     pub task: Option<TaskId>,
-    /// Its place in the journal.
+    /// Journal position.
     pub pos: u64,
-    /// Its numbers now.
+    /// Present numbers.
     pub trace: Trace,
-    /// Whether the operator has approved it, or said it: what the layer T needs.
+    /// Whether the operator approved or stated it, which layer T requires.
     pub is_approved: bool,
-    /// Whether a model has put its content into better words.
+    /// Whether a model has reworded its content.
     pub is_reflected: bool,
-    /// The rule that was made of it, with others.
+    /// The rule that it is a source of.
     pub rule: Option<MegramId>,
-    /// The rule that took its place.
+    /// The rule that superseded it.
     pub superseded_by: Option<MegramId>,
 }
 
 impl Remembered {
-    /// Whether it is a rule in force.
+    /// Returns whether it is a rule in force.
     #[must_use]
     pub fn is_live_rule(&self) -> bool {
         self.trace.level == Level::C && self.superseded_by.is_none()
@@ -61,7 +61,7 @@ pub(crate) struct Entry {
     pub(crate) rid: i64,
     pub(crate) new: NewEntry,
     pub(crate) mark: Mark,
-    /// The place up to which its pair's records are sources of rules.
+    /// Position up to which the records of its pair are sources of rules.
     pub(crate) consolidated_to: i64,
 }
 
@@ -76,22 +76,22 @@ pub(crate) struct NewEntry {
     pub(crate) pos: i64,
     pub(crate) tid: Option<i64>,
     pub(crate) author: Author,
-    /// The Megram's JSON.
+    /// JSON of the Megram.
     pub(crate) body: Vec<u8>,
 }
 
-/// What became of a record.
+/// The later changes of a record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) demoted_us: Option<i64>,
-    /// The journal's place of its demotion.
+    /// Journal position of its demotion.
     pub(crate) demoted_pos: Option<i64>,
-    /// The id of the rule that took its place.
+    /// Id of the rule that superseded it.
     pub(crate) superseded_by: Option<[u8; 16]>,
     pub(crate) recalled_us: Option<i64>,
-    /// The content that reflection has given it, as JSON.
+    /// Reworded content, as JSON.
     pub(crate) insight: Option<Vec<u8>>,
-    /// The journal's place of the operator's approval.
+    /// Journal position of the operator's approval.
     pub(crate) approved_pos: Option<i64>,
 }
 
@@ -142,7 +142,7 @@ impl Entry {
         Ok(Entry { rid, new, mark, consolidated_to })
     }
 
-    /// Its numbers now.
+    /// Returns the present numbers.
     pub(crate) fn trace(&self) -> Trace {
         let NewEntry { level, quantum, created_us, pos, .. } = self.new;
         let Mark { demoted_us, demoted_pos, recalled_us, .. } = self.mark;
@@ -156,7 +156,7 @@ impl Entry {
         }
     }
 
-    /// The record as others see it.
+    /// Returns the record for callers outside the store.
     pub(crate) fn remembered(&self, db: &Db) -> Result<Remembered> {
         let damaged = || db.damaged(format!("the record {} cannot be read", self.rid));
         let mut megram: Megram = serde_json::from_slice(&self.new.body).map_err(|_| damaged())?;
@@ -214,7 +214,7 @@ impl Mark {
             .value()
     }
 
-    /// Writes it down in place of the one before.
+    /// Writes the mark, replacing the one before.
     pub(crate) fn save(&self, db: &Db, rid: i64) -> Result<()> {
         let Mark { demoted_us, demoted_pos, superseded_by, recalled_us, insight, approved_pos } = self;
         db.change(
@@ -235,12 +235,12 @@ impl Mark {
     }
 }
 
-/// The check of a row of `promotion`.
+/// Returns the seal of a row of `promotion`.
 pub(crate) fn promotion_seal(pid: i64, as_of: i64, rule: &[u8]) -> i64 {
     Seal::of("promotion").int(pid).int(as_of).bytes(rule).value()
 }
 
-/// The place and the rule of a promotion, of the columns `pid, as_of, rule, seal`.
+/// Returns position and rule of a promotion, from the columns `pid, as_of, rule, seal`.
 pub(crate) fn sealed_promotion<'a>(columns: &Columns<'a>) -> Result<(i64, &'a [u8])> {
     let (as_of, rule) = (columns.int(1)?, columns.blob(2)?);
     if promotion_seal(columns.int(0)?, as_of, rule) != columns.int(3)? {
@@ -249,7 +249,7 @@ pub(crate) fn sealed_promotion<'a>(columns: &Columns<'a>) -> Result<(i64, &'a [u
     Ok((as_of, rule))
 }
 
-/// The rule that a source at this place of the journal went into: the first that was made after it.
+/// Returns the rule that a source record at this position went into: the first one made after it.
 fn source_of(db: &Db, pid: i64, pos: i64) -> Result<Option<MegramId>> {
     db.first(
         "SELECT pid, as_of, rule, seal FROM promotion WHERE pid = ?1 AND as_of >= ?2 ORDER BY as_of LIMIT 1",
@@ -268,13 +268,13 @@ fn task_of(db: &Db, tid: i64) -> Result<TaskId> {
     found.ok_or_else(|| db.damaged("a record's task is gone"))
 }
 
-/// The sixteen bytes of an id.
+/// Returns the sixteen bytes of an id.
 pub(crate) fn id_bytes(id: &MegramId) -> [u8; 16] {
     let digits = id.as_str().bytes().filter_map(|byte| char::from(byte).to_digit(16));
     digits.fold(0_u128, |number, digit| (number << 4) | u128::from(digit)).to_be_bytes()
 }
 
-/// The id of sixteen bytes.
+/// Returns the id of sixteen bytes.
 pub(crate) fn id_from(bytes: [u8; 16], db: &Db) -> Result<MegramId> {
     let number = u128::from_be_bytes(bytes);
     let part = |shift: u32, digits: u32| (number >> shift) & ((1_u128 << (4 * digits)) - 1);
@@ -308,7 +308,7 @@ const fn level_of(number: i64) -> Option<Level> {
     })
 }
 
-/// The arithmetic's word for a layer.
+/// Converts a layer to the arithmetic's type.
 pub(crate) const fn level(level: message::Level) -> Level {
     match level {
         message::Level::M => Level::M,
@@ -331,7 +331,7 @@ fn author_of(number: i64) -> Option<Author> {
     Author::ALL.into_iter().find(|author| author_number(*author) == number)
 }
 
-/// No record has this id.
+/// Creates the error for an id that no record has.
 pub(crate) fn unknown(id: &MegramId) -> MemoryError {
     MemoryError::Unknown { id: id.clone() }
 }

@@ -1,4 +1,4 @@
-//! The running sums: how the cells of a pair, or of a tool over all its pairs, lie in the database.
+//! The running sums of a pair, or of a tool over all its pairs, as cells in the database.
 
 use setpoint_mkct::{Accumulators, Cell, Sum};
 
@@ -17,12 +17,12 @@ macro_rules! cells {
 }
 pub(crate) use cells;
 
-/// Whose sums they are.
+/// The owner of sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owner {
-    /// A pair's.
+    /// A pair.
     Pair(i64),
-    /// Those of all pairs of a space.
+    /// A space, with the sums of all its pairs.
     Space(i64),
 }
 
@@ -35,7 +35,7 @@ impl Owner {
     }
 }
 
-/// The owner of a cell, and the cell.
+/// Returns the owner of a cell, and the cell.
 pub(crate) fn read(columns: &Columns<'_>) -> Result<(i64, Cell)> {
     let owner = columns.int(0)?;
     let cell = Cell {
@@ -53,14 +53,14 @@ pub(crate) fn read(columns: &Columns<'_>) -> Result<(i64, Cell)> {
     Ok((owner, cell))
 }
 
-/// The sums of one owner.
+/// Returns the sums of one owner.
 pub(crate) fn load(db: &Db, owner: Owner) -> Result<Accumulators> {
     let cells =
         db.all(cells!("cell c WHERE c.owner = ?1"), [owner.number()], |columns| Ok(read(columns)?.1))?;
     Ok(Accumulators::from_cells(cells))
 }
 
-/// Writes them down in place of those before.
+/// Writes the changed sums of one owner.
 pub(crate) fn save(db: &Db, owner: Owner, before: &Accumulators, now: &Accumulators) -> Result<()> {
     let owner = owner.number();
     let is_gone = |cell: &&Cell| now.cells().iter().all(|kept| kept.k.to_bits() != cell.k.to_bits());

@@ -1,6 +1,6 @@
-//! The numbers that spaces, pairs and tasks are known by inside.
+//! The internal numbers of spaces, pairs and tasks.
 //!
-//! A space and an entity are bytes in two columns, so that no two pairs are ever taken for one, whatever they hold.
+//! Space and entity are bytes in two columns, so that no two pairs are confused, whatever they contain.
 
 use setpoint_protocol::TaskId;
 
@@ -14,14 +14,14 @@ pub(crate) struct Pair {
     pub(crate) sid: i64,
 }
 
-/// The number of a space, if anything lies in it.
+/// Returns the number of a space, if it has one.
 pub(crate) fn space(db: &Db, space: &str) -> Result<Option<i64>> {
     db.first("SELECT sid, space, seal FROM space WHERE space = ?1", [space.as_bytes()], |columns| {
         sealed_space(columns).map(|(sid, _)| sid)
     })
 }
 
-/// The same, making it where there is none.
+/// Returns the number of a space, creating it if necessary.
 pub(crate) fn space_or_new(db: &Db, name: &str) -> Result<i64> {
     if let Some(sid) = space(db, name)? {
         return Ok(sid);
@@ -32,13 +32,13 @@ pub(crate) fn space_or_new(db: &Db, name: &str) -> Result<i64> {
     Ok(sid)
 }
 
-/// The number of a pair, if anything was ever written to it.
+/// Returns the number of a pair, if it has one.
 pub(crate) fn pair(db: &Db, space_name: &str, entity: &str) -> Result<Option<Pair>> {
     let Some(sid) = space(db, space_name)? else { return Ok(None) };
     pair_in(db, sid, entity)
 }
 
-/// The same, making it where there is none.
+/// Returns the number of a pair, creating it if necessary.
 pub(crate) fn pair_or_new(db: &Db, space: &str, entity: &str) -> Result<Pair> {
     let sid = space_or_new(db, space)?;
     if let Some(pair) = pair_in(db, sid, entity)? {
@@ -53,8 +53,7 @@ pub(crate) fn pair_or_new(db: &Db, space: &str, entity: &str) -> Result<Pair> {
     Ok(Pair { pid, sid })
 }
 
-/// Deletes a pair that nothing lies under and no rule was made of, and its space with the last of its pairs. Its number may
-/// be given to another one.
+/// Deletes a pair without records and rules, and its space with the last of its pairs. The number may be reused.
 pub(crate) fn forget_if_empty(db: &Db, pid: i64) -> Result<()> {
     let has_something =
         "SELECT 1 FROM record WHERE pid = ?1 UNION ALL SELECT 1 FROM promotion WHERE pid = ?1 LIMIT 1";
@@ -71,7 +70,7 @@ pub(crate) fn forget_if_empty(db: &Db, pid: i64) -> Result<()> {
     Ok(())
 }
 
-/// The tags of a pair.
+/// Returns the tags of a pair.
 pub(crate) fn names(db: &Db, pid: i64) -> Result<(String, String)> {
     let found = db.first("SELECT pid, sid, entity, seal FROM pair WHERE pid = ?1", [pid], |columns| {
         let pair = sealed_pair(columns)?;
@@ -84,15 +83,15 @@ pub(crate) fn names(db: &Db, pid: i64) -> Result<(String, String)> {
     Ok((space.ok_or_else(|| db.damaged("a pair's space is gone"))?, entity))
 }
 
-/// A task as it is known inside.
+/// A task in the store.
 pub(crate) struct Task {
     pub(crate) tid: i64,
     pub(crate) id: TaskId,
-    /// The place in the journal of its end, while outputs from before it wait to be forgotten.
+    /// Journal position of its end, while outputs from before it have to be deleted.
     pub(crate) ended_pos: Option<i64>,
 }
 
-/// A task, of the columns `tid, id, ended_pos, seal`.
+/// Returns a task from the columns `tid, id, ended_pos, seal`.
 pub(crate) fn sealed_task(columns: &Columns<'_>) -> Result<Task> {
     let (tid, ended_pos) = (columns.int(0)?, columns.optional_int(2)?);
     if task_seal(tid, columns.blob(1)?, ended_pos) != columns.int(3)? {
@@ -102,7 +101,7 @@ pub(crate) fn sealed_task(columns: &Columns<'_>) -> Result<Task> {
     Ok(Task { tid, id, ended_pos })
 }
 
-/// The number of a task, making it where there is none.
+/// Returns the number of a task, creating it if necessary.
 pub(crate) fn task_or_new(db: &Db, task: &TaskId) -> Result<i64> {
     let id = task.as_str().as_bytes();
     let found = db.first("SELECT tid, id, ended_pos, seal FROM task WHERE id = ?1", [id], |columns| {
@@ -119,7 +118,7 @@ pub(crate) fn task_or_new(db: &Db, task: &TaskId) -> Result<i64> {
     Ok(tid)
 }
 
-/// Notes that a task's outputs from before this place wait to be forgotten, or that none do any more.
+/// Notes that a task's outputs from before this position have to be deleted, or that none are left.
 pub(crate) fn set_ended(db: &Db, tid: i64, task: &TaskId, ended_pos: Option<i64>) -> Result<()> {
     let seal = task_seal(tid, task.as_str().as_bytes(), ended_pos);
     db.change("UPDATE task SET ended_pos = ?2, seal = ?3 WHERE tid = ?1", (tid, ended_pos, seal))?;
@@ -154,7 +153,7 @@ fn task_seal(tid: i64, id: &[u8], ended_pos: Option<i64>) -> i64 {
     Seal::of("task").int(tid).bytes(id).optional_int(ended_pos).value()
 }
 
-/// The next free number, from 1.
+/// Returns the next free number, from 1.
 fn next(db: &Db, greatest: &'static str) -> Result<i64> {
     let greatest = db.first(greatest, (), |columns| columns.optional_int(0))?.flatten().unwrap_or(0);
     Ok(greatest.max(0).saturating_add(1))

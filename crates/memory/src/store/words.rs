@@ -1,4 +1,4 @@
-//! Finding records by words: tags and lessons of what is worth finding across intents, indexed off the path of writing.
+//! Finds records by words: tags and lessons that are useful across intents, indexed outside the write path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,19 +14,19 @@ use crate::store::record::{Entry, Remembered, entries};
 use crate::store::sqlite::{Db, Seal};
 use crate::store::tags;
 
-/// The name of the place up to which records are indexed, by their numbers.
+/// Name of the position up to which records are indexed, by their numbers.
 const WORDS: &str = "words";
-/// Words of a question that are looked up.
+/// Most words of a question that are looked up.
 const QUESTION_TERMS_MAX: usize = 16;
-/// The newest records of one word that are looked at.
+/// Most records, the newest ones, that are read per word.
 const RECORDS_OF_TERM_MAX: usize = 256;
-/// Records that are weighed, those with most words first.
+/// Most records that are scored, those with most words first.
 const WEIGHED_MAX: usize = 64;
-/// Records with a word that are counted; a word with more says as little.
+/// Most records with a word that are counted; beyond that a word has little weight anyway.
 const COUNTED_MAX: i64 = 10_000;
-/// The share of a question's words, by what they say, that a record must have.
+/// Least weighted share of a question's words that a record must contain.
 const SHARE_MIN: f64 = 0.3;
-/// What a record must come to: its share of the words times what is left of its strength.
+/// Least score of a record: its share of the words times its remaining strength.
 const SCORE_MIN: f64 = 0.1;
 
 /// A record that was found by words.
@@ -34,15 +34,15 @@ const SCORE_MIN: f64 = 0.1;
 pub struct Found {
     /// The record.
     pub record: Remembered,
-    /// Its share of the question's words, each by what it says, times what is left of its strength.
+    /// Weighted share of the question's words, times the remaining strength.
     pub score: f64,
 }
 
 impl Store {
-    /// Indexes records that are not indexed yet, at most so many, in one transaction; whether there may be more.
+    /// Indexes up to `limit` records that are not indexed yet, in one transaction; returns whether there may be more.
     ///
     /// # Errors
-    /// When nothing was indexed: the disk is full, the store is locked or damaged.
+    /// When nothing was indexed: the disk is full, or the store is locked or damaged.
     pub fn index(&self, limit: usize) -> Result<bool> {
         let from = indexed_to(&self.reader())?;
         if last_rid(&self.reader())? <= from {
@@ -51,8 +51,8 @@ impl Store {
         self.writer().transact(|db| Ok(go_on(db, limit)? >= limit))
     }
 
-    /// Records that share words with a text, of other pairs than this one, the best first: rules in force, and experience
-    /// of intents that is summed. What the operator stated is not among them: that is known anyway.
+    /// Returns records of other pairs that share words with a text, the best first: rules in force, and summed
+    /// experience of intents. Excludes facts of the operator, which every task sees anyway.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -71,7 +71,7 @@ impl Store {
             for term in terms(text) {
                 let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM term WHERE term = ?1 LIMIT ?2)";
                 let count = db.first(sql, (term.as_bytes(), COUNTED_MAX), |columns| columns.count(0))?;
-                // What is rare says more: the inverse document frequency.
+                // Rare words weigh more: the inverse document frequency.
                 let weight = (total / (1.0 + count.unwrap_or(0) as f64)).ln_1p();
                 weights.insert(term, weight);
             }
@@ -113,7 +113,7 @@ impl Store {
     }
 }
 
-/// Indexes what comes next, at most so many records; how many there were.
+/// Indexes up to `limit` further records; returns their number.
 fn go_on(db: &Db, limit: usize) -> Result<usize> {
     let from = indexed_to(db)?;
     let max = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -127,7 +127,7 @@ fn go_on(db: &Db, limit: usize) -> Result<usize> {
     Ok(page.len())
 }
 
-/// Indexes what was written since the newest record was `before`, if everything up to there is indexed.
+/// Indexes the records written since the newest record was `before`, if everything up to there is indexed.
 pub(crate) fn follow(db: &Db, before: i64) -> Result<()> {
     if indexed_to(db)? < before || last_rid(db)? <= before {
         return Ok(());
@@ -135,8 +135,8 @@ pub(crate) fn follow(db: &Db, before: i64) -> Result<()> {
     go_on(db, usize::MAX).map(drop)
 }
 
-/// Whether a record is worth finding by words: what is known of an intent, and rules. What is known of a tool is found by
-/// the tool, and what a task keeps for itself is nobody else's.
+/// Returns whether a record is indexed by words: experience of intents, and rules. Records of a tool are found by the
+/// tool, and a task's own records are of no use to others.
 fn is_found_by_words(db: &Db, entry: &Entry) -> Result<bool> {
     match entry.new.level {
         Level::C => Ok(true),
@@ -150,7 +150,7 @@ fn words(db: &Db, entry: &Entry) -> Result<BTreeSet<String>> {
         return Ok(BTreeSet::new());
     }
     let Insight { lesson, tags, .. } = entry.remembered(db)?.megram.content;
-    // Tags first: of a long lesson words are left out.
+    // Tags come first, because words of a long lesson are left out.
     Ok(terms(&format!("{}\n{lesson}", tags.join("\n"))))
 }
 
@@ -162,8 +162,8 @@ fn add(db: &Db, entry: &Entry) -> Result<()> {
     Ok(())
 }
 
-/// Takes a record that was just written into the index, if its number lies where everything is indexed: it has that of one
-/// that was deleted.
+/// Adds a record that was just written to the index, if its number is in the indexed range: then it reuses the number
+/// of a deleted record.
 pub(crate) fn written(db: &Db, rid: i64) -> Result<()> {
     if rid > indexed_to(db)? {
         return Ok(());
@@ -174,7 +174,7 @@ pub(crate) fn written(db: &Db, rid: i64) -> Result<()> {
     }
 }
 
-/// Takes a record out of the index, as it is before it changes or goes.
+/// Removes a record from the index, before it is changed or deleted.
 pub(crate) fn forget(db: &Db, entry: &Entry) -> Result<()> {
     if entry.rid > indexed_to(db)? {
         return Ok(());
@@ -185,7 +185,7 @@ pub(crate) fn forget(db: &Db, entry: &Entry) -> Result<()> {
     Ok(())
 }
 
-/// Holds the index against the records; for a check.
+/// Checks the index against the records.
 pub(crate) fn check(db: &Db) -> Result<()> {
     let to = indexed_to(db)?;
     let mut expected = 0;

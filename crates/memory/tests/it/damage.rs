@@ -1,4 +1,4 @@
-//! Stores that are damaged, foreign or of another time.
+//! Stores that are damaged, foreign or of another version.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -16,7 +16,7 @@ fn full(home: &Home) -> String {
 }
 
 #[test]
-fn a_store_of_a_newer_format_is_left_alone() {
+fn a_store_of_a_newer_format_is_not_changed() {
     let home = Home::new();
     full(&home);
     let path = home.path().join("memory.db");
@@ -32,7 +32,7 @@ fn a_store_of_a_newer_format_is_left_alone() {
 }
 
 #[test]
-fn what_is_no_memory_is_kept_aside() {
+fn a_foreign_database_is_set_aside() {
     for bytes in [&b"SQLite format 3\0 it is not"[..], &[7; 9_000], b"x"] {
         let home = Home::new();
         fs::create_dir_all(home.path()).unwrap();
@@ -45,9 +45,9 @@ fn what_is_no_memory_is_kept_aside() {
     }
 }
 
-/// A byte is turned over wherever something is written: what is read is what was written, or the damage is told.
+/// Flips a bit in every place: a read returns what was written, or reports the damage.
 #[test]
-fn a_flipped_byte_is_told_or_changes_nothing() {
+fn a_flipped_byte_is_reported_or_changes_nothing() {
     let home = Home::new();
     let expected = full(&home);
     let path = home.path().join("memory.db");
@@ -81,7 +81,7 @@ fn a_flipped_byte_is_told_or_changes_nothing() {
 }
 
 #[test]
-fn a_store_that_is_cut_short_is_told() {
+fn a_truncated_store_is_reported() {
     let home = Home::new();
     full(&home);
     let path = home.path().join("memory.db");
@@ -104,14 +104,14 @@ fn a_store_that_is_cut_short_is_told() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_made_is_named() {
+fn a_directory_that_cannot_be_created_is_named() {
     let home = Home::new();
     fs::write(home.path(), "a file").unwrap();
     let error = Store::open(&home.path(), &Options::default()).unwrap_err();
     assert!(matches!(&error, MemoryError::Io { path, .. } if *path == home.path()), "{error}");
 }
 
-/// Two processes have the damaged file open; the first puts it aside, and the second must not do that to the new one.
+/// Two processes have the damaged file open; the first sets it aside, and the second must not do that to the new one.
 #[test]
 fn a_damaged_store_is_replaced_once() {
     let home = Home::new();

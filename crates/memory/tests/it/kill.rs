@@ -1,4 +1,4 @@
-//! `kill -9` in the middle of taking in and forgetting.
+//! `kill -9` while the store applies events and forgets.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -14,7 +14,7 @@ const HOME: &str = "SETPOINT_TEST_MEMORY_HOME";
 const EVENTS: u64 = 6_000;
 const BATCH: u64 = 20;
 
-/// The same journal every time: records of a few pairs over two hundred days, with a rule now and then.
+/// Returns the same journal every time: records of a few pairs over two hundred days, with some rules.
 fn event(pos: u64) -> Event {
     let days = pos as f64 / 30.0;
     let (space, entity) = (["intent:count", "tool:fetch"][pos as usize % 2], pos % 5);
@@ -29,7 +29,7 @@ fn event(pos: u64) -> Event {
     Event { pos, what }
 }
 
-/// Takes in what is missing, and tells after each batch how far it is.
+/// Applies the missing events, and reports its position after each batch.
 fn go_on(store: &Store, mut tell: impl FnMut(u64)) {
     let mut from = store.cursor().unwrap();
     while from < EVENTS {
@@ -42,7 +42,7 @@ fn go_on(store: &Store, mut tell: impl FnMut(u64)) {
     }
 }
 
-/// What the test below kills; in an ordinary run it has nothing to do.
+/// The process that the test below kills; in an ordinary run it does nothing.
 #[test]
 fn child() {
     let Some(home) = std::env::var_os(HOME) else { return };

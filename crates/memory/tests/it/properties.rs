@@ -1,4 +1,4 @@
-//! Whatever is written, promoted, demoted, forgotten and lost.
+//! Properties over random sequences of writing, promoting, demoting, forgetting and losing.
 
 use proptest::prelude::*;
 use setpoint_memory::store::{Event, Happening, Store, Taken};
@@ -13,7 +13,7 @@ use crate::support::{
 const SPACES: [&str; 3] = ["intent:count", "tool:fetch", "tool:shell"];
 const END_DAYS: f64 = 400.0;
 
-/// One thing that happens, in numbers that a proptest shrinks.
+/// One event, in numbers that proptest can shrink.
 #[derive(Clone, Debug)]
 struct Draw {
     kind: u8,
@@ -30,11 +30,11 @@ fn draw() -> impl Strategy<Value = Draw> {
     )
 }
 
-/// The event at this place; acts speak of what came before it.
+/// Returns the event at this position; acts refer to earlier records.
 fn event(pos: u64, draw: &Draw) -> Event {
     let n = u128::from(pos);
     let earlier = (draw.of as u128 % n.max(1)) + 1;
-    // The last one is that of a task's own outputs.
+    // The last kind is that of a task's own outputs.
     let own = format!("task:{}", task(pos % 5));
     let space = SPACES.get(draw.space).copied().unwrap_or(&own);
     let entity = format!("entity {}", draw.entity);
@@ -73,8 +73,8 @@ fn forget_all(store: &Store, days: f64) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A store that took things in by and by, forgot in between, was closed and opened, and began anew in the middle, is
-    /// the one that took all of it in at once; and its running sums are the plain ones.
+    /// A store that applied events in steps, forgot in between, was reopened, and was rebuilt midway equals one that
+    /// applied everything at once; and its running sums equal the plain ones.
     #[test]
     fn memory_is_what_the_journal_says(
         draws in proptest::collection::vec(draw(), 1..120),

@@ -10,12 +10,12 @@ use crate::support::{Home, day, id, insight, megram, promoted, rule, seen, state
 
 const SPACE: &str = "intent:count";
 
-/// So many records in this state, with ids from `from`.
+/// Creates `count` records in this state, with ids from `from`.
 fn records(from: u128, count: u128, state: State) -> Vec<Happening> {
     (from..from + count).map(|n| written(n as u64, megram(n, SPACE, state, day(0.0)))).collect()
 }
 
-/// Promotes whatever is due, as the Dreamer does.
+/// Promotes every pair that is due, as the Dreamer does.
 fn dream(store: &Store, n: u128) -> Vec<Rule> {
     let candidates = store.promotable(day(0.0), 100).unwrap();
     let made = candidates.iter().map(|candidate| candidate.rule).collect();
@@ -34,7 +34,7 @@ fn ids(records: &[Remembered]) -> Vec<MegramId> {
     records.iter().map(|record| record.megram.id.clone()).collect()
 }
 
-/// However often something was made up, no task bears it out.
+/// No task confirms a hypothesis, no matter how often it is made.
 #[test]
 fn a_hypothesis_never_becomes_a_rule() {
     let home = Home::new();
@@ -69,9 +69,9 @@ fn six_accepts_make_one_best_practice_once() {
     store.check(day(0.0)).unwrap();
 }
 
-/// The Dreamer's act is in the journal, and the process dies before or after it was taken in.
+/// The Dreamer's act is in the journal, and the process dies before or after it was applied.
 #[test]
-fn an_act_that_is_taken_in_twice_makes_one_rule() {
+fn an_act_that_is_applied_twice_makes_one_rule() {
     let home = Home::new();
     let store = home.open();
     take(&store, records(1, 6, State::Accept));
@@ -82,7 +82,7 @@ fn an_act_that_is_taken_in_twice_makes_one_rule() {
 }
 
 #[test]
-fn what_came_after_the_decision_is_no_source() {
+fn records_after_the_decision_are_not_sources() {
     let store = Home::new().open();
     take(&store, records(1, 6, State::Accept));
     take(&store, records(7, 1, State::Abandon));
@@ -94,7 +94,7 @@ fn what_came_after_the_decision_is_no_source() {
 }
 
 #[test]
-fn failures_make_a_constraint_and_it_does_not_go_bankrupt_by_being_one() {
+fn failures_make_a_constraint_that_is_not_bankrupt_at_once() {
     let store = Home::new().open();
     take(&store, records(1, 6, State::Abandon));
     assert_eq!(dream(&store, 100), [Rule::Constraint]);
@@ -130,7 +130,7 @@ fn contradictions_bankrupt_a_rule_which_fades_from_then_on() {
     let rule = store.get(&id(100)).unwrap();
     assert_eq!((rule.trace.level, rule.trace.quantum.k), (Level::K, 0.05));
     assert_eq!(rule.trace.moments.demoted_us, Some(day(1.0).as_micros()));
-    // It is summed beside what spoke against it: 1 − 3.
+    // The rule's experience is summed beside what contradicts it: 1 − 3.
     let sums = store.potentials(SPACE, "env:local", day(1.0)).unwrap();
     assert!((sums.decision + 2.0).abs() < 1e-9 && (sums.attention - 4.0).abs() < 1e-9, "{sums:?}");
     store.check(day(1.0)).unwrap();
@@ -143,7 +143,7 @@ fn contradictions_bankrupt_a_rule_which_fades_from_then_on() {
 }
 
 #[test]
-fn a_new_version_takes_a_rules_place_and_an_opposite_one_its_standing() {
+fn a_newer_rule_supersedes_and_an_opposite_one_demotes() {
     let store = Home::new().open();
     take(&store, records(1, 6, State::Accept));
     dream(&store, 100);
@@ -162,7 +162,7 @@ fn a_new_version_takes_a_rules_place_and_an_opposite_one_its_standing() {
 }
 
 #[test]
-fn facts_need_less_than_what_was_learnt_by_doing() {
+fn facts_need_less_evidence_than_experience() {
     let store = Home::new().open();
     let two = |from: u128, category| {
         records(from, 2, State::Accept).into_iter().map(move |happening| match happening {
@@ -180,7 +180,7 @@ fn facts_need_less_than_what_was_learnt_by_doing() {
 }
 
 #[test]
-fn what_the_operator_states_stands_beside_others_and_never_goes_bankrupt() {
+fn facts_of_the_operator_coexist_and_never_go_bankrupt() {
     let store = Home::new().open();
     take(&store, [stated(rule(1, "user:", 1.0, day(0.0))), stated(rule(2, "user:", 1.0, day(0.0)))]);
     take(&store, (3..9).map(|n| written(1, megram(n, "user:", State::Abandon, day(0.0)))));
@@ -191,7 +191,7 @@ fn what_the_operator_states_stands_beside_others_and_never_goes_bankrupt() {
 
 /// The vectors `recall-queryc-touches` and `recall-queryc-ignores-m`.
 #[test]
-fn asking_for_rules_recalls_them_and_nothing_else() {
+fn asking_for_rules_recalls_only_the_rules() {
     let store = Home::new().open();
     take(&store, records(1, 6, State::Accept));
     dream(&store, 100);
@@ -208,7 +208,7 @@ fn asking_for_rules_recalls_them_and_nothing_else() {
 }
 
 #[test]
-fn a_tools_count_of_tasks_loses_those_whose_records_went_into_a_rule() {
+fn sources_of_a_rule_leave_the_task_count_of_their_tool() {
     let store = Home::new().open();
     let record = |n: u128, entity: &str| {
         let megram = megram(n, "tool:fetch", State::Abandon, day(0.0));
@@ -224,7 +224,7 @@ fn a_tools_count_of_tasks_loses_those_whose_records_went_into_a_rule() {
 }
 
 #[test]
-fn what_is_avoided_of_a_tool_is_told_with_its_evidence() {
+fn calls_to_avoid_come_with_their_evidence() {
     let store = Home::new().open();
     let record = |n: u128, entity: &str, state: State| {
         let megram = megram(n, "tool:fetch", state, day(0.0));

@@ -1,4 +1,4 @@
-//! Opening, taking in, asking.
+//! Opening, applying events, asking.
 
 use setpoint_memory::store::{Event, Happening, MemoryError, Options, Store, Taken};
 use setpoint_mkct::{Action, State};
@@ -8,7 +8,7 @@ use setpoint_protocol::message::{Level, Megram, NegativeFeedback};
 use crate::support::{Home, day, forgotten, id, insight, megram, rule, seen, stated, take, task, written};
 
 #[test]
-fn what_was_taken_in_is_there_after_opening_again() {
+fn applied_events_survive_reopening() {
     let home = Home::new();
     let now = day(1.0);
     let before = {
@@ -29,7 +29,7 @@ fn what_was_taken_in_is_there_after_opening_again() {
 }
 
 #[test]
-fn what_is_remembered_of_nothing_is_nothing() {
+fn an_empty_store_returns_nothing() {
     let store = Home::new().open();
     assert_eq!(store.potentials("a", "b", day(0.0)).unwrap(), Default::default());
     assert_eq!(store.tool("tool:a", day(0.0)).unwrap(), Default::default());
@@ -50,7 +50,7 @@ fn the_same_record_counts_once() {
 }
 
 #[test]
-fn a_batch_is_taken_only_where_it_follows() {
+fn a_batch_must_start_at_the_position_of_the_store() {
     let home = Home::new();
     let (ours, theirs) = (home.open(), home.open());
     let event = |n: u128| {
@@ -65,7 +65,7 @@ fn a_batch_is_taken_only_where_it_follows() {
 }
 
 #[test]
-fn two_pairs_are_never_taken_for_one() {
+fn similar_pairs_are_never_confused() {
     let store = Home::new().open();
     let parts = ["", ":", "|", "a", "a:", ":a", "a|", "a\0", "\0a", "\n", "a\n", "é", "e\u{301}", "🦀", "数"];
     let tags: Vec<(&str, &str)> =
@@ -85,7 +85,7 @@ fn two_pairs_are_never_taken_for_one() {
 }
 
 #[test]
-fn what_no_record_may_hold_is_refused() {
+fn invalid_records_are_refused() {
     let store = Home::new().open();
     let good = megram(1, "intent:count", State::Accept, day(0.0));
     let bad = [
@@ -105,7 +105,7 @@ fn what_no_record_may_hold_is_refused() {
 }
 
 #[test]
-fn a_record_from_the_future_counts_as_new_and_the_sums_go_on() {
+fn a_record_from_the_future_counts_as_new() {
     let store = Home::new().open();
     take(&store, [written(1, megram(1, "intent:count", State::Accept, day(10.0)))]);
     take(&store, [written(2, megram(2, "intent:count", State::Accept, day(0.0)))]);
@@ -131,7 +131,7 @@ fn a_tool_is_summed_over_its_targets_and_its_tasks_are_counted() {
 }
 
 #[test]
-fn what_the_operator_forgets_stays_forgotten() {
+fn records_that_the_operator_forgets_stay_forgotten() {
     let home = Home::new();
     let store = home.open();
     let one = || written(1, megram(1, "intent:count", State::Accept, day(0.0)));
@@ -144,7 +144,7 @@ fn what_the_operator_forgets_stays_forgotten() {
 }
 
 #[test]
-fn what_has_faded_is_forgotten_and_what_has_not_is_kept() {
+fn only_faded_records_are_forgotten() {
     let store = Home::new().open();
     let records = [(1, State::Accept), (2, State::Refine), (3, State::ChangePath)];
     take(&store, records.map(|(n, state)| written(1, megram(n, "intent:count", state, day(0.0)))));
@@ -182,7 +182,7 @@ fn forgetting_goes_on_where_it_left_off() {
 }
 
 #[test]
-fn a_tasks_outputs_go_with_the_task() {
+fn outputs_of_a_task_are_deleted_after_its_end() {
     let store = Home::new().open();
     let output = |n: u64| {
         let space = format!("task:{}", task(n));
@@ -200,7 +200,7 @@ fn a_tasks_outputs_go_with_the_task() {
 }
 
 #[test]
-fn what_a_task_writes_behind_its_end_is_kept() {
+fn outputs_written_after_the_end_are_kept() {
     let store = Home::new().open();
     let output = |n: u128| {
         let megram = megram(n, &format!("task:{}", task(1)), State::ChangePath, day(0.0));
@@ -212,7 +212,7 @@ fn what_a_task_writes_behind_its_end_is_kept() {
 }
 
 #[test]
-fn reflection_gives_a_record_better_words_and_leaves_the_record() {
+fn reflection_changes_only_the_words_of_a_record() {
     let store = Home::new().open();
     take(&store, [written(1, megram(1, "intent:count", State::Accept, day(0.0)))]);
     let sums = store.potentials("intent:count", "env:local", day(1.0)).unwrap();
@@ -230,7 +230,7 @@ fn reflection_gives_a_record_better_words_and_leaves_the_record() {
 }
 
 #[test]
-fn a_full_disk_keeps_what_there_is_and_nothing_of_the_batch() {
+fn a_full_disk_rejects_the_whole_batch_and_keeps_the_rest() {
     let home = Home::new();
     home.open();
     let small = Options { database_pages_max: Some(48), ..Options::default() };
@@ -257,7 +257,7 @@ fn a_full_disk_keeps_what_there_is_and_nothing_of_the_batch() {
     assert!(matches!(home.open().apply(from, &batch(from), from + 20).unwrap(), Taken::Applied(_)));
 }
 
-/// SQLite keeps no sign of a zero.
+/// SQLite drops the sign of a zero.
 #[test]
 fn a_negative_zero_is_a_zero() {
     let store = Home::new().open();
@@ -276,7 +276,7 @@ fn a_negative_zero_is_a_zero() {
 }
 
 #[test]
-fn a_reflection_that_is_too_long_is_left_out() {
+fn a_reflection_that_is_too_long_is_ignored() {
     let store = Home::new().open();
     take(&store, [written(1, megram(1, "intent:count", State::Accept, day(0.0)))]);
     for length in [(1 << 20) + 1, 4 << 20] {
@@ -287,14 +287,14 @@ fn a_reflection_that_is_too_long_is_left_out() {
 }
 
 #[test]
-fn a_task_makes_no_rules() {
+fn a_task_cannot_write_rules() {
     let store = Home::new().open();
     let applied = take(&store, [written(1, rule(1, "tool:fetch", 1.0, day(0.0)))]);
     assert_eq!((applied.written, applied.refused), (0, 1));
 }
 
 #[test]
-fn starting_over_keeps_what_was_forgotten_and_puts_the_rest_aside() {
+fn starting_over_keeps_the_forgotten_ids_only() {
     let home = Home::new();
     let store = home.open();
     let one = |n| written(1, megram(n, "intent:count", State::Accept, day(0.0)));
@@ -309,9 +309,9 @@ fn starting_over_keeps_what_was_forgotten_and_puts_the_rest_aside() {
     store.check(day(0.0)).unwrap();
 }
 
-/// Years of tasks leave pairs behind of which nothing is known any more.
+/// Years of tasks leave pairs without any record.
 #[test]
-fn a_pair_goes_with_its_last_record_and_comes_back_with_another() {
+fn a_pair_is_deleted_with_its_last_record() {
     let home = Home::new();
     let store = home.open();
     let blame = |n: u128, tool: &str, at| written(n as u64, megram(n, tool, State::ChangeApproach, at));
@@ -320,7 +320,7 @@ fn a_pair_goes_with_its_last_record_and_comes_back_with_another() {
     while store.forget_faded(day(60.0), 1).unwrap().has_more {}
     store.check(day(60.0)).unwrap();
     assert_eq!((store.stats().unwrap().pairs, store.tool_spaces().unwrap()), (1, vec!["tool:c".to_owned()]));
-    // The numbers of what went are given again.
+    // Numbers of deleted rows are reused.
     take(&store, [forgotten(&[3]), blame(4, "tool:b", day(60.0)), blame(5, "tool:c", day(60.0))]);
     store.check(day(60.0)).unwrap();
     assert_eq!(store.stats().unwrap().pairs, 2);

@@ -1,4 +1,4 @@
-//! Records that are short to write.
+//! Short constructors of records.
 
 use setpoint_memory::store::{Applied, Event, Happening, Options, Store, Taken};
 use setpoint_mkct::{Quantum, State, quantize};
@@ -8,10 +8,10 @@ use setpoint_protocol::{MegramId, TaskId, Timestamp};
 
 /// A day in microseconds.
 pub(crate) const DAY_US: i64 = 86_400_000_000;
-/// A moment like any other.
+/// An arbitrary moment.
 pub(crate) const NOON_US: i64 = 1_790_000_000_000_000;
 
-/// So many days after noon.
+/// Returns the moment `days` after noon.
 pub(crate) fn day(days: f64) -> Timestamp {
     Timestamp::from_micros(NOON_US + (days * DAY_US as f64) as i64)
 }
@@ -41,7 +41,7 @@ pub(crate) fn insight(lesson: &str) -> Insight {
     }
 }
 
-/// An M record of `space` and `env:local` in this state.
+/// Creates an M record of `space` and `env:local` in this state.
 pub(crate) fn megram(n: u128, space: &str, state: State, at: Timestamp) -> Megram {
     let Quantum { f, sigma, k } = quantize(state);
     Megram {
@@ -59,7 +59,7 @@ pub(crate) fn megram(n: u128, space: &str, state: State, at: Timestamp) -> Megra
     }
 }
 
-/// A rule of the same pair.
+/// Creates a rule of the same pair.
 pub(crate) fn rule(n: u128, space: &str, sigma: f64, at: Timestamp) -> Megram {
     Megram { level: Level::C, f: 1.0, sigma, k: 0.0, ..megram(n, space, State::Accept, at) }
 }
@@ -81,7 +81,7 @@ pub(crate) fn forgotten(ids: &[u128]) -> Happening {
     Happening::Act(Box::new(MemoryAct::Forgotten { ids }))
 }
 
-/// Takes these in behind what is there, one place each.
+/// Applies these after the store's position, one position each.
 pub(crate) fn take(store: &Store, happenings: impl IntoIterator<Item = Happening>) -> Applied {
     let from = store.cursor().unwrap();
     let events: Vec<Event> =
@@ -111,7 +111,7 @@ impl Home {
     }
 }
 
-/// Everything that a user can see of a store at a moment.
+/// Returns everything that a user can see of a store at a moment.
 pub(crate) fn seen(store: &Store, now: Timestamp) -> String {
     let mut seen = String::new();
     for record in store.newest(10_000).unwrap().iter().rev() {

@@ -1,4 +1,4 @@
-//! What is found by words.
+//! Search by words.
 
 use setpoint_memory::store::{Happening, Store};
 use setpoint_mkct::State;
@@ -40,24 +40,24 @@ fn records_of_other_intents_are_found_by_their_words() {
             ),
             written(1, about(2, "intent:count_words", "wc counts words", &["count"])),
             written(1, about(3, "intent:数一数", "用 wc 数文件", &["文件"])),
-            // What is found by its tool, and what a task keeps for itself.
+            // Records of a tool, and what a task keeps for itself, are not indexed.
             written(1, about(4, "tool:shell/pnpm", "pnpm install failed", &["pnpm"])),
             written(1, about(5, "task:x", "pnpm install was matched", &["pnpm"])),
         ],
     );
-    // A few are indexed with their batch.
+    // A small batch is indexed at once.
     store.check(day(0.0)).unwrap();
     assert_eq!(found(&store, "install with pnpm", day(0.0)), ["this repo uses pnpm"]);
     assert_eq!(found(&store, "请数文件", day(0.0)), ["用 wc 数文件"]);
     assert_eq!(found(&store, "sing a song about nothing", day(0.0)), [""; 0]);
     assert_eq!(found(&store, "", day(0.0)), [""; 0]);
-    // Its own pair has it anyway.
+    // Records of its own pair are excluded.
     let own = ("intent:count_words", "env:local");
     assert_eq!(store.related("count words", own, day(0.0), 5).unwrap(), []);
 }
 
 #[test]
-fn the_score_is_the_match_times_what_is_left() {
+fn the_score_is_the_match_times_the_remaining_strength() {
     let home = Home::new();
     let store = home.open();
     take(
@@ -82,7 +82,7 @@ fn the_score_is_the_match_times_what_is_left() {
 }
 
 #[test]
-fn what_is_forgotten_reworded_or_made_of_is_found_so() {
+fn the_index_follows_forgetting_rewording_and_rules() {
     let home = Home::new();
     let store = home.open();
     take(&store, [1, 2, 3].map(|n| written(1, about(n, "intent:a", &format!("walrus number{n}"), &[]))));
@@ -95,7 +95,7 @@ fn what_is_forgotten_reworded_or_made_of_is_found_so() {
     store.check(day(0.0)).unwrap();
     assert_eq!(found(&store, "walrus", day(0.0)), ["walrus number3"]);
     assert_eq!(found(&store, "seal approval", day(0.0)), ["seal of approval"]);
-    // Its rule says what its sources said.
+    // Source records are replaced by their rule.
     take(&store, [promoted(rule(9, "intent:a", 1.0, day(0.0)), store.cursor().unwrap())]);
     assert_eq!(found(&store, "walrus", day(0.0)), [""; 0]);
 }
@@ -106,7 +106,7 @@ fn a_long_batch_is_indexed_later() {
     let store = home.open();
     take(&store, (1..=17).map(|n| written(1, about(n, "intent:a", "walrus", &[]))));
     assert_eq!(found(&store, "walrus", day(0.0)), [""; 0]);
-    // Nothing runs ahead of those that are not indexed yet.
+    // Later records wait until those before them are indexed.
     take(&store, [written(1, about(18, "intent:a", "walrus", &[]))]);
     assert_eq!(found(&store, "walrus", day(0.0)), [""; 0]);
     assert!(store.index(17).unwrap() && !store.index(17).unwrap());
@@ -114,9 +114,9 @@ fn a_long_batch_is_indexed_later() {
     assert_eq!(found(&store, "walrus", day(0.0)).len(), 5);
 }
 
-/// The newest record's number is given again when it is deleted.
+/// The number of the newest record is reused after it is deleted.
 #[test]
-fn a_record_in_the_place_of_a_deleted_one_is_found() {
+fn a_record_that_reuses_a_number_is_found() {
     let home = Home::new();
     let store = home.open();
     take(&store, [written(1, about(1, "intent:a", "walrus", &[]))]);

@@ -1,4 +1,4 @@
-//! Reading columns without trusting them: a value that the store never writes is a damage, not a surprise.
+//! Reads columns with checks: a value that the store never writes counts as damage.
 
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -56,12 +56,12 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Text, which the store keeps as bytes: SQLite's own text ends for some of its functions at a NUL.
+    /// Returns a text, which the store keeps as bytes: some functions of SQLite end a text at a NUL.
     pub(crate) fn text(&self, index: usize) -> Result<&'a str> {
         std::str::from_utf8(self.blob(index)?).map_err(|_| self.bad(index))
     }
 
-    /// Says that this row is not what was written.
+    /// Creates the error for a row that is not what was written.
     pub(crate) fn damaged(&self, what: &str) -> MemoryError {
         self.db.damaged(what)
     }

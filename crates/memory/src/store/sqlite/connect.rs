@@ -1,4 +1,4 @@
-//! One connection, set up so that what is acknowledged is as durable as it was asked to be and nothing in the file runs.
+//! One connection, configured for the requested durability and so that nothing stored in the file is executed.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,18 +14,18 @@ use crate::store::error::{MemoryError, Result};
 use crate::store::failpoint::{self, Point};
 use crate::store::limits::RECORD_BYTES_MAX;
 
-/// Statements kept compiled per connection: all there are.
+/// Most compiled statements per connection: enough for all of them.
 const STATEMENTS_MAX: usize = 96;
 /// Longest value that SQLite may hold in memory.
 const VALUE_BYTES_MAX: usize = RECORD_BYTES_MAX + (1 << 20);
-/// The log shrinks to this after having grown further, in bytes.
+/// Size in bytes to which the log shrinks after growing larger.
 const LOG_BYTES_KEPT: i64 = 32 << 20;
-/// Pages of the cache, in KiB: bounded whatever the store's size.
+/// Size of the cache in KiB, independent of the store's size.
 const CACHE_KIB: i64 = 32 << 10;
-/// Between two tries to switch to the write-ahead log, in milliseconds.
+/// Time between two attempts to switch to the write-ahead log, in milliseconds.
 const RETRY_MS: u64 = 5;
 
-/// What a connection may do.
+/// The access rights of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Read and write.
@@ -34,12 +34,12 @@ pub(crate) enum Access {
     Read,
 }
 
-/// Which file it is, whatever its name is by now.
+/// The identity of a file, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId(u64, u64);
 
 impl FileId {
-    /// The file that has this name now; `None` where there is none, or the system does not tell.
+    /// Returns the file that has this name now; `None` if there is none, or the system cannot tell.
     #[cfg(unix)]
     pub(crate) fn of(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
@@ -53,7 +53,7 @@ impl FileId {
     }
 }
 
-/// A connection.
+/// A connection to the database.
 pub(crate) struct Db {
     pub(crate) conn: Connection,
     path: PathBuf,
@@ -86,12 +86,12 @@ impl Db {
         &self.path
     }
 
-    /// The file that it is connected to.
+    /// Returns the file that it is connected to.
     pub(crate) fn file(&self) -> Option<FileId> {
         self.file
     }
 
-    /// What SQLite's answer means here.
+    /// Converts an error of SQLite.
     pub(crate) fn error(&self, error: rusqlite::Error) -> MemoryError {
         meaning(error, &self.path, self.lock_wait_ms)
     }
@@ -104,12 +104,12 @@ impl Db {
         self.conn.prepare_cached(sql).map_err(|error| self.error(error))
     }
 
-    /// Runs a statement that changes something; how many rows it changed.
+    /// Runs a statement that changes rows; returns their number.
     pub(crate) fn change(&self, sql: &'static str, params: impl Params) -> Result<usize> {
         self.prepare(sql)?.execute(params).map_err(|error| self.error(error))
     }
 
-    /// The first row, if there is one.
+    /// Returns the first row, if there is one.
     pub(crate) fn first<T>(
         &self,
         sql: &'static str,
@@ -122,7 +122,7 @@ impl Db {
         row.map(|row| read(&Columns::of(row, self))).transpose()
     }
 
-    /// Goes through the rows until `take` has enough, which it says with `false`.
+    /// Passes rows to `take` until it returns `false`.
     pub(crate) fn each(
         &self,
         sql: &'static str,
@@ -139,7 +139,7 @@ impl Db {
         Ok(())
     }
 
-    /// All rows.
+    /// Returns all rows.
     pub(crate) fn all<T>(
         &self,
         sql: &'static str,
@@ -154,10 +154,10 @@ impl Db {
         Ok(all)
     }
 
-    /// Runs `work` as one transaction that writes: all of it is kept when this returns `Ok`, or nothing of it.
+    /// Runs `work` as one write transaction: all of it is stored when this returns `Ok`, otherwise nothing.
     pub(crate) fn transact<T>(&mut self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         if !self.conn.is_autocommit() {
-            // Whoever was at work here panicked.
+            // An earlier caller panicked inside a transaction.
             self.change("ROLLBACK", ())?;
         }
         self.change("BEGIN IMMEDIATE", ())?;
@@ -174,7 +174,7 @@ impl Db {
         done
     }
 
-    /// The same without waiting for another process's lock.
+    /// Does the same without waiting for another process's lock.
     pub(crate) fn transact_at_once<T>(&mut self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         self.conn.busy_timeout(Duration::ZERO).map_err(|error| self.error(error))?;
         let done = self.transact(work);
@@ -183,7 +183,7 @@ impl Db {
         done
     }
 
-    /// Runs `work` on one state of the database, whatever others write meanwhile.
+    /// Runs `work` on one snapshot of the database.
     pub(crate) fn look<T>(&mut self, work: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         if !self.conn.is_autocommit() {
             self.change("ROLLBACK", ())?;
@@ -196,7 +196,7 @@ impl Db {
         done
     }
 
-    /// Switches to the write-ahead log. This one statement does not wait for locks by itself, so it is tried again.
+    /// Switches to the write-ahead log. SQLite does not wait for locks in this statement, so it is retried.
     pub(crate) fn use_log(&self) -> Result<()> {
         let mut left = self.lock_wait_ms / RETRY_MS;
         loop {
@@ -218,7 +218,7 @@ impl Db {
         }
     }
 
-    /// Refuses to let the database grow beyond this many pages.
+    /// Limits the database to this many pages.
     pub(crate) fn bound(&self, pages: u32) -> Result<()> {
         self.set("max_page_count", i64::from(pages))
     }
@@ -228,12 +228,12 @@ impl Db {
         conn.busy_timeout(Duration::from_millis(self.lock_wait_ms))?;
         conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, i32::try_from(VALUE_BYTES_MAX).unwrap_or(i32::MAX))?;
-        // The database may come from anywhere: nothing in it may run.
+        // The database may come from anywhere: nothing in it may be executed.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        // Otherwise statements are compiled anew for other values, although all of them have one good plan.
+        // Otherwise SQLite recompiles statements for other values, although one plan is good for all of them.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let synchronous = match durability {
             Durability::Commit => "FULL",
@@ -245,12 +245,12 @@ impl Db {
         conn.pragma_update(None, "temp_store", "MEMORY")?;
         conn.pragma_update(None, "cell_size_check", true)?;
         conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
-        // A file that another process cuts short would end this one with a bus error.
+        // With memory mapping, a file that another process truncates would end this process with a bus error.
         conn.pragma_update(None, "mmap_size", 0)
     }
 
     fn set(&self, pragma: &str, value: i64) -> Result<()> {
-        // Some of these answer with the value in force.
+        // Some pragmas return the value in force.
         let set = self.conn.pragma_update_and_check(None, pragma, value, |_| Ok(()));
         set.map_err(|error| self.error(error))
     }
@@ -259,7 +259,7 @@ impl Db {
 fn meaning(error: rusqlite::Error, path: &Path, lock_wait_ms: u64) -> MemoryError {
     let (answer, message) = match error {
         rusqlite::Error::SqliteFailure(answer, message) => (answer, message),
-        // A value of the wrong type, or text that is not UTF-8: no program writes that.
+        // A value of the wrong type, or text that is not UTF-8: no program writes either.
         other => return MemoryError::damaged(path, other.to_string()),
     };
     let message = message.unwrap_or_else(|| answer.to_string());
@@ -278,7 +278,7 @@ fn meaning(error: rusqlite::Error, path: &Path, lock_wait_ms: u64) -> MemoryErro
         | ErrorCode::NotADatabase
         | ErrorCode::TypeMismatch
         | ErrorCode::ConstraintViolation => MemoryError::Damaged { path, what: message },
-        // The general error. Our statements fit our tables, so it is the file's format that does not.
+        // The general error. Our statements fit our tables, so the file has another format.
         ErrorCode::Unknown if answer.extended_code == ffi::SQLITE_ERROR => {
             MemoryError::Damaged { path, what: message }
         }

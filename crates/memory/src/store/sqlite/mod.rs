@@ -1,4 +1,4 @@
-//! The database: how it is opened, what its tables are, and how rows are read without trusting them.
+//! The database: how it is opened, its tables, and how rows are read with checks.
 
 mod columns;
 mod connect;
@@ -10,5 +10,5 @@ pub(crate) use connect::{Access, Db, FileId};
 pub(crate) use schema::{Identity, create, identify};
 pub(crate) use seal::Seal;
 
-/// The database's file in its directory.
+/// Name of the database in its directory.
 pub(crate) const DATABASE: &str = "memory.db";

@@ -1,19 +1,19 @@
-//! The tables, and how a database is known to be a memory of a format that this program reads.
+//! The tables, and how a database is recognised as a memory of a format that this program reads.
 
 use rusqlite::Connection;
 
 use super::Db;
 use crate::store::error::{MemoryError, Result};
 
-/// Marks the database as a memory of ours ("SPmm").
+/// Identifies the database as a memory of ours ("SPmm").
 const APPLICATION_ID: i64 = 0x5350_6d6d;
 /// The format of the tables.
 const FORMAT: i64 = 1;
 
-/// In the order in which they are made. Spaces, pairs and tasks are known by small numbers inside, so that rows and
-/// indexes stay short; spaces and entities are bytes, so that no two of them ever look alike. What is written once lies
-/// apart from what changes: `record` is never updated, `mark` holds what became of a record. Which records a rule was made
-/// of is one number a rule: those of its pair up to a place in the journal.
+/// The tables and indexes in the order in which they are created. Spaces, pairs and tasks have small numbers, so that
+/// rows and indexes stay short; spaces and entities are bytes, so that no two of them compare equal. Constant and
+/// changing data are separate: `record` is never updated, `mark` holds the later changes of a record. The sources of a
+/// rule are one number per rule: the records of its pair up to a journal position.
 const OBJECTS: [(&str, &str); 18] = [
     (
         "place",
@@ -84,21 +84,21 @@ const OBJECTS: [(&str, &str); 18] = [
     ),
 ];
 
-/// Names and definitions, as a database has them.
+/// Names and definitions, as stored in a database.
 type Objects = Vec<(String, String)>;
 
-/// What a database is, before anything is written to it.
+/// The content of a database before it is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Identity {
-    /// Nothing is in it yet.
+    /// The database is empty.
     Empty,
-    /// A memory with exactly our tables.
+    /// The database is a memory with exactly our tables.
     Memory,
 }
 
-/// Looks, and writes nothing.
+/// Identifies a database without writing.
 pub(crate) fn identify(db: &mut Db) -> Result<Identity> {
-    // All of one state: another process may be making them.
+    // Everything from one snapshot: another process may be creating the tables.
     let read = |db: &Db| -> rusqlite::Result<(i64, i64, Objects)> {
         Ok((pragma(&db.conn, "application_id")?, pragma(&db.conn, "user_version")?, objects(&db.conn)?))
     };
@@ -121,7 +121,7 @@ pub(crate) fn identify(db: &mut Db) -> Result<Identity> {
     }
 }
 
-/// Makes the tables, unless another process was quicker.
+/// Creates the tables, unless another process has done so.
 pub(crate) fn create(db: &Db) -> Result<()> {
     let conn = &db.conn;
     let make = || -> rusqlite::Result<()> {
@@ -138,7 +138,7 @@ pub(crate) fn create(db: &Db) -> Result<()> {
     make().map_err(|error| db.error(error))
 }
 
-/// Tables and indexes in the order in which they were made, without those that SQLite makes by itself.
+/// Returns tables and indexes in the order in which they were created, without those that SQLite creates by itself.
 fn objects(conn: &Connection) -> rusqlite::Result<Objects> {
     let mut found =
         conn.prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")?;

@@ -1,10 +1,10 @@
-//! A check over a row's columns, so that a flipped bit is seen.
+//! A checksum over a row's columns, to detect a flipped bit.
 
-/// Room that most rows are content with.
+/// Initial capacity, which is enough for most rows.
 const BYTES_USUAL: usize = 640;
 
-/// Collects the columns of one row; numbers have a fixed width and bytes their length before them. They are hashed in
-/// one piece, which is several times quicker than many small ones.
+/// Collects the columns of one row; numbers have a fixed width and bytes follow their length. They are hashed in one
+/// piece, which is several times faster than many small ones.
 pub(crate) struct Seal(Vec<u8>);
 
 impl Seal {
@@ -38,7 +38,7 @@ impl Seal {
         self.bytes(value.unwrap_or_default())
     }
 
-    /// The check, as the database holds it.
+    /// Returns the checksum as stored in the database.
     pub(crate) fn value(self) -> i64 {
         let [a, b, c, d, e, f, g, h, ..] = *blake3::hash(&self.0).as_bytes();
         i64::from_le_bytes([a, b, c, d, e, f, g, h])
