@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use setpoint_protocol::Timestamp;
 use tokio::time::Instant;
 
-/// The time of day in UTC.
+/// Returns the time of day in UTC.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is the edge where time enters")]
 pub fn now() -> Timestamp {
@@ -16,13 +16,13 @@ pub fn now() -> Timestamp {
     Timestamp::from_micros(micros)
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 #[must_use]
 pub fn now_s() -> i64 {
     now().as_micros().div_euclid(1_000_000)
 }
 
-/// A task's own clock: monotonic, and standing still while only people are asked or no process runs.
+/// A task's own clock: monotonic, and stopped while only people are asked or no process runs.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskClock {
     base_ms: u64,
@@ -30,18 +30,18 @@ pub(crate) struct TaskClock {
 }
 
 impl TaskClock {
-    /// Starts at `base_ms`, running.
+    /// Creates a running clock that starts at `base_ms`.
     pub(crate) fn starting_at(base_ms: u64) -> Self {
         TaskClock { base_ms, since: Some(Instant::now()) }
     }
 
-    /// Milliseconds on it now.
+    /// Returns the milliseconds on the clock.
     pub(crate) fn read_ms(&self) -> u64 {
         let running = self.since.map_or(Duration::ZERO, |since| since.elapsed());
         self.base_ms.saturating_add(u64::try_from(running.as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// Lets it run or stand still.
+    /// Starts or stops the clock.
     pub(crate) fn set_running(&mut self, running: bool) {
         if running == self.since.is_some() {
             return;
@@ -50,7 +50,7 @@ impl TaskClock {
         self.since = running.then(Instant::now);
     }
 
-    /// When it will show `clock_ms`; `None` while it stands still.
+    /// Returns the moment at which the clock will show `clock_ms`; `None` while it is stopped.
     pub(crate) fn instant_of(&self, clock_ms: u64) -> Option<Instant> {
         self.since?;
         Some(Instant::now() + Duration::from_millis(clock_ms.saturating_sub(self.read_ms())))
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn it_stands_still_while_it_is_told_to() {
+    async fn a_stopped_clock_keeps_its_time() {
         let mut clock = TaskClock::starting_at(5);
         tokio::time::advance(Duration::from_millis(100)).await;
         assert_eq!(clock.read_ms(), 105);

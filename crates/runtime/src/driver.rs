@@ -1,7 +1,7 @@
-//! Drives one task: takes inputs, runs steps, makes them durable, and only then lets their effects start.
+//! Drives one task: takes inputs, runs steps, makes them durable, and only then starts their effects.
 //!
-//! One tokio task owns the cell. Everything outside reaches it through one queue of [`Inbound`]s; nothing else
-//! touches the cell. A batch of waiting inputs is stepped one by one and committed together.
+//! One tokio task owns the cell. All inputs from outside reach it through one queue of [`Inbound`]s; nothing else
+//! accesses the cell. A batch of waiting inputs is stepped one by one and committed together.
 
 mod again;
 mod commit;
@@ -31,52 +31,52 @@ use self::commit::Staged;
 use self::perform::Running;
 use self::timing::Timing;
 
-/// Inputs that may wait for one task; senders wait beyond it.
+/// Most inputs that may wait for one task; with more, senders wait.
 pub(crate) const INBOX_MAX: usize = 1_024;
-/// Steps that are committed together at most.
+/// Most steps that are committed together.
 const BATCH_STEPS_MAX: usize = 64;
-/// Rows after which a batch is committed whatever waits.
+/// Number of rows after which a batch is committed even if inputs wait.
 const BATCH_ROWS_MAX: usize = 1_024;
 
-/// One thing that reaches a driver.
+/// An item in a driver's queue.
 #[derive(Debug)]
 pub(crate) enum Inbound {
     /// An input for the cell.
     External(External),
-    /// A model did not answer, and perhaps it is asked again.
+    /// A model failed to answer; the ask may be retried.
     Failed {
         /// The ask.
         call: CallId,
-        /// Its attempt.
+        /// Number of the attempt.
         attempt: u32,
-        /// Why.
+        /// Why it failed.
         error: ModelError,
-        /// What the attempt cost.
+        /// Cost of the attempt.
         spent: Usage,
     },
-    /// A person's message, with who wants to know whether it was taken.
+    /// A person's message.
     Said {
         /// The message.
         payload: Payload,
-        /// Told once it is durable, or why it was refused.
+        /// Receives `Ok` once the message is durable, or why it was refused.
         reply: Option<oneshot::Sender<Result<(), RuntimeError>>>,
-        /// The journal's command that it came by, from another process.
+        /// Id of the journal's command that carried the message from another process.
         command: Option<u64>,
     },
-    /// Put a restored task's open asks back to work, after what people said meanwhile.
+    /// Resume a restored task's open asks, after what people said in the meantime.
     TakeUp(Box<recover::Open>),
     /// Stop driving; the task stays open for another process.
     Release,
 }
 
-/// How driving ended.
+/// Why a driver stopped.
 #[derive(Debug)]
 pub(crate) enum DriverEnd {
-    /// The task is closed.
+    /// The task has ended.
     Closed,
-    /// It was released, or another process took it.
+    /// The task was released, or another process took it.
     Released(String),
-    /// It cannot be driven on.
+    /// The task cannot be driven any further.
     Broken(RuntimeError),
 }
 
@@ -87,14 +87,14 @@ pub(crate) struct Driver {
     cell: Cell,
     head: TaskHead,
     lease: Option<Lease>,
-    /// Fragments that this process has given to the journal are there.
+    /// Whether the journal is known to still hold the fragments that this process gave it.
     trusts_fragments: bool,
     inbox: mpsc::Receiver<Inbound>,
     sender: mpsc::Sender<Inbound>,
     running: BTreeMap<CallId, Running>,
-    /// Models' open questions, over all their attempts.
+    /// Open questions to models, over all their attempts.
     questions: BTreeMap<CallId, Question>,
-    /// Those of them that wait for their next attempt.
+    /// Questions that wait for their next attempt.
     again: BTreeMap<CallId, Again>,
     created: Arc<BTreeSet<String>>,
     clock: TaskClock,
@@ -102,9 +102,9 @@ pub(crate) struct Driver {
     backlog: VecDeque<Inbound>,
     rebuilt: u32,
     title: String,
-    /// Commands that this driver was given.
+    /// Ids of commands already handled.
     commands: BTreeSet<u64>,
-    /// Asks that begin once more when their new attempt is recorded.
+    /// Asks that are retried once their new attempt is recorded.
     resumed: BTreeMap<CallId, Resumed>,
 }
 
@@ -140,13 +140,13 @@ impl Driver {
         }
     }
 
-    /// The line by which people know a task that is about to be opened.
+    /// Sets the title that the task list shows for a task about to be opened.
     pub(crate) fn titled(mut self, title: String) -> Self {
         self.title = title;
         self
     }
 
-    /// Feeds `first` and then whatever comes, until the task is closed or given away.
+    /// Processes `first` and then the queue, until the task is closed or released.
     pub(crate) async fn run(mut self, first: Vec<Inbound>) -> DriverEnd {
         self.backlog.extend(first);
         let end = loop {
@@ -163,7 +163,7 @@ impl Driver {
         end
     }
 
-    /// Waits for the next input or the next moment that matters.
+    /// Waits for the next input or the next timer.
     async fn wait(&mut self) {
         let wake = self.next_wake();
         tokio::select! {
@@ -171,14 +171,14 @@ impl Driver {
             inbound = self.inbox.recv() => self.backlog.extend(inbound),
             () = timing::sleep_until(wake) => return self.tick(),
         }
-        // Answers often come close together: one turn for whoever else has something to do, and they make one batch,
-        // which costs less than a batch for each.
+        // Answers often arrive close together: one yield lets other tasks send theirs, and one batch for all costs less
+        // than a batch for each.
         if self.running.len() > 1 {
             tokio::task::yield_now().await;
         }
     }
 
-    /// Steps a batch, commits it, starts what it wants.
+    /// Steps a batch, commits it and starts its effects.
     async fn work(&mut self) -> Result<Option<DriverEnd>, RuntimeError> {
         let mut staged = Staged::new(&self.head);
         let mut steps = 0;
@@ -189,7 +189,7 @@ impl Driver {
             if let Inbound::Said { command: Some(command), .. } = &inbound
                 && !self.commands.insert(*command)
             {
-                // It was found when the task was taken up, and again by whoever looks for new ones.
+                // The command was read when the task was resumed, and again by the poll for new ones.
                 continue;
             }
             steps += 1;
@@ -239,7 +239,7 @@ impl Driver {
         Ok(closed.then_some(DriverEnd::Closed))
     }
 
-    /// An input that the cell does not take changes nothing; whoever sent it is told.
+    /// Drops an input that the cell refuses, and tells its sender.
     fn refuse(
         &mut self,
         error: StepError,
@@ -255,12 +255,12 @@ impl Driver {
         Ok(())
     }
 
-    /// What the driver itself remembers of an input.
+    /// Updates the driver's own state for an input.
     fn note(&mut self, external: &External, staged: &mut Staged) {
         match external {
             External::Answered(Answered { call, answer, .. }) => {
                 self.finished(*call);
-                // Files that the task created are those it may change without asking.
+                // A task may change files that it created without asking.
                 if let Answer::Tool(answer) = answer
                     && !answer.created.is_empty()
                 {

@@ -1,4 +1,4 @@
-//! What can go wrong between a task and its organisation.
+//! The errors of an organisation and its tasks.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use setpoint_protocol::TaskId;
 
 use crate::models::Unlike;
 
-/// A failure of the runtime. Failures of a task are no errors: they end in its `FinalResult`.
+/// A failure of the runtime. The failure of a task is not one: it ends in a `FinalResult`.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
-    /// The journal.
+    /// The journal failed.
     #[error("use the journal")]
     Journal(#[from] JournalError),
-    /// The journal, from its writer.
+    /// The journal failed to append.
     #[error("use the journal")]
     Append(#[source] Arc<JournalError>),
-    /// A task that cannot be read.
+    /// A task cannot be read.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// A stored stream that its machines do not reproduce.
+    /// The machines do not reproduce a stored stream.
     #[error(transparent)]
     Divergence(#[from] Divergence),
-    /// An input that the task does not take.
+    /// The task does not accept an input.
     #[error("pass a message to {task}")]
     Refused {
         /// The task.
         task: TaskId,
-        /// Why.
+        /// Why it was refused.
         #[source]
         source: StepError,
     },
@@ -38,25 +38,25 @@ pub enum RuntimeError {
     HeldElsewhere {
         /// The task.
         task: TaskId,
-        /// Who.
+        /// Process that drives it.
         owner: String,
     },
-    /// An older journal was put back: what the task did after that would be done again.
+    /// An older journal was restored: the task would repeat what it did after that.
     #[error(
         "resume {task}: an older journal was put back, and what the task did since then would be done again: {why}"
     )]
     PutBack {
         /// The task.
         task: TaskId,
-        /// How that shows.
+        /// The evidence for it.
         why: String,
     },
-    /// The task was opened with other models than those that would be asked now.
+    /// The task was opened with other models than those configured now.
     #[error("resume {task}: {unlike}")]
     OtherModels {
         /// The task.
         task: TaskId,
-        /// Which models.
+        /// The model that differs.
         unlike: Unlike,
     },
     /// A recording answered the task, and now models would.
@@ -77,12 +77,12 @@ pub enum RuntimeError {
     /// The goal is empty or too long.
     #[error("start a task: the goal {0}")]
     Goal(String),
-    /// The task cannot be driven on; its journal is intact.
+    /// The task cannot be driven any further; its journal is intact.
     #[error("drive {task} on: {reason}")]
     Broken {
         /// The task.
         task: TaskId,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The organisation is shutting down.

@@ -1,7 +1,7 @@
-//! From what the organisation's tasks record to the exporter, while they run.
+//! Sends the records of running tasks to the telemetry exporter.
 //!
-//! It listens as any tap does, so no task waits for it. What a tap loses, and what another process recorded before, is
-//! read from the journal.
+//! It listens through a tap, so no task waits for it. It reads from the journal what the tap loses, and what another
+//! process recorded before.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,11 +28,12 @@ pub(crate) struct Feed {
     listening: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Tasks that this process drives, and since when: what was recorded before is told by whoever drove them then.
+/// Tasks that this process drives, each with the time since when: earlier records were exported by the process that
+/// drove them then.
 type Expected = Arc<Mutex<BTreeMap<TaskId, Timestamp>>>;
 
 impl Feed {
-    /// Begins to listen.
+    /// Starts to listen.
     pub(crate) fn start(journal: Journal, tap: Tap, exporter: Exporter, content: Content) -> Self {
         let (exporter, expected) = (Arc::new(exporter), Expected::default());
         let stop = CancellationToken::new();
@@ -47,23 +48,23 @@ impl Feed {
         Feed { exporter, expected, stop, listening: Mutex::new(Some(listening)) }
     }
 
-    /// This process drives a task from now on.
+    /// Exports a task from now on.
     pub(crate) fn expect(&self, task: &TaskId) {
         self.expect_since(task, clock::now());
     }
 
-    /// The same from a moment on.
+    /// Exports a task from a moment on.
     pub(crate) fn expect_since(&self, task: &TaskId, since: Timestamp) {
         tasks(&self.expected).entry(task.clone()).or_insert(since);
     }
 
-    /// Spans that the collector has not taken.
+    /// Returns the number of spans that the collector has not accepted.
     #[cfg(test)]
     pub(crate) fn spans_missing(&self) -> u64 {
         self.exporter.spans_missing()
     }
 
-    /// Tells what is recorded and not told yet, for as long as the exporter may take.
+    /// Exports the remaining records, for as long as the exporter allows.
     pub(crate) async fn finish(&self) {
         self.stop.cancel();
         let listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -92,7 +93,7 @@ impl Listener {
             let tapped = tokio::select! {
                 biased;
                 tapped = tap.next() => tapped,
-                // Everything that was published is heard by then.
+                // By then everything that was published has been heard.
                 () = stop.cancelled() => return,
             };
             match tapped {
@@ -109,7 +110,7 @@ impl Listener {
         let Some(first) = records.first() else { return };
         let heard = self.traces.get(task).map_or(0, TaskTrace::last_seq);
         if first.seq > heard.saturating_add(1) {
-            // The journal has these records, too.
+            // The journal has the missing records.
             self.read(task, heard).await;
         }
         for record in records {
@@ -117,7 +118,7 @@ impl Listener {
         }
     }
 
-    /// What was lost is in the journal, whichever task it is of.
+    /// Reads lost events from the journal, for all expected tasks.
     async fn catch_up(&mut self, events: u64) {
         tracing::debug!(events, "telemetry is behind, and reads the journal");
         let expected: Vec<TaskId> = tasks(&self.expected).keys().cloned().collect();
@@ -144,7 +145,7 @@ impl Listener {
     }
 
     fn observe(&mut self, task: &TaskId, record: &Record) {
-        // A task that has ended, or was given away, is not heard of again.
+        // A task that has ended or was released is no longer exported.
         let Some(since) = tasks(&self.expected).get(task).copied() else { return };
         let content = self.content;
         let trace = self.traces.entry(task.clone()).or_insert_with(|| TaskTrace::new(task.clone(), content));

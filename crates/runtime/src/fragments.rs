@@ -1,4 +1,4 @@
-//! Which prompt fragments this process has already given to the journal.
+//! The prompt fragments that this process has already given to the journal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,10 +7,10 @@ use setpoint_journal::Fragment;
 use setpoint_machine::prompt::Fragment as PromptFragment;
 use setpoint_protocol::record::FragmentHash;
 
-/// Hashes remembered; beyond it the memory starts anew, and the journal stores nothing twice all the same.
+/// Most remembered hashes. With more the set is cleared, which costs time only: the journal stores no fragment twice.
 const REMEMBERED_MAX: usize = 65_536;
 
-/// Spares the journal fragments that it has. A forgotten one is only offered again.
+/// Remembers which fragments the journal has. One that is not remembered is offered again.
 #[derive(Default)]
 #[expect(
     clippy::disallowed_types,
@@ -18,19 +18,19 @@ const REMEMBERED_MAX: usize = 65_536;
 )]
 pub(crate) struct Fragments {
     known: Mutex<std::collections::HashSet<FragmentHash>>,
-    /// Place of the last pruning that this process knows of.
+    /// Journal position of the last pruning that this process knows of.
     pruning: AtomicU64,
 }
 
 impl Fragments {
-    /// Forgets what was given before a pruning that this process has not heard of: it may be gone.
+    /// Clears the set after a pruning that is new to this process: the fragments may be gone.
     pub(crate) fn trust_since(&self, pruning: u64) {
         if self.pruning.swap(pruning, Ordering::SeqCst) != pruning {
             self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
     }
 
-    /// The fragment to attach, or `None` when the journal has been given it before and `is_trusted` to have it still.
+    /// Returns the fragment to attach; `None` if the journal received it before and `is_trusted` to hold it still.
     pub(crate) fn unseen(
         &self,
         fragment: &PromptFragment,

@@ -1,11 +1,12 @@
-//! What a person can do where the runtime itself ends a task, in the words of the program around it.
+//! Hints for a person when the runtime itself ends a task, worded by the program around it.
 
-/// Hints that the runtime records with the faults it reports. It knows no command line, so these name no command.
+/// The hints that the runtime records with its faults. The runtime knows no command line, so the defaults name no
+/// command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hints {
     /// A machine failed, or its journal does not replay.
     pub defect: &'static str,
-    /// The time is up.
+    /// The time limit was reached.
     pub deadline: &'static str,
 }
 

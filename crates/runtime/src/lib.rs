@@ -1,8 +1,8 @@
-//! Keeps tasks alive: puts roles, journal, models, tools, memory and the Auditor together, and drives.
+//! Keeps tasks alive: connects roles, journal, models, tools, memory and the Auditor, and drives the tasks.
 //!
-//! It decides nothing about a goal, and reads no configuration: what it works with are values that it is given. Reading
-//! order: [`organisation`] (start, resume, say, watch), `driver` (one task: step, commit, effect) with its `services`,
-//! [`tap`] (what happens, for whoever watches), [`toolbox`], [`models`] and [`clock`] (the edges).
+//! It decides nothing about a goal and reads no configuration: its parts are passed in as values. Reading order:
+//! [`organisation`] (start, resume, say, watch), `driver` (one task: step, commit, effect) with its `services`, [`tap`]
+//! (live events for watchers), [`toolbox`], [`models`] and [`clock`] (the edges).
 
 pub mod clock;
 mod driver;

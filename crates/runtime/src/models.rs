@@ -1,4 +1,4 @@
-//! The models of an organisation: which of them each role asks.
+//! The models of an organisation: which one each role asks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use setpoint_protocol::RoleId;
 use setpoint_protocol::models::{Models as Cards, Tier};
 use setpoint_protocol::record::Opened;
 
-/// The models of the two tiers, and of roles that have one of their own.
+/// The models of the two tiers, and of roles with a model of their own.
 #[derive(Clone)]
 pub struct Models {
     brain: Arc<dyn Model>,
@@ -17,28 +17,29 @@ pub struct Models {
     stand_in: StandIn,
 }
 
-/// Whether models take up a task that was opened with others. Those may be better, dearer, or have less room.
+/// Whether a task may be resumed with other models than it was opened with. These may be better, cost more, or have a
+/// smaller window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StandIn {
-    /// They do not.
+    /// It may not.
     #[default]
     No,
-    /// A person has named them for it.
+    /// A person named the models for it.
     Named,
-    /// Nobody is going to ask them.
+    /// No model will be asked.
     Unasked,
 }
 
-/// A task that was opened with other models.
+/// A model that differs from the one that the task was opened with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unlike {
-    /// Who would ask another one.
+    /// The role whose model differs.
     pub role: RoleId,
     /// The model that the task was opened with.
     pub opened_with: String,
     /// The model that is configured now.
     pub now: String,
-    /// Whether it is refused for its budget of money alone.
+    /// Whether the task is refused only because of its budget of money.
     pub is_for_money: bool,
 }
 
@@ -54,33 +55,33 @@ impl std::fmt::Display for Unlike {
 }
 
 impl Models {
-    /// One model a tier.
+    /// Creates models with one per tier.
     #[must_use]
     pub fn tiers(brain: Arc<dyn Model>, tool: Arc<dyn Model>) -> Self {
         Models { brain, tool, roles: BTreeMap::new(), stand_in: StandIn::No }
     }
 
-    /// The same model for everybody.
+    /// Uses the same model for every role.
     #[must_use]
     pub fn one(model: Arc<dyn Model>) -> Self {
         Models::tiers(Arc::clone(&model), model)
     }
 
-    /// Lets a role ask another model than its tier's.
+    /// Sets a model for one role, in place of its tier's.
     #[must_use]
     pub fn with_role(mut self, role: RoleId, model: Arc<dyn Model>) -> Self {
         self.roles.insert(role, model);
         self
     }
 
-    /// Says whether they take up tasks that were opened with others.
+    /// Sets whether tasks that were opened with other models may be resumed.
     #[must_use]
     pub fn standing_in(mut self, stand_in: StandIn) -> Self {
         self.stand_in = stand_in;
         self
     }
 
-    /// Why a task must not go on with these models.
+    /// Returns why a task must not be resumed with these models; `None` if it may.
     pub(crate) fn unlike(&self, opened: &Opened) -> Option<Unlike> {
         let differs = |role: &RoleId| {
             let known = &opened.models.of(*role).name;
@@ -90,7 +91,7 @@ impl Models {
         let (role, opened_with, now) = RoleId::ALL.iter().find_map(differs)?;
         let is_refused = match self.stand_in {
             StandIn::No => true,
-            // What they cost is not booked, so a budget of money would hold no longer.
+            // The task has no prices for these models, so its budget of money would not hold.
             StandIn::Named => opened.budgets.money.is_some(),
             StandIn::Unasked => false,
         };
@@ -98,7 +99,7 @@ impl Models {
         is_refused.then_some(Unlike { role, opened_with, now, is_for_money })
     }
 
-    /// The same with each model behind another one.
+    /// Wraps each model with `other`.
     #[must_use]
     pub fn behind(&self, other: impl Fn(&Arc<dyn Model>) -> Arc<dyn Model>) -> Self {
         Models {
@@ -109,7 +110,7 @@ impl Models {
         }
     }
 
-    /// The model that a role asks.
+    /// Returns the model that a role asks.
     #[must_use]
     pub fn of(&self, role: RoleId) -> &Arc<dyn Model> {
         self.roles.get(&role).unwrap_or(match Tier::of(role) {
@@ -118,7 +119,7 @@ impl Models {
         })
     }
 
-    /// What a task must know of them.
+    /// Returns what a task records about the models.
     #[must_use]
     pub fn cards(&self) -> Cards {
         Cards {

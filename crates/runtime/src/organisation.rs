@@ -1,6 +1,6 @@
-//! A running organisation: starts tasks, resumes them, passes people's messages, and lets others watch.
+//! A running organisation: starts and resumes tasks, passes on people's messages, and lets others watch.
 //!
-//! It owns one driver task a task. It decides nothing about a goal: it opens streams and keeps their drivers alive.
+//! It owns one driver per task. It decides nothing about a goal: it opens streams and keeps their drivers alive.
 
 mod auditing;
 mod dreaming;
@@ -47,16 +47,16 @@ pub use self::auditing::AuditTrouble;
 pub use self::pruning::{Left, Prunable, Pruned};
 pub use self::tasks::TaskSummary;
 
-/// Milliseconds between looks at the command table for messages from other processes.
+/// Time between polls of the command table for messages from other processes, in milliseconds.
 const COMMANDS_POLL_MS: u64 = 200;
-/// How long the opening of a task waits for what is laid down for all of them.
+/// Longest wait of an opening task for the approved proposals in memory.
 const THINKING_WAIT_MAX: Duration = Duration::from_secs(5);
-/// Commands read at one look.
+/// Most commands read per poll.
 const COMMANDS_PAGE_MAX: usize = 256;
-/// Characters of the goal that the task list shows.
+/// Most characters of the goal in the task list.
 const TITLE_CHARS_MAX: usize = 200;
 
-/// What an organisation is made of.
+/// The parts of an organisation.
 pub struct Parts {
     /// The journal.
     pub journal: Journal,
@@ -64,31 +64,31 @@ pub struct Parts {
     pub models: Models,
     /// The tools.
     pub toolbox: Arc<dyn Toolbox>,
-    /// Memory, of the same journal.
+    /// Memory of the same journal.
     pub memory: Access,
-    /// Whether the Dreamer asks a model for better words than a template's.
+    /// Whether the Dreamer asks a model to reword what templates say.
     pub has_reflection: bool,
-    /// What the faults that the runtime reports say to a person.
+    /// Hints for a person in the faults that the runtime reports.
     pub hints: Hints,
 }
 
 /// A new task.
 #[derive(Clone, Debug)]
 pub struct NewTask {
-    /// The goal, verbatim.
+    /// The goal as typed.
     pub raw_input: String,
-    /// Settings and surroundings. Catalogue, models and logic version are filled in by the organisation.
+    /// Settings and surroundings. The organisation fills in catalogue, models and logic version.
     pub opened: Opened,
     /// Makes the task's id unique.
     pub suffix: u64,
 }
 
-/// What a resume found.
+/// The result of a resume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resumed {
-    /// The task is driven again.
+    /// The task is being driven.
     Running,
-    /// It had ended before.
+    /// The task had ended before.
     Ended,
 }
 
@@ -104,17 +104,18 @@ struct Shared {
     drivers: Mutex<BTreeMap<TaskId, mpsc::Sender<Inbound>>>,
     failures: Mutex<BTreeMap<TaskId, RuntimeError>>,
     shutdown: CancellationToken,
-    /// A task has ended: there may be something to dream about.
+    /// Signals that a task has ended, so that the Dreamer may have work.
     ended: Notify,
     audit_trouble: auditing::Trouble,
-    /// The directory of the Auditor's log, which a task's journal is compared with before the task is taken up.
+    /// Directory of the audit log, with which a task's journal is compared before the task is resumed.
     audit_dir: OnceLock<PathBuf>,
-    /// Tells others of its tasks, where that is wanted.
+    /// Exports telemetry of its tasks, if requested.
     feed: OnceLock<Feed>,
 }
 
 impl Shared {
-    /// What the Auditor's log says of a journal that was put back. A log that cannot be read says nothing: the Auditor tells.
+    /// Returns the evidence in the audit log that an older journal was restored. Returns `None` if the log cannot be
+    /// read, which the Auditor reports.
     fn put_back(&self) -> Option<PutBack> {
         put_back(self.audit_dir.get()?, &self.services.journal).unwrap_or_else(|error| {
             let error = error_chain(&error);
@@ -129,7 +130,7 @@ impl Shared {
 }
 
 impl Organisation {
-    /// Puts an organisation together and starts looking for messages from other processes.
+    /// Creates an organisation and starts polling for messages from other processes.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let factory: Arc<dyn Factory> = Arc::new(Roles::new(parts.toolbox.reader()));
@@ -163,13 +164,13 @@ impl Organisation {
         Organisation { shared }
     }
 
-    /// Has the journal compared with the Auditor's log in this directory before a task is taken up, also when another
-    /// process audits. A second time changes nothing.
+    /// Compares the journal with the audit log in this directory before a task is resumed, even if another process
+    /// audits. A second call has no effect.
     pub fn compare_with_log(&self, audit_dir: PathBuf) {
         drop(self.shared.audit_dir.set(audit_dir));
     }
 
-    /// Has the tasks audited from now on, as long as no other process does.
+    /// Audits the tasks from now on, while no other process does.
     pub fn audit(&self, place: AuditPlace) {
         self.shared.services.tracker.spawn(auditing::audit(Arc::clone(&self.shared), place));
     }
@@ -177,7 +178,7 @@ impl Organisation {
     /// Opens a task and starts driving it. Returns once its first records are durable.
     ///
     /// # Errors
-    /// An empty or too long goal, a journal that refuses, a process that shuts down.
+    /// When the goal is empty or too long, the journal refuses, or the process is shutting down.
     pub async fn start(&self, new: NewTask) -> Result<TaskId, RuntimeError> {
         if self.shared.shutdown.is_cancelled() {
             return Err(RuntimeError::ShuttingDown);
@@ -208,7 +209,7 @@ impl Organisation {
             Driver::new(Arc::clone(&self.shared.services), cell, head, None, 0, (sender.clone(), inbox))
                 .titled(title);
         let input = Payload::UserInput(UserInput { raw_input: new.raw_input });
-        // Both together, so that no crash can leave a task that was opened and never told its goal.
+        // Both records together, so that a crash cannot leave a task that was opened without its goal.
         let first = vec![
             Inbound::External(External::Opened(Box::new(opened))),
             Inbound::Said { payload: input, reply: Some(reply), command: None },
@@ -220,19 +221,19 @@ impl Organisation {
         }
     }
 
-    /// Takes up a task that no live process drives.
+    /// Resumes a task that no live process drives.
     ///
     /// # Errors
-    /// An unknown or damaged task, one that another live process drives, or one that was opened with other models.
+    /// When the task is unknown or damaged, another live process drives it, or it was opened with other models.
     pub async fn resume(&self, task: &TaskId) -> Result<Resumed, RuntimeError> {
         self.take_up(task, recover::Pause::Crash).await
     }
 
-    /// Makes a new task of another one's records up to a point, and drives it on from there. Models are those that are
-    /// configured now; what was asked and not answered up to there is asked again, of them.
+    /// Creates a new task from another one's records up to a point, and drives it from there. It uses the models
+    /// configured now; asks that were open at that point are sent to them again.
     ///
     /// # Errors
-    /// An unknown or damaged task, a point that cannot be gone on from, a journal that refuses.
+    /// When the task is unknown or damaged, it cannot be continued from the point, or the journal refuses.
     pub async fn fork(&self, new: NewFork) -> Result<Forked, RuntimeError> {
         let (history, from) = (self.history(), new.from.clone());
         let keeper = ForkKeeper {
@@ -260,7 +261,7 @@ impl Organisation {
             return Ok(Resumed::Ended);
         };
         restored.open.pause = pause;
-        // Before anybody looks whether it was done: what still runs may do it yet.
+        // Before anyone checks whether a call took effect: a call that still runs may yet take effect.
         if let Some(dead) = dead {
             self.shared.services.toolbox.end_calls_of(&dead).await;
         }
@@ -273,7 +274,8 @@ impl Organisation {
             restored.clock_ms,
             (sender.clone(), inbox),
         );
-        // Known from here on to whoever looks for new messages; those that wait are read after that, so that none is missed.
+        // From here on the poll for new messages finds the driver. Waiting messages are read after that, so that none
+        // is missed.
         self.shared.drivers().insert(task.clone(), sender.clone());
         let waiting = match self.waiting(task).await {
             Ok(waiting) => waiting,
@@ -285,8 +287,8 @@ impl Organisation {
         };
         let is_divergent = restored.open.divergence.is_some();
         let take_up = Inbound::TakeUp(Box::new(restored.open));
-        // What was said while nobody drove the task comes before anything of it runs again: it may be a cancel. A task that
-        // does not replay understands nothing any more but its end.
+        // Messages that arrived while no process drove the task come before anything runs again: one may be a cancel. A
+        // task that does not replay accepts no message except its end.
         let first = if is_divergent {
             std::iter::once(take_up).chain(waiting).collect()
         } else {
@@ -296,10 +298,10 @@ impl Organisation {
         Ok(Resumed::Running)
     }
 
-    /// Passes a person's message to a task, in this process or through the journal to the one that drives it.
+    /// Passes a person's message to a task, directly or through the journal to the process that drives it.
     ///
     /// # Errors
-    /// An unknown or ended task, or a message that it does not take.
+    /// When the task is unknown or has ended, or does not accept the message.
     pub async fn say(&self, task: &TaskId, payload: Payload) -> Result<(), RuntimeError> {
         let local = self.shared.drivers().get(task).cloned();
         if let Some(sender) = local {
@@ -325,46 +327,46 @@ impl Organisation {
         pushed.map(drop).map_err(RuntimeError::from)
     }
 
-    /// Watches what happens from now on.
+    /// Returns a tap on events from now on.
     #[must_use]
     pub fn tap(&self) -> Tap {
         self.shared.services.hub.tap()
     }
 
-    /// Tells a collector of every task that is driven from now on; a second time changes nothing.
+    /// Exports every task driven from now on to a collector; a second call has no effect.
     pub fn send_telemetry(&self, exporter: Exporter, content: Content) {
         self.shared
             .feed
             .get_or_init(|| Feed::start(self.shared.services.journal.clone(), self.tap(), exporter, content));
     }
 
-    /// The journal.
+    /// Returns the journal.
     #[must_use]
     pub fn journal(&self) -> &Journal {
         &self.shared.services.journal
     }
 
-    /// Its tasks, to go through them again.
+    /// Returns access to the tasks' history.
     #[must_use]
     pub fn history(&self) -> History {
         History::new(self.shared.services.journal.clone(), Arc::clone(&self.shared.services.factory))
     }
 
-    /// All records of a task so far, checked against their chain.
+    /// Returns all records of a task so far, checked against their chain.
     ///
     /// # Errors
-    /// An unknown or damaged task.
+    /// When the task is unknown or damaged.
     pub fn records(&self, task: &TaskId) -> Result<Vec<Record>, RuntimeError> {
         Ok(self.history().records(task)?)
     }
 
-    /// Whether this process drives the task now.
+    /// Returns whether this process drives the task.
     #[must_use]
     pub fn drives(&self, task: &TaskId) -> bool {
         self.shared.drivers().contains_key(task)
     }
 
-    /// Waits until this process no longer drives the task: it has ended, or was given away.
+    /// Waits until this process no longer drives the task: it has ended or was released.
     pub async fn ended(&self, task: &TaskId) {
         let sender = self.shared.drivers().get(task).cloned();
         if let Some(sender) = sender {
@@ -372,14 +374,14 @@ impl Organisation {
         }
     }
 
-    /// Why this process gave a task up, if it did; asked once.
+    /// Returns why this process gave a task up, if it did. A second call returns `None`.
     #[must_use]
     pub fn take_failure(&self, task: &TaskId) -> Option<RuntimeError> {
         self.shared.failures.lock().unwrap_or_else(PoisonError::into_inner).remove(task)
     }
 
-    /// Releases every task, waits for their drivers, and closes the journal. Returns what kept the Auditor from its work, if
-    /// something did.
+    /// Releases every task, waits for their drivers, and closes the journal. Returns why the Auditor stopped, if it
+    /// did.
     pub async fn shutdown(&self) -> Option<AuditTrouble> {
         self.shared.shutdown.cancel();
         let senders: Vec<_> = self.shared.drivers().values().cloned().collect();
@@ -396,7 +398,7 @@ impl Organisation {
         self.shared.audit_trouble.found()
     }
 
-    /// The messages that other processes left for a task.
+    /// Returns the messages that other processes left for a task.
     async fn waiting(&self, task: &TaskId) -> Result<Vec<Inbound>, RuntimeError> {
         let (journal, id) = (self.shared.services.journal.clone(), task.clone());
         let commands = tokio::task::spawn_blocking(move || journal.waiting_commands(id.as_str()))
@@ -405,7 +407,7 @@ impl Organisation {
         Ok(commands.iter().filter_map(|command| said(task, command)).collect())
     }
 
-    /// What is laid down for every task: the operator's own words, and the proposals that they approved.
+    /// Returns the instructions for every task: the operator's own, and the proposals that they approved.
     async fn thinking(&self, mut laws: Vec<String>) -> Vec<String> {
         if let Access::Open(memory) = &self.shared.services.memory {
             let asked = async {
@@ -469,7 +471,7 @@ impl std::fmt::Debug for Organisation {
     }
 }
 
-/// Messages from other processes come through the journal's command table.
+/// Polls the journal's command table for messages from other processes.
 async fn watch_commands(shared: Arc<Shared>) {
     let mut seen = 0;
     loop {
@@ -495,7 +497,7 @@ async fn watch_commands(shared: Arc<Shared>) {
     }
 }
 
-/// A message that another process left for a task, if a person may say it.
+/// Returns a message that another process left for a task, if a person may send it.
 fn said(task: &TaskId, command: &Command) -> Option<Inbound> {
     match setpoint_machine::admission::admit(RoleId::User, &command.kind, &command.body) {
         Ok(admitted) => {

@@ -1,4 +1,4 @@
-//! What the drivers of a process share: the journal, the models, the tools, memory, and what they publish to.
+//! The parts that the drivers of a process share: journal, models, tools, memory and taps.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::models::Models;
 use crate::tap::Hub;
 use crate::toolbox::Toolbox;
 
-/// Milliseconds that a lease lasts without renewal.
+/// Milliseconds until a lease expires unless it is renewed.
 pub(crate) const LEASE_TTL_MS: u64 = 600_000;
 
-/// Everything that a driver works with. It holds nothing of a task.
+/// Everything that a driver works with, except the state of its task.
 pub(crate) struct Services {
     pub(crate) journal: Journal,
     pub(crate) models: Models,
@@ -27,14 +27,14 @@ pub(crate) struct Services {
     pub(crate) hub: Hub,
     pub(crate) fragments: Fragments,
     pub(crate) hints: Hints,
-    /// This process, as leases name it.
+    /// Name of this process in leases.
     pub(crate) owner: String,
-    /// What the organisation waits for when it shuts down.
+    /// Tasks that shutdown waits for.
     pub(crate) tracker: TaskTracker,
 }
 
 impl Services {
-    /// What this process leases tasks by, from now on.
+    /// Returns the terms of a lease taken now.
     pub(crate) fn lease_terms(&self) -> LeaseTerms {
         LeaseTerms { owner: self.owner.clone(), now_us: clock::now().as_micros(), ttl_ms: LEASE_TTL_MS }
     }

@@ -1,7 +1,7 @@
-//! What happens, for whoever watches in this process.
+//! Live events for watchers in this process.
 //!
-//! A tap sees and never says. It may lag: nothing waits for it, but losing is a typed outcome that the
-//! watcher sees, and the journal has what was missed. (The Auditor reads the journal by cursor and loses nothing.)
+//! A tap receives and never sends. Nothing waits for it, so it may lag: the watcher learns how many events were lost
+//! and can read them from the journal. (The Auditor reads the journal by cursor and loses nothing.)
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use setpoint_protocol::record::Record;
 use setpoint_protocol::{CallId, TaskId};
 use tokio::sync::broadcast;
 
-/// Events that a tap may be behind before it loses the oldest.
+/// Most events that a tap may lag before it loses the oldest.
 pub const TAP_EVENTS_MAX: usize = 4_096;
 
-/// Something that happened.
+/// A live event.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// Records became durable.
@@ -21,28 +21,28 @@ pub enum Event {
         task: TaskId,
         /// The records, in order.
         records: Arc<[Record]>,
-        /// Whether the task ended with them.
+        /// Whether these records end the task.
         closed: bool,
     },
-    /// A model wrote more text. Never journaled.
+    /// A model wrote more text. Not stored in the journal.
     Progress {
         /// The task.
         task: TaskId,
-        /// The ask.
+        /// The ask of the model.
         call: CallId,
         /// The text.
         text: Arc<str>,
     },
-    /// A task is no longer driven by this process, without having ended.
+    /// This process no longer drives a task, which has not ended.
     Released {
         /// The task.
         task: TaskId,
-        /// Why.
+        /// The reason.
         reason: Arc<str>,
     },
 }
 
-/// What a tap yields.
+/// An item of a tap.
 #[derive(Clone, Debug)]
 #[must_use = "a lag means that the journal must be read for what was missed"]
 pub enum Tapped {
@@ -50,11 +50,11 @@ pub enum Tapped {
     Event(Event),
     /// This many events were lost; read the journal.
     Lagged(u64),
-    /// Nothing will ever happen again.
+    /// No more events will come.
     Closed,
 }
 
-/// Where events are published. Cheap to clone.
+/// The place where events are published. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Hub {
     sender: broadcast::Sender<Event>,
@@ -68,26 +68,26 @@ impl Default for Hub {
 }
 
 impl Hub {
-    /// Publishes to every tap. Without any, nothing happens and nothing is built up.
+    /// Publishes to every tap. Does nothing if there are none.
     pub fn publish(&self, event: Event) {
-        // An error only says that nobody listens.
+        // An error means that there are no receivers.
         drop(self.sender.send(event));
     }
 
-    /// Whether anybody listens; a publisher may save itself the work.
+    /// Returns whether there is a tap; without one a publisher need not build an event.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.sender.receiver_count() > 0
     }
 
-    /// A new tap; it sees what is published from now on.
+    /// Creates a tap on events from now on.
     #[must_use]
     pub fn tap(&self) -> Tap {
         Tap { receiver: self.sender.subscribe() }
     }
 }
 
-/// A watcher's end: a type without any way to send.
+/// The receiving end of a watcher, which cannot send.
 #[derive(Debug)]
 pub struct Tap {
     receiver: broadcast::Receiver<Event>,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_slow_tap_is_told_how_much_it_missed() {
+    async fn a_slow_tap_learns_how_many_events_it_lost() {
         let hub = Hub::default();
         let mut tap = hub.tap();
         for n in 0..TAP_EVENTS_MAX + 10 {

@@ -13,62 +13,62 @@ use setpoint_protocol::{CallId, TaskId};
 use setpoint_tools::{CallPlace, Registry};
 use tokio_util::sync::CancellationToken;
 
-/// Everything a call runs under besides its parameters.
+/// The context of a call, besides its parameters.
 #[derive(Clone, Debug)]
 pub struct ToolRun {
     /// The task.
     pub task: TaskId,
     /// The ask.
     pub call: CallId,
-    /// Machine and place.
+    /// Machine and directories.
     pub surroundings: Arc<Surroundings>,
-    /// Files that this task created so far: it may change them freely.
+    /// Files that this task created, which it may change without consent.
     pub created: Arc<BTreeSet<String>>,
-    /// Ends the call; it must return soon after.
+    /// Cancels the call, which must return soon after.
     pub cancel: CancellationToken,
 }
 
-/// A process of this machine that is no more.
+/// A process of this machine that has died.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadProcess {
-    /// Its number.
+    /// Process number.
     pub pid: u32,
-    /// When it started, in the kernel's own count.
+    /// Start time, in the kernel's own unit.
     pub started: String,
 }
 
 /// A catalogue of tools that can be run.
 #[async_trait]
 pub trait Toolbox: Send + Sync {
-    /// The catalogue.
+    /// Returns the catalogue.
     fn specs(&self) -> Vec<Arc<ToolSpec>>;
 
-    /// Reads calls before they run.
+    /// Returns the reader that parses calls before they run.
     fn reader(&self) -> Arc<dyn CallReader>;
 
-    /// Runs a call. Every failure is an answer. What it does before it first waits is done in the task's own turn: it
-    /// must not block.
+    /// Runs a call. Every failure is an answer. The part before its first wait runs in the driver's own turn and must
+    /// not block.
     async fn run(&self, ask: ToolAsk, run: ToolRun) -> ToolAnswer;
 
-    /// Looks around where the task works, and at these paths that the person names, changing nothing. What cannot be
-    /// looked at is left out.
+    /// Surveys the working directory and these paths that the person names, without changing anything. Leaves out what
+    /// cannot be read.
     async fn survey(&self, ask: SurveyAsk, run: ToolRun) -> Survey {
         let _ = (ask, run);
         Survey::default()
     }
 
-    /// Ends what the calls of a process that died left running, and returns when nothing of it is left.
+    /// Ends the processes that the calls of a dead process left running, and returns when all of them are gone.
     async fn end_calls_of(&self, process: &DeadProcess);
 }
 
-/// The tools of the tools crate, behind [`Toolbox`].
+/// Adapts the tools crate to [`Toolbox`].
 pub struct Tools {
     registry: Arc<Registry>,
     specs: Vec<Arc<ToolSpec>>,
 }
 
 impl Tools {
-    /// This catalogue.
+    /// Creates a toolbox of this catalogue.
     #[must_use]
     pub fn new(registry: Registry) -> Self {
         let specs = registry.specs().into_iter().map(Arc::new).collect();
@@ -93,7 +93,7 @@ impl Toolbox for Tools {
     }
 
     async fn run(&self, ask: ToolAsk, run: ToolRun) -> ToolAnswer {
-        // A file system may hang, and whoever drives the task must not hang with it: a cancel comes through there.
+        // A file system may hang, and the driver must not hang with it, because it has to receive a cancel.
         tokio::task::yield_now().await;
         self.registry.run(&ask, place(run)).await
     }

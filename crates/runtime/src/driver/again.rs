@@ -1,11 +1,11 @@
-//! Asking a model the same once more, after a failure that may pass.
+//! Retries a question to a model after a failure that may pass.
 //!
-//! Every further attempt is recorded before it is sent, waits longer than the one before, and counts against the
-//! task's budget of calls. All attempts of a question share its time.
+//! Every retry is recorded before it is sent, waits longer than the one before, and counts against the task's budget of
+//! calls. All attempts of a question share its time limit.
 //!
-//! A failure that a person has to mend (a key, a name, a window, a server that wants to be left alone for long) ends the
-//! task at once, whoever asked: no other plan helps, and every round would cost the same again. Only a goal that is too
-//! long for R1's model goes on to R2, which asks about it in its own way.
+//! A failure that only a person can repair (a key, a name, a window, a server that asks to be left alone for long) ends
+//! the task at once: no other plan helps, and every round would cost the same again. There is one exception: a goal
+//! that is too long for R1's model goes on to R2, which asks about it in its own way.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,26 +21,26 @@ use tokio::time::Instant;
 
 use super::{Driver, Inbound};
 
-/// Attempts of one question, the first included.
+/// Most attempts of one question, the first included.
 pub(super) const ATTEMPTS_MAX: u32 = 5;
-/// The wait before the second attempt; each further one is twice as long.
+/// Wait before the second attempt; each later wait is twice as long.
 const WAIT_FIRST: Duration = Duration::from_millis(500);
-/// The longest wait that we choose ourselves.
+/// Longest wait of our own choice.
 const WAIT_LAST: Duration = Duration::from_secs(20);
-/// Characters of a failure in a fault.
+/// Most characters of a failure in a fault.
 const REASON_CHARS_MAX: usize = 1_000;
 
-/// A question that is going to be asked again.
+/// A question that will be retried.
 pub(super) struct Again {
-    /// The attempt that failed.
+    /// The failed attempt.
     pub(super) attempt: u32,
-    /// What it cost.
+    /// Cost of the failed attempt.
     pub(super) spent: Usage,
     failure: ModelFailure,
     pub(super) due: Instant,
 }
 
-/// An ask that begins once more when its new attempt is recorded.
+/// An ask that is retried once its new attempt is recorded.
 pub(super) struct Resumed {
     pub(super) attempt: u32,
     pub(super) effect: Outside,
@@ -48,7 +48,7 @@ pub(super) struct Resumed {
     pub(super) failure: ModelFailure,
 }
 
-/// A question to a model, and the time that all its attempts share.
+/// A question to a model, with the time limit shared by all its attempts.
 #[derive(Clone)]
 pub(super) struct Question {
     pub(super) ask: Arc<ModelCall>,
@@ -56,7 +56,8 @@ pub(super) struct Question {
 }
 
 impl Driver {
-    /// An attempt failed. Either the question is put off, or the failure is the answer, or it is the end.
+    /// Handles a failed attempt. Returns the input that ends the question or the task; `None` if the question will be
+    /// retried.
     pub(super) fn failed(
         &mut self,
         call: CallId,
@@ -81,7 +82,7 @@ impl Driver {
                 let answer = Answer::ModelFailed(after_attempts(failure, attempt));
                 let answered = External::Answered(Answered { call, attempt, answer, spent });
                 match fault {
-                    // First the end, or the answer would begin another round.
+                    // The fault comes first: the answer would start another round.
                     Some(fault) => {
                         self.backlog.push_front(Inbound::External(answered));
                         Some(External::Fault(fault))
@@ -92,7 +93,7 @@ impl Driver {
         }
     }
 
-    /// When the next attempt may begin; `None` when there is to be none.
+    /// Returns when the next attempt may begin; `None` if there is none.
     fn next_attempt(&self, call: CallId, attempt: u32, after: Duration, spent: Usage) -> Option<Instant> {
         let question = self.questions.get(&call)?;
         let due = Instant::now() + after + self.backoff(call, attempt);
@@ -101,8 +102,8 @@ impl Driver {
         (attempt < ATTEMPTS_MAX && has_time && has_budget).then_some(due)
     }
 
-    /// Turns what is due into inputs: the attempt begins once its record is durable. Whether the budgets still have room
-    /// for it is seen when its turn has come ([`Driver::in_budget`]).
+    /// Turns due retries into inputs: an attempt begins once its record is durable. [`Driver::in_budget`] checks then
+    /// whether the budgets still have room.
     pub(super) fn ask_due_again(&mut self) {
         let now = Instant::now();
         let due: Vec<CallId> =
@@ -120,19 +121,18 @@ impl Driver {
         }
     }
 
-    /// Lets an ask begin once more when `reasked` is recorded; `failure` is its answer if the budgets are used up by
-    /// then.
+    /// Retries an ask once `reasked` is recorded; `failure` is its answer if the budgets are used up by then.
     pub(super) fn ask_again(&mut self, reasked: Reasked, effect: Outside, failure: ModelFailure) {
         self.resumed.insert(reasked.call, Resumed { attempt: reasked.attempt, effect, failure });
         self.backlog.push_back(Inbound::External(External::Reasked(reasked)));
     }
 
-    /// Looks at a further attempt just before it is recorded. Others may have used the budgets up while it waited; then
-    /// the failure of the attempt before it stands.
+    /// Checks a retry just before it is recorded. If others used up the budgets while it waited, returns the failure of
+    /// the attempt before it.
     pub(super) fn in_budget(&mut self, external: External) -> External {
         let External::Reasked(reasked) = external else { return external };
         if !self.cell.is_open(reasked.call) {
-            // It was told to stop meanwhile; the cell refuses it.
+            // The ask was stopped in the meantime; the cell refuses the retry.
             self.resumed.remove(&reasked.call);
             return External::Reasked(reasked);
         }
@@ -151,8 +151,8 @@ impl Driver {
         External::Answered(Answered { call, attempt, answer, spent })
     }
 
-    /// Between half and all of a wait that doubles. What share it is depends on task, call and attempt, so that tasks
-    /// that failed together do not come back together.
+    /// Returns between half and all of a doubling wait. The share depends on task, call and attempt, so that tasks that
+    /// failed together do not retry together.
     fn backoff(&self, call: CallId, attempt: u32) -> Duration {
         let doubled = WAIT_FIRST.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(WAIT_LAST);
         let hash = blake3::hash(format!("{} {call} {attempt}", self.task).as_bytes());
@@ -161,17 +161,17 @@ impl Driver {
     }
 }
 
-/// The end that a failure is which only a person can mend. R2 says so itself.
+/// Returns the fault for a failure that only a person can repair. R2 raises its own fault.
 fn to_be_mended(purpose: Purpose, failure: &ModelFailure) -> Option<TaskFault> {
     let who = match purpose {
         Purpose::Plan | Purpose::Report => return None,
-        // What is too long to be read still is the goal: R1 passes it on as it is.
+        // A goal that is too long is still the goal: R1 passes it on unread.
         Purpose::Perceive if failure.kind == ModelFailureKind::TooLong => return None,
         Purpose::Perceive => "read the goal",
         Purpose::Execute => "execute",
         Purpose::Judge => "judge",
         Purpose::Merge => "judge the whole",
-        // R5 asks outside every task.
+        // R5 asks outside tasks.
         Purpose::Distil | Purpose::Reflect => return None,
     };
     if failure.kind.retryable() || failure.hints.is_empty() {
@@ -188,12 +188,12 @@ fn to_be_mended(purpose: Purpose, failure: &ModelFailure) -> Option<TaskFault> {
     })
 }
 
-/// The failure of an attempt that nobody saw the end of.
+/// Creates the failure of an attempt whose result was lost.
 pub(super) fn broken_off(reason: String) -> ModelFailure {
     ModelFailure { kind: ModelFailureKind::Unavailable, reason, hints: vec![] }
 }
 
-/// The failure as it is recorded: how often it was tried is part of it.
+/// Adds the number of attempts to the recorded failure.
 fn after_attempts(failure: ModelFailure, attempt: u32) -> ModelFailure {
     if attempt < 2 {
         return failure;

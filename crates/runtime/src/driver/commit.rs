@@ -14,11 +14,11 @@ use super::Driver;
 use crate::error::RuntimeError;
 use crate::tap::Event;
 
-/// Steps that wait for their commit.
+/// A batch of steps that waits for its commit.
 pub(super) struct Staged {
     submission: Submission,
     effects: Vec<Outside>,
-    /// Copies for the taps; empty while nobody watches.
+    /// Copies for the taps; empty while there are none.
     watched: Vec<Record>,
     closed: bool,
     /// Asks that start again with a new attempt.
@@ -54,7 +54,7 @@ impl Staged {
 }
 
 impl Driver {
-    /// Puts a step's rows and fragments into the batch and keeps its effects for later.
+    /// Adds a step's rows and fragments to the batch and keeps its effects for later.
     pub(super) fn stage(&mut self, step: Step, staged: &mut Staged) -> Result<(), RuntimeError> {
         let Step { records, effects, closed } = step;
         let watched = self.services.hub.is_watched();
@@ -85,7 +85,7 @@ impl Driver {
                     Some(reason) => self.memory_is_unavailable(call, &reason),
                     None => staged.effects.push(effect),
                 },
-                // A person reads the question from the records; the answer comes in as a message.
+                // A person sees the question in the records; the answer arrives as a message.
                 Outside::Party { .. } => {}
                 Outside::Model { call, ask, fragments } => {
                     let is_trusted = self.trusts_fragments()?;
@@ -102,8 +102,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Whether the journal still has what this process has given it. Nothing is pruned while a task is leased; before this
-    /// one is, another process may prune at any moment what was given for tasks that have ended.
+    /// Returns whether the journal still holds the fragments that this process gave it. Nothing is pruned while this
+    /// task is leased. Before that, another process may prune fragments of ended tasks at any moment.
     fn trusts_fragments(&mut self) -> Result<bool, RuntimeError> {
         if !self.trusts_fragments && self.lease.is_some() {
             self.services.fragments.trust_since(self.services.journal.last_pruning()?);
@@ -112,7 +112,7 @@ impl Driver {
         Ok(self.trusts_fragments)
     }
 
-    /// Makes the batch durable, tells whoever watches, and starts its effects.
+    /// Makes the batch durable, publishes it to the taps, and starts its effects.
     pub(super) async fn commit(&mut self, staged: Staged) -> Result<(), RuntimeError> {
         let Staged { mut submission, effects, watched, closed, restarts, waiters, commands } = staged;
         if submission.row_count() == 0 && commands == 0 {
@@ -147,7 +147,7 @@ impl Driver {
         for waiter in waiters {
             drop(waiter.send(Ok(())));
         }
-        // What was asked and stopped in the same batch is never begun: it is answered by how often it was.
+        // An ask that is stopped in its own batch is never sent. Its answer gives the number of attempts made.
         let stopped: BTreeSet<CallId> = effects.iter().filter_map(stops).collect();
         let begun = effects.into_iter().map(|effect| (1, effect)).chain(restarts);
         let is_in_vain = |effect: &Outside| begins(effect) && stopped.contains(&effect.call());
@@ -162,7 +162,7 @@ impl Driver {
     }
 }
 
-/// The ask that this stops.
+/// Returns the ask that the effect stops.
 fn stops(effect: &Outside) -> Option<CallId> {
     match effect {
         Outside::Stop { call } => Some(*call),
@@ -170,7 +170,7 @@ fn stops(effect: &Outside) -> Option<CallId> {
     }
 }
 
-/// Whether this reaches out into the world.
+/// Returns whether the effect acts on the world.
 fn begins(effect: &Outside) -> bool {
     matches!(effect, Outside::Model { .. } | Outside::Tool { .. } | Outside::Survey { .. })
 }

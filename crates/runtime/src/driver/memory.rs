@@ -1,4 +1,4 @@
-//! Asking R5, which lives outside the task: its reply comes in as a message.
+//! Asks R5, which lives outside the task: its reply arrives as a message.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use setpoint_protocol::topology::Payload;
 use super::{Driver, Inbound};
 use crate::clock;
 
-/// How long a plan waits for memory, which may have a long journal to take in first.
+/// Longest wait of a plan for memory, which may have to apply a long journal first.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
 impl Driver {
-    /// Why there is no memory to be asked, if there is none.
+    /// Returns why memory cannot be asked; `None` if it can.
     pub(super) fn lacks_memory(&self) -> Option<Arc<str>> {
         match &self.services.memory {
             Access::Open(_) => None,
@@ -25,12 +25,12 @@ impl Driver {
         }
     }
 
-    /// R5 is not running: the runtime says so in its place, in the same transaction.
+    /// Answers in place of R5, which is not running, in the same transaction.
     pub(super) fn memory_is_unavailable(&mut self, call: CallId, reason: &str) {
         self.backlog.push_front(told(unavailable(call, reason)));
     }
 
-    /// Asks memory. The query's record is durable, so memory knows everything that came before it.
+    /// Asks memory. The query's record is durable, so memory has seen every record before it.
     pub(super) fn ask_memory(&mut self, query: MemoryQuery) {
         let memory = match &self.services.memory {
             Access::Open(memory) => Arc::clone(memory),
@@ -59,7 +59,7 @@ impl Driver {
                     unavailable(call, &reason)
                 }
             };
-            // A task that has ended meanwhile wants to know nothing any more.
+            // A task that has ended in the meantime no longer reads its queue.
             drop(sender.send(told(reply)).await);
         });
     }

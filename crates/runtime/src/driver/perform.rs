@@ -1,4 +1,4 @@
-//! Starting what a task asks of the world, and stopping it again.
+//! Starts and stops the effects that a task asks of the world.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -22,21 +22,21 @@ use super::again::{Again, Question};
 use super::{Driver, Inbound};
 use crate::toolbox::ToolRun;
 
-/// An ask that runs now.
+/// A running ask.
 pub(super) struct Running {
     cancel: CancellationToken,
     handle: JoinHandle<()>,
     attempt: u32,
-    /// Set once it was told to stop: then it is answered `interrupted`.
+    /// Set when it was told to stop; it is then answered `interrupted`.
     pub(super) stop_by: Option<Instant>,
 }
 
-/// What came of an ask.
+/// The outcome of an ask.
 enum Came {
     Answer(Answer),
-    /// A model was told to stop; what it has cost so far.
+    /// A model was told to stop; its cost so far.
     Stopped(Usage),
-    /// A model did not answer; it may be asked again. What the attempt cost.
+    /// A model failed to answer and may be retried; the cost of the attempt.
     Failed(ModelError, Usage),
 }
 
@@ -53,7 +53,7 @@ impl Came {
 }
 
 impl Driver {
-    /// Starts one effect. Its commit has been acknowledged.
+    /// Starts one effect, whose commit was acknowledged.
     pub(super) fn start(&mut self, effect: Outside) {
         self.start_attempt(effect, 1);
     }
@@ -86,7 +86,7 @@ impl Driver {
             let answer = AssertUnwindSafe(model.answer(&ask, &progress)).catch_unwind();
             let error = tokio::select! {
                 biased;
-                // It works on the question, and has for as long as it was waited for: that is paid for.
+                // The model has worked on the question so far, which costs money.
                 () = cancelled.cancelled() => return Came::Stopped(used(&*model, &ask, &progress)),
                 answer = tokio::time::timeout_at(until, answer) => match answer {
                     Ok(Ok(Ok(reply))) => return Came::Answer(Answer::Model(Reply { by, ..reply })),
@@ -98,19 +98,20 @@ impl Driver {
                     }
                 },
             };
-            // Who refuses a question, or never got it, takes nothing for it.
+            // A model that refused the question, or never received it, charges nothing.
             let spent = if progress.has_begun() { used(&*model, &ask, &progress) } else { Usage::default() };
             Came::Failed(error, spent)
         });
     }
 
-    /// The model's name, when the task was opened with another one for this role: it was resumed under other settings.
+    /// Returns the model's name if it is not the one that the task was opened with: the task was resumed under other
+    /// settings.
     fn other_than_opened(&self, call: CallId, model: &dyn Model) -> Option<String> {
         let known = &self.cell.opened()?.models.of(call.role).name;
         (model.name() != known).then(|| model.name().to_owned())
     }
 
-    /// What an ask cost that a process had under way when it died; nothing of its answer is known.
+    /// Returns the cost of an ask that was under way when a process died; nothing is known of its answer.
     pub(super) fn spent_unseen(&self, call: CallId, effect: &Outside) -> Usage {
         match effect {
             Outside::Model { ask, .. } => used(&**self.services.models.of(call.role), ask, &Progress::none()),
@@ -129,7 +130,7 @@ impl Driver {
         });
     }
 
-    /// What a call runs under; none before the task is opened.
+    /// Returns the context of a tool call; `None` before the task is opened.
     fn tool_run(&self, call: CallId, cancel: &CancellationToken) -> Option<ToolRun> {
         Some(ToolRun {
             task: self.task.clone(),
@@ -156,7 +157,7 @@ impl Driver {
         });
     }
 
-    /// What answers without waiting, as the embedded brain does, needs no task of its own.
+    /// Runs an ask. Work that answers without waiting, as the embedded brain does, gets no tokio task of its own.
     fn begin(
         &mut self,
         call: CallId,
@@ -172,13 +173,13 @@ impl Driver {
         let sender = self.sender.clone();
         let handle = tokio::spawn(async move {
             let came = work.await.of(call, attempt);
-            // A closed queue means that the task has ended; nobody wants the answer any more.
+            // A closed queue means that the task has ended and needs no answer.
             drop(sender.send(came).await);
         });
         self.running.insert(call, Running { cancel, handle, attempt, stop_by: None });
     }
 
-    /// Tells an ask to stop. One that does not run is answered at once.
+    /// Stops an ask. One that does not run is answered at once.
     fn stop(&mut self, call: CallId) {
         if self.timing.disarm(call) {
             return;
@@ -195,7 +196,7 @@ impl Driver {
                 running.stop_by.get_or_insert(Instant::now() + Duration::from_millis(STOP_MS_MAX));
             }
             None if !self.cell.is_closed() => {
-                // Its answer waits already, ahead of this one.
+                // Its answer is in the queue already, before this one.
                 let attempt = self.cell.attempt_of(call).unwrap_or(1);
                 self.interrupted(call, attempt);
             }
@@ -203,7 +204,7 @@ impl Driver {
         }
     }
 
-    /// Asks that were told to stop and did not come back in time.
+    /// Aborts asks that were told to stop and did not return in time.
     pub(super) fn give_up_on_overdue(&mut self) {
         let now = Instant::now();
         let overdue: Vec<CallId> = self
@@ -225,12 +226,12 @@ impl Driver {
         self.backlog.push_back(Inbound::External(External::Answered(answered)));
     }
 
-    /// The task is over or given away: nothing of it may go on running.
+    /// Stops everything that still runs, because the task has ended or was released.
     pub(super) async fn stop_running(&mut self) {
         for running in self.running.values() {
             running.cancel.cancel();
         }
-        // Whoever still sends an answer must not wait for a queue that nobody reads.
+        // A late answer must not block on a queue without a reader.
         self.inbox.close();
         let by = Instant::now() + Duration::from_millis(STOP_MS_MAX);
         for (_, mut running) in std::mem::take(&mut self.running) {
@@ -240,14 +241,14 @@ impl Driver {
         }
     }
 
-    /// Forgets an ask whose answer has come in.
+    /// Removes an ask whose answer has arrived.
     pub(super) fn finished(&mut self, call: CallId) {
         self.running.remove(&call);
         self.questions.remove(&call);
     }
 }
 
-/// What an attempt has cost so far that may be going on still.
+/// Returns the cost so far of an attempt that may still be running.
 fn used(model: &dyn Model, ask: &ModelCall, progress: &Progress) -> Usage {
     let card = model.card();
     if card.is_free || card.is_recorded { Usage::default() } else { progress.used(|| tokens_in(ask, &card)) }

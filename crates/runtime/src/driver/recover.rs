@@ -1,4 +1,4 @@
-//! Bringing a cell back: after a crash of the process, and after a panic of a machine.
+//! Restores a cell after a crash of the process, and after a panic of a machine.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,38 +16,38 @@ use super::again::broken_off;
 use super::{Driver, Inbound};
 use crate::error::RuntimeError;
 
-/// Panics of one task's machines after which it is given up.
+/// Most panics of one task's machines before the task is given up.
 const REBUILDS_MAX: u32 = 3;
 
-/// A cell as its journal has it.
+/// A cell restored from its journal.
 pub(crate) struct Restored {
     pub(crate) cell: Cell,
     pub(crate) open: Open,
     pub(crate) clock_ms: u64,
 }
 
-/// Why nobody drove a task that is restored.
+/// Why a restored task had no driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
-    /// The process that did is gone.
+    /// Its process has died.
     Crash,
-    /// It is new: its records are another task's up to a point. What they ask was never asked of anybody here.
+    /// It is a new fork: its first records are another task's, and their open asks were never sent by this one.
     Fork,
 }
 
-/// What a restored task was waiting for.
+/// The open asks of a restored task.
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) pause: Pause,
     pub(crate) replayed: Replayed,
     pub(crate) divergence: Option<Divergence>,
-    /// Its asks. What it asks later, of messages that waited for it, is none of them.
+    /// The asks that were open. Excludes those of messages that waited for the task.
     pub(crate) asks: BTreeSet<CallId>,
     /// Files that the task created before.
     pub(crate) created: BTreeSet<String>,
 }
 
-/// Replays a task's records into a fresh cell. A divergence is not an error here: the task can still be ended.
+/// Replays a task's records into a new cell. A divergence is not an error here: the task can still be ended.
 pub(crate) fn restore(
     journal: &Journal,
     task: &TaskId,
@@ -69,7 +69,8 @@ pub(crate) fn restore(
     Ok(Restored { cell, open, clock_ms })
 }
 
-/// What the task created. Of a fork, what was created before it is the other task's, but for what it has a copy of.
+/// Returns the files that the task created. For a fork, files created before the fork point count only if the fork has
+/// a copy of them.
 fn created_by(task: &TaskId, records: &[Record]) -> BTreeSet<String> {
     let opened = records.first().and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
     let fork = opened.and_then(|opened| Some((opened.forked_from?, opened.surroundings)));
@@ -90,7 +91,7 @@ fn created_by(task: &TaskId, records: &[Record]) -> BTreeSet<String> {
 }
 
 impl Driver {
-    /// Puts a restored task's open asks back to work (ARCHITECTURE, rule 8).
+    /// Resumes the open asks of a restored task.
     pub(super) fn take_up(&mut self, open: Open) {
         let Open { pause, mut replayed, divergence, asks, created } = open;
         Arc::make_mut(&mut self.created).extend(created);
@@ -143,7 +144,8 @@ impl Driver {
         })
     }
 
-    /// After a panic: the cell is rebuilt as of before the input, which is recorded as poisoned, and a fault follows.
+    /// Rebuilds the cell as of before the input that made a machine panic, records that input as poisoned and raises a
+    /// fault.
     pub(super) fn rebuild(&mut self, error: &StepError) -> Result<(), RuntimeError> {
         self.rebuilt += 1;
         tracing::error!(task = %self.task, %error, "a machine failed; the task is rebuilt from its journal");
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_created_before_a_fork_is_its_own_where_it_has_a_copy() {
+    fn files_created_before_a_fork_are_its_own_if_it_has_a_copy() {
         let (first, fork) = (TaskId::mint("count", 1), TaskId::mint("count", 2));
         let own = |task: &TaskId, name: &str| format!("/data/workspaces/{task}/{name}");
         let of = |task: &TaskId, workspace: String, forked_from: Option<ForkedFrom>| {
@@ -213,7 +215,7 @@ mod tests {
         let from = || Some(ForkedFrom { task: first.clone(), seq: 5, models: None, earlier: vec![] });
         let in_own = format!("/data/workspaces/{fork}");
         assert_eq!(of(&fork, in_own, from()), [own(&fork, "a"), "/home/ada/c".into()]);
-        // It was forked when forks kept the other task's workspace; and one that was given.
+        // One fork from the time when forks shared the workspace of the original task; one with a given workspace.
         assert_eq!(of(&fork, in_first(), from()), ["/home/ada/c"]);
         assert_eq!(of(&fork, "/home/ada".into(), from()), ["/home/ada/c"]);
     }

@@ -1,4 +1,4 @@
-//! The moments that matter to a task: its timers, its deadline, the watchdog, overdue stops, its lease.
+//! The times that matter to a task: timers, deadline, watchdog, overdue stops, lease renewal.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::{Driver, Inbound};
 use crate::clock;
 
-/// Milliseconds between renewals of a task's lease.
+/// Time between renewals of a task's lease, in milliseconds.
 const LEASE_RENEW_MS: u64 = crate::services::LEASE_TTL_MS / 3;
 
 /// Timers and the two hard limits on time.
@@ -28,14 +28,14 @@ impl Timing {
         self.timers.insert(call, due_clock_ms);
     }
 
-    /// Whether there was such a timer.
+    /// Removes a timer; returns whether it existed.
     pub(super) fn disarm(&mut self, call: CallId) -> bool {
         self.timers.remove(&call).is_some()
     }
 }
 
 impl Driver {
-    /// When something happens without any input; `None` when nothing ever does.
+    /// Returns when something is due without any input; `None` if nothing is.
     pub(super) fn next_wake(&mut self) -> Option<Instant> {
         let timer = self.timing.timers.values().min().and_then(|due| self.clock.instant_of(*due));
         let stop = self.running.values().filter_map(|running| running.stop_by).min();
@@ -75,7 +75,7 @@ impl Driver {
         self.renew_lease();
     }
 
-    /// Time is hard at the person's deadline and at the watchdog.
+    /// Returns the earlier of the person's deadline and the watchdog's.
     fn hard_limit(&self) -> Option<Instant> {
         let watchdog = self.clock.instant_of(self.watchdog_clock_ms());
         let deadline = self
@@ -96,8 +96,8 @@ impl Driver {
         })
     }
 
-    /// Twice the budget that the task was opened with, from its first moment: what is used up before there is a `TaskSpec` is
-    /// no gift. A deadline shortens the budget, which then counts from the `TaskSpec`.
+    /// Returns twice the time budget that the task was opened with, from its first moment, so that time spent before
+    /// the `TaskSpec` counts. A deadline shortens the budget, which then counts from the `TaskSpec`.
     fn watchdog_clock_ms(&self) -> u64 {
         let of_the_task = self.cell.opened().map_or(0, |opened| opened.controller.time_budget_ms);
         let start = self.cell.spec_clock_ms().unwrap_or(0);
@@ -121,7 +121,7 @@ impl Driver {
     }
 }
 
-/// Sleeps until `wake`, or for ever.
+/// Sleeps until `wake`; without one, forever.
 pub(super) async fn sleep_until(wake: Option<Instant>) {
     match wake {
         Some(at) => tokio::time::sleep_until(at).await,

@@ -8,7 +8,7 @@ use setpoint_telemetry::otlp::{Settings, Signal, endpoint};
 use super::*;
 use crate::tap::{Hub, TAP_EVENTS_MAX};
 
-/// A task of one message in a journal, and its record.
+/// Stores a task of one message in a journal and returns it with its record.
 fn recorded(journal: &setpoint_journal::Journal, n: u64) -> setpoint_protocol::TaskId {
     let task = setpoint_protocol::TaskId::mint("lost", n);
     let mut submission = Submission::new(&TaskHead::start(task.as_str()).unwrap());
@@ -40,9 +40,9 @@ fn recorded(journal: &setpoint_journal::Journal, n: u64) -> setpoint_protocol::T
     task
 }
 
-/// A tap that falls behind loses events; the spans of what they were about are read from the journal.
+/// A tap that falls behind loses events; their spans are read from the journal.
 #[tokio::test]
-async fn what_a_tap_loses_is_read_from_the_journal() {
+async fn events_lost_by_a_tap_are_read_from_the_journal() {
     let journal = setpoint_journal::Journal::in_memory();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let nobody = format!("http://{}", listener.local_addr().unwrap());
@@ -60,7 +60,7 @@ async fn what_a_tap_loses_is_read_from_the_journal() {
     let mut tasks = Vec::new();
     for n in 0..3 {
         let task = recorded(&journal, n);
-        // The third is somebody else's.
+        // The third task belongs to another process.
         if n < 2 {
             feed.expect_since(&task, setpoint_protocol::Timestamp::from_micros(0));
         }
@@ -72,6 +72,6 @@ async fn what_a_tap_loses_is_read_from_the_journal() {
         hub.publish(crate::tap::Event::Progress { task: tasks[0].clone(), call, text });
     }
     feed.finish().await;
-    // R1's activity and the task's own span, of two tasks; nobody took them, so they are counted.
+    // R1's activity and the task's own span, for two tasks. They count because no collector accepted them.
     assert_eq!(feed.spans_missing(), 4);
 }

@@ -1,4 +1,4 @@
-//! When the Auditor reads: behind the tasks, and never in their way.
+//! When the Auditor reads: after the tasks, without slowing them down.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -11,24 +11,24 @@ use tokio::time::Instant;
 use super::Shared;
 use crate::clock;
 
-/// How often it looks for new rows, and for what is due.
+/// Time between looks for new rows and due work.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Rows that are read at a time.
 const ROWS_AT_ONCE: u64 = 2_048;
-/// While tasks run at full speed it takes one part in so many of one processor's time: it falls behind instead of slowing
-/// them down, and catches up when there is room.
+/// Rest after each read, as a multiple of its duration. While tasks run at full speed the Auditor falls behind instead
+/// of slowing them down, and catches up later.
 const REST_FACTOR: u32 = 19;
-/// Rows that are still read when the organisation shuts down; what is left the next process reads.
+/// Most rows read at shutdown; the next process reads the rest.
 const ROWS_AT_THE_END: u64 = 20_000;
-/// How long it waits for another process that audits, and for a log that takes nothing.
+/// Wait before the next try if another process audits, or the log cannot be written.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// What kept the Auditor from its work.
+/// Why the Auditor could not work.
 #[derive(Clone, Debug)]
 pub struct AuditTrouble {
-    /// Why the journal is an older one, if this process found that it is.
+    /// The evidence that an older journal was restored, if this process found any.
     pub put_back: Option<String>,
-    /// Why it could not work at the end, if it could not.
+    /// Why the Auditor could not work at the end, if it could not.
     pub failure: Option<Arc<AuditFailure>>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
-    /// Notes it, and logs it once.
+    /// Stores a failure, and logs it once.
     fn note(&self, failure: AuditFailure) {
         let error = error_chain(&failure);
         if self.now().replace(Arc::new(failure)).is_none() {
@@ -52,7 +52,7 @@ impl Trouble {
         *self.now() = None;
     }
 
-    /// What a person should know, if there is anything.
+    /// Returns what a person should know, if there is anything.
     pub(super) fn found(&self) -> Option<AuditTrouble> {
         let trouble = AuditTrouble { put_back: self.put_back.get().cloned(), failure: self.now().clone() };
         (trouble.put_back.is_some() || trouble.failure.is_some()).then_some(trouble)
@@ -63,7 +63,7 @@ impl Trouble {
     }
 }
 
-/// Audits until the organisation shuts down, as soon as no other process does.
+/// Audits until the organisation shuts down, whenever no other process does.
 pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
     loop {
         let (journal, place) = (shared.services.journal.clone(), place.clone());
@@ -81,7 +81,7 @@ pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
                     return;
                 }
             }
-            // Another process does.
+            // Another process audits.
             Ok(Ok(None)) => shared.audit_trouble.is_over(),
             Ok(Err(error)) => shared.audit_trouble.note(error),
             Err(_) => return tracing::error!("the Auditor panicked; the journal keeps what it has not read"),
@@ -94,7 +94,7 @@ pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
     }
 }
 
-/// Follows the journal until the organisation shuts down, or the log has to be opened again.
+/// Follows the journal until the organisation shuts down, or the log has to be reopened.
 async fn follow(shared: &Shared, mut keeper: Keeper) -> ControlFlow<()> {
     let mut rest = Duration::ZERO;
     loop {
@@ -140,7 +140,7 @@ async fn follow(shared: &Shared, mut keeper: Keeper) -> ControlFlow<()> {
     ControlFlow::Break(())
 }
 
-/// Reads on, and does what is due; whether there is more to read.
+/// Reads further rows and does what is due; returns whether there is more to read.
 fn look(keeper: &mut Keeper, rows: u64) -> Result<bool, AuditFailure> {
     let caught = keeper.catch_up(rows, clock::now())?;
     let (missed, _) = keeper.tick(clock::now())?;

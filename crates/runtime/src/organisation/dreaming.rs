@@ -1,4 +1,4 @@
-//! When the Dreamer goes through memory: after tasks have ended and things have settled, and every now and then.
+//! When the Dreamer runs: some time after tasks have ended, and at regular intervals.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use tokio::time::Instant;
 use super::Shared;
 use crate::clock;
 
-/// How long after a task's end a pass begins: tasks that end one after another are looked at together.
+/// Delay of a pass after a task's end, so that tasks ending one after another share a pass.
 const SETTLE: Duration = Duration::from_secs(2);
-/// How long it waits for another process that dreams.
+/// Wait before the next try if another process is dreaming.
 const ELSEWHERE: Duration = Duration::from_secs(30);
-/// The longest time between two passes.
+/// Longest time between two passes.
 const EVERY: Duration = Duration::from_secs(300);
 
-/// Dreams until the organisation shuts down. What tasks left that ended in earlier processes is looked at first.
+/// Dreams until the organisation shuts down. Starts with tasks that ended in earlier processes.
 pub(super) async fn dream(shared: Arc<Shared>, memory: Arc<Memory>) {
     let model = shared.has_reflection.then(|| Arc::clone(shared.services.models.of(RoleId::Memory)));
     let dreamer = Dreamer::new(memory, model).stopped_by(shared.shutdown.clone());
@@ -53,7 +53,7 @@ pub(super) async fn dream(shared: Arc<Shared>, memory: Arc<Memory>) {
             }
             Ok(Some(_)) => {}
             Ok(None) => {
-                // Another process dreams. What ended meanwhile it may not have seen.
+                // Another process is dreaming. It may not have seen tasks that ended in the meantime.
                 due = Instant::now() + ELSEWHERE;
                 continue;
             }

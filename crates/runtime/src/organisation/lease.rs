@@ -1,4 +1,4 @@
-//! Who drives a task, and whether that process still lives.
+//! Leases: which process drives a task, and whether that process is alive.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::error::RuntimeError;
 use crate::services::Services;
 use crate::toolbox::DeadProcess;
 
-/// This process, told apart from every other, also from a later one with the same number.
+/// Returns a name of this process that no other process has, even a later one with the same number.
 pub(super) fn this_process() -> String {
     let pid = std::process::id();
     format!("{}/{pid}/{}", host(), stat_of(pid).map(|stat| stat.start).unwrap_or_default())
 }
 
-/// Takes the lease of an open task, from its dead owner where there is one, and says who that was.
+/// Takes the lease of an open task, if necessary from a dead owner, which is then returned.
 pub(super) fn take(
     journal: &Journal,
     task: &Task,
@@ -44,7 +44,7 @@ pub(super) fn take(
     Ok((lease.map_err(|error| quicker(error, &held_by))?, dead))
 }
 
-/// Between the look at a task and the taking of its lease another process may have taken it.
+/// Converts the error if another process took the lease between the check and the taking.
 fn quicker(error: JournalError, held_by: &dyn Fn(&str) -> RuntimeError) -> RuntimeError {
     match error {
         JournalError::LeaseHeld { owner, .. } => held_by(&owner),
@@ -52,16 +52,16 @@ fn quicker(error: JournalError, held_by: &dyn Fn(&str) -> RuntimeError) -> Runti
     }
 }
 
-/// Whether somebody drives the task now: a lease that has not run out, of a process that is not known to be dead.
+/// Returns whether a process drives the task: the lease has not expired, and its process is not known to be dead.
 pub(super) fn is_held(lease: &Lease, now_us: i64) -> bool {
     lease.until_us > now_us && dead_process(&lease.owner).is_none()
 }
 
-/// The owner, as a person can look for it.
+/// Returns the owner in a form that a person can look up.
 pub(super) fn shown(owner: &str) -> String {
     match parts(owner) {
         Some((on, pid, _)) if on == host() => format!("process {pid}"),
-        // The machine's name stands before the number of its start.
+        // The host name comes before the start time.
         Some((on, pid, _)) => {
             format!("process {pid} on {}", on.rsplit_once(':').map_or(on, |(name, _)| name))
         }
@@ -88,23 +88,23 @@ fn unreadable(id: &str) -> RuntimeError {
     HistoryError::Unreadable { task: id.to_owned(), seq: 0, what: "task id" }.into()
 }
 
-/// The owner, where it was a process of this host that is gone. Of another host nothing is known, so it lives.
+/// Returns the owner, if it was a process of this host that is gone. A process of another host is assumed to be alive.
 fn dead_process(owner: &str) -> Option<DeadProcess> {
     let (on, pid, started) = parts(owner)?;
     if on != host() {
         return None;
     }
     let raw = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    // Somebody else's process may not be asked, so it is there.
+    // Another user's process may not be asked, so it is assumed to exist.
     let is_there = raw.is_some_and(|pid| {
         matches!(rustix::process::test_kill_process(pid), Ok(()) | Err(rustix::io::Errno::PERM))
     });
-    // A killed process whose parent does not collect it still has its number, but drives nothing any more.
+    // A killed process that its parent has not collected still has its number, but drives nothing.
     let is_dead = !is_there || stat_of(pid).is_some_and(|stat| stat.start != started || stat.is_over);
     is_dead.then(|| DeadProcess { pid, started: started.to_owned() })
 }
 
-/// Host, pid and start time, as [`this_process`] puts them together.
+/// Splits an owner as written by [`this_process`] into host, pid and start time.
 fn parts(owner: &str) -> Option<(&str, u32, &str)> {
     let mut parts = owner.rsplitn(3, '/');
     let (started, pid, on) = (parts.next()?, parts.next()?, parts.next()?);
@@ -117,18 +117,19 @@ fn host() -> String {
     format!("{}:{}", name.nodename().to_string_lossy(), boot.trim())
 }
 
-/// What the kernel says of a process.
+/// The kernel's data about a process.
 struct Stat {
-    /// When it started, in the kernel's own count.
+    /// Start time, in the kernel's own unit.
     start: String,
-    /// It has ended and waits to be collected.
+    /// Whether it has ended and waits to be collected.
     is_over: bool,
 }
 
-/// `None` where that cannot be told.
+/// Reads the data of a process; `None` if it cannot be read.
 fn stat_of(pid: u32) -> Option<Stat> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in brackets and may hold spaces; the start time is the 20th after it.
+    // The second field is the program's name in brackets and may contain spaces; the start time is the 20th field after
+    // it.
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace();
     let is_over = matches!(fields.next()?, "Z" | "X");
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_lives_and_a_reused_number_does_not() {
+    fn this_process_is_alive_and_a_reused_number_is_not() {
         let me = this_process();
         assert_eq!(dead_process(&me), None);
         let earlier = format!("{}/{}/1", host(), std::process::id());
@@ -161,9 +162,9 @@ mod tests {
         assert_eq!(shown("nonsense"), "nonsense");
     }
 
-    /// Two processes look at a free task, and one of them is quicker.
+    /// Two processes check a free task, and one of them is faster.
     #[test]
-    fn the_loser_of_a_race_is_told_who_holds_the_task() {
+    fn the_loser_of_a_race_learns_who_holds_the_task() {
         let journal = Journal::in_memory();
         let mut opening = Submission::new(&TaskHead::start("count-0000000000000001").unwrap());
         let opened = TaskOpening { opened_at_us: 1, logic_version: 1, title: String::new(), lease: None };
@@ -192,9 +193,9 @@ mod tests {
         assert!(matches!(error, RuntimeError::HeldElsewhere { .. }));
     }
 
-    /// One that was killed and that its parent has not collected.
+    /// A process that was killed and that its parent has not collected.
     #[test]
-    fn process_that_is_over_is_dead_before_it_is_collected() {
+    fn a_killed_process_is_dead_before_it_is_collected() {
         let mut child =
             std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
         let owner = |stat: Stat| format!("{}/{}/{}", host(), child.id(), stat.start);

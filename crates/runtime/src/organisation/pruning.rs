@@ -1,4 +1,4 @@
-//! Letting go of what tasks did: their steps go, and the goal, the result and what memory learns from them stay.
+//! Prunes tasks: deletes their steps, and keeps the goal, the result and what memory learns from them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::{Organisation, lease};
 use crate::clock;
 use crate::error::RuntimeError;
 
-/// Records that a pruned task keeps besides its first: what it was to do, how it ended, and what memory takes in
+/// Kinds of records that a pruned task keeps besides its first: its goal, its end, and what memory applies
 /// ([`crate::memory`] reads no other kinds of tasks' rows).
 const KEPT: KeptKinds = [
     Kind::UserInput.name(),
@@ -29,51 +29,51 @@ const KEPT: KeptKinds = [
 const ASKED: &str = RecordKind::Asked.name();
 /// Rows that are read at a time.
 const PAGE_ROWS: usize = 1_000;
-/// How often the journal is read once more after another process has written to it.
+/// Most retries after another process has written to the journal.
 const TRIES_MAX: u32 = 8;
 
-/// Tasks whose steps can go.
+/// Tasks whose steps can be deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Prunable {
-    /// They ended before this time.
+    /// Time before which they ended.
     pub before: Timestamp,
     /// The tasks, oldest first.
     pub tasks: Vec<TaskId>,
-    /// Records that lose their bodies.
+    /// Number of records that lose their bodies.
     pub records: u64,
-    /// Bytes that these take.
+    /// Size of these bodies in bytes.
     pub bytes: u64,
-    /// There are more such tasks than can be pruned at once.
+    /// Whether there are more such tasks than can be pruned at once.
     pub has_more: bool,
 }
 
-/// What a pruning did.
+/// The result of a pruning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Pruned {
-    /// Records that lost their bodies.
+    /// Number of records that lost their bodies.
     pub records: u64,
-    /// Bytes that the disk has back.
+    /// Bytes given back to the disk.
     pub bytes: u64,
-    /// Workspaces that hold files, which stay.
+    /// Number of workspaces that contain files, which are kept.
     pub workspaces_kept: u64,
-    /// Bytes of these files.
+    /// Size of these files in bytes.
     pub workspace_bytes: u64,
-    /// Why the disk does not have the room back, where it has not.
+    /// Why the disk did not get the space back, if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_given_back: Option<String>,
 }
 
-/// What is left of a pruned task.
+/// The remains of a pruned task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// When it was pruned.
+    /// Time of the pruning.
     pub pruned_at: Timestamp,
-    /// The records that it kept.
+    /// Records that it kept.
     pub records: Vec<Record>,
 }
 
 impl Organisation {
-    /// Tasks that ended before this time and were not pruned.
+    /// Returns tasks that ended before this time and were not pruned.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -90,10 +90,10 @@ impl Organisation {
         Ok(prunable)
     }
 
-    /// Takes the steps of these tasks away for good, and gives their room back to the disk.
+    /// Deletes the steps of these tasks permanently, and gives the space back to the disk.
     ///
     /// # Errors
-    /// When a task is driven by some process meanwhile, or the journal cannot be read or written.
+    /// When a process drives one of the tasks in the meantime, or the journal cannot be read or written.
     pub fn prune(&self, prunable: &Prunable) -> Result<Pruned, RuntimeError> {
         let workspaces: Vec<PathBuf> = prunable
             .tasks
@@ -107,7 +107,7 @@ impl Organisation {
             Err(error) => done.not_given_back = Some(super::error_chain(&error)),
         }
         for workspace in workspaces {
-            // Only an empty folder goes; results that a person may want stay.
+            // Only an empty folder is deleted: a person may want the results in the others.
             if std::fs::remove_dir(&workspace).is_err() && workspace.is_dir() {
                 done.workspaces_kept += 1;
                 done.workspace_bytes += bytes_below(&workspace);
@@ -142,7 +142,7 @@ impl Organisation {
         }
     }
 
-    /// Fragments that records of other tasks name.
+    /// Returns the fragments that records of other tasks name.
     fn fragments_of_others(&self, going: &BTreeSet<&str>) -> Result<BTreeSet<[u8; 32]>, RuntimeError> {
         let mut kept = BTreeSet::new();
         let mut after = 0;
@@ -163,7 +163,7 @@ impl Organisation {
         Ok(leases.filter(|held| !lease::is_held(held, now_us)).map(|held| held.owner).collect())
     }
 
-    /// The workspace that a task had for itself.
+    /// Returns the workspace, if the task had one of its own.
     fn workspace_of(&self, task: &TaskId) -> Result<Option<PathBuf>, RuntimeError> {
         let first = self.journal().read_rows(task.as_str(), 1, 1)?.into_iter().next();
         let opened = first.and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
@@ -171,10 +171,10 @@ impl Organisation {
         Ok(workspace.filter(|path| path.file_name().is_some_and(|name| name == task.as_str())))
     }
 
-    /// What is left of a task that was pruned; `None` for one that is whole.
+    /// Returns the remains of a pruned task; `None` if the task was not pruned.
     ///
     /// # Errors
-    /// An unknown or damaged task.
+    /// When the task is unknown or damaged.
     pub fn left(&self, task: &TaskId) -> Result<Option<Left>, RuntimeError> {
         let Some(at) = self.journal().task(task.as_str())?.pruned_at_us else { return Ok(None) };
         let mut records = Vec::new();
@@ -188,7 +188,7 @@ impl Organisation {
     }
 }
 
-/// Bytes of the files below a folder, as far as they can be seen. Links are not followed.
+/// Returns the size of the files below a folder in bytes, as far as they can be read. Does not follow links.
 fn bytes_below(folder: &Path) -> u64 {
     let mut bytes = 0;
     let mut folders = vec![folder.to_owned()];

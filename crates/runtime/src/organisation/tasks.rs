@@ -1,4 +1,4 @@
-//! Looking at tasks in the journal: what there is, and how one is taken up again.
+//! Tasks in the journal: listing them, and loading one to resume it.
 
 use std::sync::Arc;
 
@@ -22,24 +22,24 @@ use crate::toolbox::DeadProcess;
 pub struct TaskSummary {
     /// The task.
     pub task: TaskId,
-    /// Its goal, clipped.
+    /// The goal, clipped.
     pub title: String,
-    /// When it was opened.
+    /// Time of its opening.
     pub opened_at: Timestamp,
-    /// When it ended.
+    /// Time of its end.
     pub closed_at: Option<Timestamp>,
-    /// How it ended.
+    /// Result, if it has ended.
     pub result: Option<FinalResult>,
-    /// Records so far.
+    /// Number of records so far.
     pub records: u64,
-    /// Who drives it now, when somebody does.
+    /// Process that drives it now, if any.
     pub driven_by: Option<String>,
-    /// When its steps were pruned, if they were.
+    /// Time of its pruning, if it was pruned.
     pub pruned_at: Option<Timestamp>,
 }
 
 impl Organisation {
-    /// The tasks of this data directory, newest first.
+    /// Returns the tasks of this data directory, newest first.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -70,7 +70,8 @@ impl Organisation {
         Ok(summaries)
     }
 
-    /// How it shows that an older journal was put back, as long as that concerns an unfinished task, or no Auditor has seen it.
+    /// Returns the evidence that an older journal was restored, while that concerns an unfinished task or no Auditor
+    /// has seen it.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -79,16 +80,16 @@ impl Organisation {
         Ok(concerns_any(&put_back, self.journal())?.then_some(put_back.why))
     }
 
-    /// The task whose id this is, or begins with it, or ends in it.
+    /// Returns the task whose id equals `part`, begins with it or ends with it.
     ///
     /// # Errors
-    /// When there is none, or more than one.
+    /// When no task or more than one matches.
     pub fn resolve(&self, part: &str) -> Result<TaskId, RuntimeError> {
         let id = self.journal().resolve(part)?;
         id.parse().map_err(|_| HistoryError::Unreadable { task: id, seq: 0, what: "task id" }.into())
     }
 
-    /// The task's end, when it has one.
+    /// Returns the task's result, if it has ended.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -100,7 +101,7 @@ impl Organisation {
     }
 }
 
-/// The `FinalResult` in a record, if it is one.
+/// Returns the `FinalResult` in a record, if it is one.
 fn result_in(record: &Record) -> Option<FinalResult> {
     if record.kind != RecordKind::Message(Kind::FinalResult) {
         return None;
@@ -111,16 +112,16 @@ fn result_in(record: &Record) -> Option<FinalResult> {
     }
 }
 
-/// Everything a driver needs to go on.
+/// What a driver needs to resume a task.
 pub(super) struct Loaded {
     pub(super) restored: Restored,
     pub(super) head: TaskHead,
     pub(super) lease: Lease,
-    /// The process that drove the task before, where it died.
+    /// The process that drove the task before, if it died.
     pub(super) dead: Option<DeadProcess>,
 }
 
-/// Everything a driver needs to go on, or `None` when the task has ended.
+/// Loads what a driver needs to resume a task; `None` if the task has ended.
 pub(super) fn load_for_resume(shared: &Arc<Shared>, task: &TaskId) -> Result<Option<Loaded>, RuntimeError> {
     let stored = shared.services.journal.task(task.as_str())?;
     if stored.closed_at_us.is_some() {
@@ -129,7 +130,7 @@ pub(super) fn load_for_resume(shared: &Arc<Shared>, task: &TaskId) -> Result<Opt
     check_journal(shared, task)?;
     check_who_answers(shared, task)?;
     let (lease, dead) = match lease::take(&shared.services.journal, &stored, &shared.services.lease_terms()) {
-        // Another process was quicker, and has brought it to its end meanwhile.
+        // Another process was faster and has brought the task to its end.
         Err(RuntimeError::Journal(JournalError::TaskClosed { .. })) => return Ok(None),
         taken => taken?,
     };
@@ -138,12 +139,12 @@ pub(super) fn load_for_resume(shared: &Arc<Shared>, task: &TaskId) -> Result<Opt
     Ok(Some(Loaded { restored, head, lease, dead }))
 }
 
-/// A recording goes on where a recording answered, and models where models did: else somebody would pay for what costs
-/// nothing, or call what was recorded an answer. The models are those that the task was opened with, or named. Whoever
-/// cancels needs none of them.
+/// Checks that a recording continues what a recording answered, and models what models answered. Otherwise a free task
+/// would cost money, or a recording would pass for an answer. Models must be those that the task was opened with, or
+/// named by a person. A cancelled task needs no models.
 fn check_who_answers(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError> {
     let first = shared.services.journal.read_rows(task.as_str(), 1, 1)?.into_iter().next();
-    // What cannot be read is told by whoever reads the whole task.
+    // The reader of the whole task reports a record that cannot be read.
     let opened = first.and_then(|row| record_of(row).ok());
     let Some(opened) = opened.and_then(|record| serde_json::from_slice::<Opened>(&record.body).ok()) else {
         return Ok(());
@@ -165,7 +166,8 @@ fn check_who_answers(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError>
     if is_cancelled(shared, task)? { Ok(()) } else { Err(refused) }
 }
 
-/// A task of an older journal that was put back would repeat what it did since then. Cancelling repeats nothing.
+/// Refuses a task of an older journal that was restored, because it would repeat what it did since then. Allows a
+/// cancelled one, which repeats nothing.
 fn check_journal(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError> {
     let Some(put_back) = shared.put_back() else { return Ok(()) };
     if !put_back.concerns(task, first_row(&shared.services.journal, task)?) || is_cancelled(shared, task)? {
@@ -174,7 +176,7 @@ fn check_journal(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError> {
     Err(RuntimeError::PutBack { task: task.clone(), why: put_back.why })
 }
 
-/// Whether somebody has asked for the task's end.
+/// Returns whether a cancel request waits for the task.
 fn is_cancelled(shared: &Shared, task: &TaskId) -> Result<bool, RuntimeError> {
     let waiting = shared.services.journal.waiting_commands(task.as_str())?;
     Ok(waiting.iter().any(|command| command.kind == Kind::CancelRequest.to_string()))

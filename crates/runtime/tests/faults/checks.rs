@@ -1,4 +1,4 @@
-//! What holds of every task, whatever its models do.
+//! Properties of every task, whatever its models do.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,12 +14,12 @@ use setpoint_protocol::{CallId, RoleId};
 
 use crate::world::{BUDGET, KEY, Outcome, Scenario};
 
-/// Twice the time budget: from then on the watchdog ends a task.
+/// Twice the time budget, after which the watchdog ends a task.
 const DEADLINE: Duration = BUDGET.saturating_mul(2);
-/// Characters of a fault's reason in a line.
+/// Most characters of a fault's reason in a line.
 const REASON_CHARS_MAX: usize = 90;
 
-/// Checks all of it, and says in a line what became of the task.
+/// Checks all properties, and returns the outcome of the task in a line.
 pub(crate) fn check(scenario: &Scenario, outcome: &Outcome) -> String {
     let Outcome { records, seen, panics, is_driven, .. } = outcome;
     let about = format!("{scenario:?}");
@@ -32,7 +32,7 @@ pub(crate) fn check(scenario: &Scenario, outcome: &Outcome) -> String {
     let end = records.last().map_or(0, |record| record.clock_ms);
     let took = Duration::from_millis(end - from);
     assert!(took <= DEADLINE + Duration::from_secs(1), "{about}: it took {took:?}");
-    // What R1 needs before there is a `TaskSpec` counts, too.
+    // Time that R1 needs before there is a `TaskSpec` counts, too.
     assert!(outcome.took <= DEADLINE + Duration::from_secs(1), "{about}: it took {:?} in all", outcome.took);
 
     if scenario.is_possible() {
@@ -56,7 +56,7 @@ pub(crate) fn check(scenario: &Scenario, outcome: &Outcome) -> String {
     said(scenario, &result, records)
 }
 
-/// There is one, and it is the last record.
+/// Returns the only result, and checks that it is the last record.
 fn only_result(records: &[Record], about: &str) -> FinalResult {
     let is_result = |record: &&Record| record.kind == RecordKind::Message(Kind::FinalResult);
     assert_eq!(records.iter().filter(is_result).count(), 1, "{about}");
@@ -65,7 +65,7 @@ fn only_result(records: &[Record], about: &str) -> FinalResult {
     serde_json::from_slice(&last.body).unwrap()
 }
 
-/// Questions to models and calls of tools that nobody answered.
+/// Counts questions to models and tool calls without an answer.
 fn open_calls(records: &[Record]) -> usize {
     let mut open: BTreeMap<CallId, ()> = BTreeMap::new();
     for record in records {
@@ -86,7 +86,7 @@ fn open_calls(records: &[Record]) -> usize {
     open.len()
 }
 
-/// Every attempt of every question to a model that was made: not those that were stopped before they began.
+/// Counts attempts of questions to models, except those stopped before they began.
 fn model_attempts(records: &[Record]) -> u64 {
     let mut attempts: BTreeMap<CallId, u32> = BTreeMap::new();
     for record in records {
@@ -114,8 +114,7 @@ fn model_attempts(records: &[Record]) -> u64 {
     attempts.into_values().map(u64::from).sum()
 }
 
-/// Attempts that no server can have seen: those that were stopped before they were sent, and those at a port that
-/// refuses.
+/// Counts attempts that no server can have received: stopped before they were sent, or sent to a closed port.
 fn unsent(records: &[Record]) -> u64 {
     let mut unsent = 0;
     for record in records {
@@ -136,7 +135,7 @@ fn unsent(records: &[Record]) -> u64 {
     unsent
 }
 
-/// No key is written down, and nothing that a model said gets into what the result says of its calls.
+/// Checks that no key is recorded, and that no text of a model reaches the result's account of its calls.
 fn nothing_is_told(result: &FinalResult, records: &[Record], about: &str) {
     for record in records {
         let body = String::from_utf8_lossy(&record.body);
@@ -151,7 +150,7 @@ fn nothing_is_told(result: &FinalResult, records: &[Record], about: &str) {
     }
 }
 
-/// Why models did not answer who does and judges the work stands in a result that is no accept.
+/// Checks that a result other than accept says why models failed to execute or judge.
 fn the_failure_is_told(result: &FinalResult, records: &[Record], about: &str) {
     let plans = records.iter().rposition(|record| record.kind == RecordKind::Message(Kind::DispatchManifest));
     let answered = records.iter().skip(plans.unwrap_or(records.len()));
@@ -173,7 +172,7 @@ fn the_failure_is_told(result: &FinalResult, records: &[Record], about: &str) {
     }
 }
 
-/// What became of the task, in a line.
+/// Returns the outcome of the task in a line.
 fn said(scenario: &Scenario, result: &FinalResult, records: &[Record]) -> String {
     let end = match result.directive {
         EndState::Accept => "accept",
@@ -181,11 +180,11 @@ fn said(scenario: &Scenario, result: &FinalResult, records: &[Record]) -> String
         EndState::Abandon => "abandon",
     };
     if scenario.meets_everybody() && result.ended_by != EndedBy::Fault {
-        // Whom it meets is chance where two sub-tasks are on their way, and so is what it costs them.
+        // With two sub-tasks under way it is chance which one meets the fault, and what it costs.
         return end.to_owned();
     }
     let mut line = format!("{end} by {}", result.ended_by.name());
-    // How far the others were when it ended is chance.
+    // The progress of the other sub-tasks at the end is chance.
     let is_sudden = matches!(result.ended_by, EndedBy::Budget | EndedBy::Deadline);
     if result.replans > 0 && !is_sudden {
         line.push_str(&format!(" after {} replans", result.replans));
@@ -212,8 +211,7 @@ fn said(scenario: &Scenario, result: &FinalResult, records: &[Record]) -> String
     line
 }
 
-/// When what was asked, asked again and answered: what a person needs who has to find out why a scenario ended as it
-/// did.
+/// Lists when each question was asked, retried and answered, to find out why a scenario ended as it did.
 pub(crate) fn story(records: &[Record]) -> String {
     let mut story = String::new();
     for record in records {
@@ -244,7 +242,7 @@ pub(crate) fn story(records: &[Record]) -> String {
     story
 }
 
-/// Whether the report of a task that was given up is a model's.
+/// Returns whether a model wrote the report of an abandoned task.
 fn is_report_said(records: &[Record]) -> bool {
     let said = records.iter().filter(|record| record.kind == RecordKind::Message(Kind::PartialReport));
     said.map(|record| serde_json::from_slice::<PartialReport>(&record.body).unwrap())

@@ -1,4 +1,4 @@
-//! Whole tasks against a model server that misbehaves: every fault of the list, at every place that asks a model.
+//! Whole tasks with a faulty model server: every fault of the list, at every place that asks a model.
 
 #[cfg(test)]
 mod checks;

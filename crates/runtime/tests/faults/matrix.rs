@@ -1,8 +1,8 @@
 //! The matrix: faults × places × streamed or not, over the five wires in turn.
 //!
 //! Each fault meets each place on three wires: at every question on two of them, streamed and not, and at the first
-//! question alone on a third, where a fault that passes must not cost the task. What becomes of each is kept in
-//! `expected/`, one file for each place, written anew with `UPDATE_EXPECT=1`.
+//! question alone on a third, where a passing fault must not fail the task. The outcomes are in `expected/`, one file
+//! per place, rewritten with `UPDATE_EXPECT=1`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -95,7 +95,8 @@ async fn matrix(site: Site) {
     expect_file![path].assert_eq(&found);
 }
 
-/// The wire whose turn it is, or the next one on which the fault can be made; any, where it can be made on none.
+/// Returns the wire whose turn it is, or the next one on which the fault is possible; any wire if it is possible on
+/// none.
 fn wire(fault: &Fault, turn: usize, is_streamed: bool) -> Option<Wire> {
     let in_turn =
         || (0..Wire::ALL.len()).filter_map(|more| Wire::ALL.get((turn + more) % Wire::ALL.len()).copied());

@@ -1,4 +1,4 @@
-//! A whole organisation whose models are behind a wire, on a clock that runs on by itself whenever everybody waits.
+//! A whole organisation whose models are reached over a wire, on a clock that advances whenever everything waits.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -27,20 +27,20 @@ use setpoint_tools::{Host, Registry};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
-/// The calls that a task may make: twice as many as one without trouble makes.
+/// Most calls of a task: twice as many as one without faults makes.
 const CALLS_MAX: u64 = 24;
-/// The same where the service is away for a minute, which costs some for every place that asks meanwhile.
+/// The same if the server is unavailable for a minute, which costs calls at every place that asks in that time.
 const CALLS_IN_STORM_MAX: u64 = 60;
-/// The key that is sent with every request.
+/// The key sent with every request.
 pub(crate) const KEY: &str = "sk-very-secret-0123456789";
 /// The time budget of a task.
 pub(crate) const BUDGET: Duration = Duration::from_secs(300);
-/// Time that no task may take: far more than any does.
+/// More time than any task takes.
 const ENDLESS: Duration = Duration::from_secs(3_600);
-/// Time in which the server learns that nobody waits any more.
+/// Time in which the server notices that no client waits.
 const SOON: Duration = Duration::from_secs(2);
 
-/// What goes wrong, and where.
+/// A fault and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
     pub(crate) site: Site,
@@ -52,49 +52,50 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    /// Whether the fault can be made on this wire.
+    /// Returns whether the fault is possible on this wire.
     pub(crate) fn is_possible(&self) -> bool {
         let is_made = |fault: &Fault| !is_of_a_turn(fault) || fault.applies(self.wire, self.is_streamed);
         self.fault.as_ref().is_some_and(is_made)
     }
 
-    /// The calls that the task may make.
+    /// Returns the most calls that the task may make.
     pub(crate) fn calls_max(&self) -> u64 {
         if self.is_stormy() { CALLS_IN_STORM_MAX } else { CALLS_MAX }
     }
 
-    /// Whether the server is away for everybody, for a minute.
+    /// Returns whether the server is unavailable to all clients, for a minute.
     pub(crate) fn is_stormy(&self) -> bool {
         matches!(self.fault, Some(Fault::UnavailableStorm(_)))
     }
 
-    /// Whether the server is away for everybody, be it only for the next one who connects.
+    /// Returns whether the fault can meet any client, even if only the next one to connect.
     pub(crate) fn meets_everybody(&self) -> bool {
         self.is_stormy() || matches!(self.fault, Some(Fault::RefuseConnect(_)))
     }
 
-    /// Whether it passes by itself, so that asking again is enough.
+    /// Returns whether the fault passes by itself, so that a retry is enough.
     pub(crate) fn is_passing(&self) -> bool {
-        // Below HTTP all but what never ends and what nobody asks again; then the stream, and what a model says.
+        // Faults below HTTP, except endless ones and those that are not retried; then those of the stream and of the
+        // model's text.
         matches!(self.fault.as_ref().map_or(0, Fault::number), 3..=7 | 9..=12 | 21 | 24..=55 | 57..=58)
     }
 }
 
-/// What became of it.
+/// The outcome of a scenario.
 pub(crate) struct Outcome {
     pub(crate) records: Vec<Record>,
     pub(crate) seen: Vec<Seen>,
-    /// Answers in which the fault was really made.
+    /// Number of answers that really had the fault.
     pub(crate) struck: usize,
-    /// Questions that were put to a model at an address that is none.
+    /// Number of questions sent to a model at a wrong address.
     pub(crate) astray: usize,
-    /// The task's time by the paused clock.
+    /// Duration of the task on the paused clock.
     pub(crate) took: Duration,
     pub(crate) panics: usize,
     pub(crate) is_driven: bool,
 }
 
-/// The folder in which the tasks work.
+/// Creates the working directory of the tasks.
 pub(crate) fn cellar() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for file in FILES {
@@ -137,7 +138,7 @@ pub(crate) async fn run(scenario: &Scenario, cellar: &Path) -> Outcome {
     assert_eq!(replayed.divergence, None, "{scenario:?}: {replayed:#?}");
     assert!(replayed.is_exact && replayed.replayed == records.len() as u64, "{scenario:?}: {replayed:#?}");
     organisation.shutdown().await;
-    // A connection may stay open for the next question, but nobody may wait for an answer on it.
+    // A connection may stay open for the next question, but no client may wait for an answer on it.
     let seen = server.seen();
     let served = tokio::time::timeout(SOON, server.until_served(seen.len())).await;
     assert!(served.is_ok(), "{scenario:?}: a question is still open at the server");
@@ -154,7 +155,7 @@ fn records_of(organisation: &Organisation, task: &TaskId) -> Vec<Record> {
     organisation.records(task).unwrap()
 }
 
-/// A sane script, with the fault at one place.
+/// A correct script with a fault at one place.
 struct Faulty {
     script: Script,
     site: Site,
@@ -184,12 +185,12 @@ impl setpoint_model_server::Script for Faulty {
     }
 }
 
-/// Whether the server makes it in an answer; else it is the address that does.
+/// Returns whether the server makes the fault in an answer; otherwise the address does.
 fn is_of_a_turn(fault: &Fault) -> bool {
     !matches!(fault, Fault::DnsFailure | Fault::TlsGarbage)
 }
 
-/// One model for all, with another address for one place.
+/// One model for all roles, with another address for one place.
 struct Routed {
     sane: Remote,
     lost: Option<Remote>,
@@ -246,7 +247,7 @@ fn remote(wire: Wire, address: &str, is_streamed: bool) -> Remote {
     Remote::new(endpoint, || 0).unwrap()
 }
 
-/// The goal, in this folder. Where the whole fails, the task is given up after its first round.
+/// Creates the task in this folder. If the whole fails, the task is abandoned after its first round.
 fn task_in(cellar: &Path, whole: Whole, calls_max: u64) -> NewTask {
     let theta = if whole == Whole::Fails { 0.5 } else { 0.8 };
     let controller = ControllerSettings {
@@ -281,7 +282,7 @@ fn task_in(cellar: &Path, whole: Whole, calls_max: u64) -> NewTask {
 }
 
 thread_local! {
-    /// Panics on this thread, which is where everything of a scenario runs but the journal.
+    /// Panics on this thread, which runs everything of a scenario except the journal.
     static PANICS: Cell<usize> = const { Cell::new(0) };
 }
 

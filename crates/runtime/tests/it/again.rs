@@ -1,4 +1,5 @@
-//! A model that fails for a while is asked again: recorded first, later each time, within budget and time.
+//! A model that fails for a while is retried: each retry is recorded first, waits longer, and stays within budget and
+//! time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +16,7 @@ use setpoint_runtime::NewTask;
 
 use crate::support::{Tested, new_task, organisation};
 
-/// Is never there, and says after how long it might be.
+/// A model that is always unavailable, and states when it may be back.
 struct Away {
     asked: Arc<AtomicU64>,
     again_after: Option<Duration>,
@@ -35,7 +36,7 @@ impl Model for Away {
     }
 }
 
-/// What became of a task whose model is away: attempts, what is recorded of them, the end.
+/// The outcome of a task whose model is unavailable: attempts, their records, the end.
 struct Became {
     asked: u64,
     reasked: usize,
@@ -69,7 +70,7 @@ async fn run(new: NewTask, again_after: Option<Duration>) -> Became {
 #[tokio::test(start_paused = true)]
 async fn every_attempt_is_recorded_and_counted() {
     let became = run(new_task(), Some(Duration::ZERO)).await;
-    // R1 and R2's plan ask five times each; a question is one call and four more attempts.
+    // R1 and R2's plan ask five times each: one call and four retries.
     assert_eq!((became.asked, became.reasked), (became.calls, became.reasked), "{}", became.summary);
     assert_eq!(became.asked as usize, became.reasked / 4 * 5, "{}", became.summary);
     assert!(became.reasked >= 8, "{}", became.summary);
@@ -77,14 +78,14 @@ async fn every_attempt_is_recorded_and_counted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_that_will_not_pass_is_not_asked_again() {
+async fn a_permanent_failure_is_not_retried() {
     let became = run(new_task(), None).await;
     assert_eq!(became.reasked, 0);
     assert!(!became.summary.contains("times"), "{}", became.summary);
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_asks_for_more_time_than_there_is_gets_none() {
+async fn a_retry_that_would_exceed_the_time_limit_is_not_made() {
     let became = run(new_task(), Some(Duration::from_secs(3_600))).await;
     assert_eq!(became.reasked, 0);
 }
@@ -94,12 +95,12 @@ async fn attempts_share_the_budget_of_calls() {
     let mut new = new_task();
     new.opened.budgets.calls = Some(4);
     let became = run(new, Some(Duration::ZERO)).await;
-    // One of four is kept for the report.
+    // One of four calls is reserved for the report.
     assert_eq!((became.asked, became.calls, became.ended_by), (3, 3, EndedBy::Budget), "{}", became.summary);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_waits_for_its_next_attempt_can_be_cancelled() {
+async fn a_task_that_waits_for_a_retry_can_be_cancelled() {
     let (organisation, asked) = away(Some(Duration::from_secs(200)));
     let task = organisation.start(new_task()).await.unwrap();
     while asked.load(Ordering::SeqCst) == 0 {
@@ -113,7 +114,7 @@ async fn a_task_that_waits_for_its_next_attempt_can_be_cancelled() {
     organisation.shutdown().await;
 }
 
-/// Plans, and has no key for whoever does the work.
+/// Plans, but has no key for the executor.
 struct Keyless(Arc<AtomicU64>);
 
 #[async_trait]
@@ -143,7 +144,7 @@ impl Model for Keyless {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_person_has_to_mend_ends_the_task_and_is_not_planned_around() {
+async fn a_failure_for_a_person_ends_the_task_without_a_replan() {
     let asked = Arc::new(AtomicU64::new(0));
     let organisation = organisation(&Journal::in_memory(), Keyless(Arc::clone(&asked)));
     let task = organisation.start(new_task()).await.unwrap();
@@ -156,7 +157,7 @@ async fn what_a_person_has_to_mend_ends_the_task_and_is_not_planned_around() {
     organisation.shutdown().await;
 }
 
-/// Reads the goal and plans, where it is not at fault; whoever else asks is at fault.
+/// Reads the goal and plans, except where it is to fail; fails for all other roles.
 struct Faulty {
     failure: ModelFailure,
     at_once: bool,
@@ -193,7 +194,7 @@ async fn faulty(kind: ModelFailureKind, hints: &[&str], at_once: bool) -> (Final
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_person_has_to_mend_ends_the_task_at_its_first_question() {
+async fn a_failure_for_a_person_ends_the_task_at_once() {
     for kind in [ModelFailureKind::Refused, ModelFailureKind::Unable, ModelFailureKind::Unreachable] {
         let (result, asked) = faulty(kind, &["check the key"], true).await;
         assert_eq!((result.ended_by, asked), (EndedBy::Fault, 1), "{kind:?}: {result:?}");
@@ -204,16 +205,16 @@ async fn what_a_person_has_to_mend_ends_the_task_at_its_first_question() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_goal_that_is_too_long_for_r1_goes_on_to_r2_as_it_is() {
+async fn a_goal_too_long_for_r1_reaches_r2_unchanged() {
     let (result, asked) = faulty(ModelFailureKind::TooLong, &["choose another model"], true).await;
     assert!(asked > 2, "{result:?}");
     assert!(result.summary.contains("no model could execute"), "{}", result.summary);
 }
 
 #[tokio::test(start_paused = true)]
-async fn why_models_did_not_answer_is_in_the_result_once() {
+async fn each_failure_of_a_model_is_in_the_result_once() {
     let (result, _) = faulty(ModelFailureKind::Unavailable, &[], false).await;
-    // It ends because there is no other plan; that is not why it failed.
+    // The task ends because there is no other plan; that is not why it failed.
     assert!(result.summary.contains("no valid plan"), "{}", result.summary);
     let told = "No answer from a model: R3: the server answered 429: too much.";
     assert_eq!(result.summary.matches(told).count(), 1, "{}", result.summary);

@@ -1,4 +1,4 @@
-//! No effect starts before what caused it is durable: nobody is asked anything while the journal's writer is held.
+//! No effect starts before its cause is durable: no model is asked while the journal's writer is held.
 
 use std::sync::mpsc::{Sender, channel};
 
@@ -11,10 +11,10 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::support::{new_task, organisation};
 
-/// Far more turns than a task needs to come to its first question.
+/// Far more turns than a task needs to reach its first question.
 const TURNS: usize = 1_000;
 
-/// Tells when it is asked, and knows nothing.
+/// Reports when it is asked, and fails.
 struct Asked(UnboundedSender<()>);
 
 #[async_trait]
@@ -30,9 +30,9 @@ impl Model for Asked {
     }
 }
 
-/// One thread, so that whatever was started has had its turns.
+/// One thread, so that everything that was started has had its turns.
 #[tokio::test]
-async fn nobody_is_asked_before_the_question_is_durable() {
+async fn no_model_is_asked_before_the_question_is_durable() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), &JournalOptions::default()).unwrap();
     let (sender, mut asked) = unbounded_channel();
@@ -56,7 +56,7 @@ async fn nobody_is_asked_before_the_question_is_durable() {
     organisation.shutdown().await;
 }
 
-/// Keeps the writer busy inside an acknowledgement until the returned sender is used or dropped.
+/// Blocks the writer inside an acknowledgement until the returned sender is used or dropped.
 fn hold_the_writer(journal: &Journal) -> Sender<()> {
     let (release, held) = channel();
     let (begun, at_work) = channel();

@@ -1,4 +1,4 @@
-//! R6 beside an organisation that runs.
+//! R6 beside a running organisation.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,8 @@ impl Home {
         AuditPlace { dir: self.path("audit"), key: None, export: Some(self.path("exported")) }
     }
 
-    /// How many findings the log holds, which must note every row of the journal once and fit itself and the journal.
+    /// Returns the number of findings in the log. Checks that the log has every row of the journal once and is
+    /// consistent with itself and the journal.
     #[track_caller]
     fn findings(&self, journal: &Journal) -> usize {
         let (mut noted, mut findings) = (0, 0);
@@ -69,7 +70,7 @@ fn goal(home: &Home, suffix: u64) -> NewTask {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn real_tasks_are_audited_to_their_last_record_without_a_finding() {
+async fn sound_tasks_are_audited_completely_without_a_finding() {
     let home = Home::new();
     let journal = home.journal();
     let organisation = organisation_of(&journal, brain());
@@ -89,10 +90,10 @@ async fn real_tasks_are_audited_to_their_last_record_without_a_finding() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_it_tasks_run_as_before_and_it_catches_up_later() {
+async fn tasks_run_without_the_auditor_and_it_catches_up_later() {
     let home = Home::new();
     let journal = home.journal();
-    // Its place is taken: it cannot work.
+    // A file in place of its directory: the Auditor cannot work.
     std::fs::write(home.path("audit"), "a file").unwrap();
     let organisation = organisation_of(&journal, brain());
     organisation.audit(home.place());
@@ -104,7 +105,7 @@ async fn without_it_tasks_run_as_before_and_it_catches_up_later() {
     std::fs::remove_file(home.path("audit")).unwrap();
 
     let journal = home.journal();
-    // Another test that starts a process has this one's lock for a moment, too: between its fork and its exec.
+    // A test that starts a process also holds this one's lock for a moment, between fork and exec.
     let mut open = || {
         std::thread::yield_now();
         Keeper::open(&home.place(), &journal, NOW).unwrap()

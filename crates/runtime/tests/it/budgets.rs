@@ -1,5 +1,5 @@
-//! Budgets hold whatever fails: attempts that ran side by side, attempts that broke off, attempts of processes that died,
-//! and models that the task was not opened with.
+//! Budgets hold whatever fails: parallel attempts, broken connections, processes that die, and models that the task was
+//! not opened with.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,20 +20,20 @@ use setpoint_runtime::{Models, NewTask, Resumed};
 
 use crate::support::{new_task, organisation, organisation_of};
 
-/// What becomes of a question to whoever does the work.
+/// How the model answers questions of executors.
 #[derive(Clone, Copy)]
 enum Work {
-    /// The server is not there.
+    /// The server is unavailable.
     Away,
-    /// It begins to answer, says so many bytes, and breaks off.
+    /// Sends this many bytes of an answer, then breaks off.
     BreaksOff(usize),
-    /// It counts as a provider does, and breaks off.
+    /// Reports usage as a provider does, then breaks off.
     Counts(Usage),
-    /// Nothing ever comes.
+    /// Never answers.
     Hangs,
 }
 
-/// Plans six sub-tasks, whose work fails.
+/// Plans six sub-tasks, whose execution fails.
 struct Planner {
     name: &'static str,
     asked: Arc<AtomicU64>,
@@ -92,7 +92,7 @@ fn planner(work: Work) -> (Planner, Arc<AtomicU64>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn attempts_side_by_side_stay_within_the_budget_of_calls() {
+async fn parallel_attempts_stay_within_the_budget_of_calls() {
     for calls in 4..=16 {
         let (model, asked) = planner(Work::Away);
         let organisation = organisation(&Journal::in_memory(), model);
@@ -108,7 +108,7 @@ async fn attempts_side_by_side_stay_within_the_budget_of_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_breaks_off_is_paid_for() {
+async fn answers_that_break_off_are_paid_for() {
     let usage = Usage { tokens_in: 5_000, tokens_out: 2_000, tokens_cached: 0 };
     for (work, least) in [(Work::BreaksOff(4_000), 1_000), (Work::Counts(usage), 7_000)] {
         let (model, asked) = planner(work);
@@ -122,16 +122,16 @@ async fn what_breaks_off_is_paid_for() {
         assert_eq!(result.ended_by, EndedBy::Budget, "{}", result.summary);
         let used = &result.usage;
         assert_eq!(used.calls, asked.load(Ordering::SeqCst));
-        // The two answers say that they cost nothing.
+        // The two answers state a cost of zero.
         assert_eq!(used.tokens_lost, used.tokens_in + used.tokens_out);
         assert!(used.tokens_lost >= 3 * least, "{used:?}");
-        // What is counted may be more than was reserved; then nothing more is asked.
+        // The reported usage may exceed the reservation; after that nothing more is asked.
         assert!(used.tokens_lost <= 20_000 + 6 * 7_000, "{used:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_stopped_or_takes_too_long_is_paid_for() {
+async fn stopped_and_late_answers_are_paid_for() {
     let (model, asked) = planner(Work::Hangs);
     let organisation = organisation(&Journal::in_memory(), model);
     let task = organisation.start(new_task()).await.unwrap();
@@ -160,7 +160,7 @@ async fn processes_that_die_share_the_budget_of_calls() {
     let task = first.start(new).await.unwrap();
     until(&asked, 8).await;
     first.shutdown().await;
-    // Two attempts of six are left, one call is kept for the report, and no process gets more.
+    // Two attempts of six are left and one call is reserved for the report, so no process gets more.
     for _ in 0..4 {
         let next = organisation(&journal(), model());
         if next.resume(&task).await.unwrap() == Resumed::Ended {
@@ -181,9 +181,9 @@ async fn processes_that_die_share_the_budget_of_calls() {
     assert!(result.usage.calls <= 12, "{}", result.usage.calls);
 }
 
-// Not with the clock stopped: where the journal is slow the clock would run ahead, and the watchdog end the task.
+// Not with a paused clock: with a slow journal it would run ahead, and the watchdog would end the task.
 #[tokio::test]
-async fn a_task_goes_on_with_other_models_only_when_a_person_names_them() {
+async fn other_models_resume_a_task_only_if_a_person_names_them() {
     for (stand_in, money, is_refused) in [
         (StandIn::No, None, true),
         (StandIn::Named, None, false),
@@ -215,7 +215,7 @@ async fn a_task_goes_on_with_other_models_only_when_a_person_names_them() {
             Ok(resumed) => assert_eq!((resumed, is_refused), (Resumed::Running, false), "{stand_in:?}"),
             Err(error) => panic!("{error:?}"),
         }
-        // Nobody holds it: it goes on with the model that it was opened with.
+        // No process holds it: it is resumed with the model that it was opened with.
         let (model, _) = planner(Work::Hangs);
         let third = organisation(&journal(), Priced(model));
         assert_eq!(third.resume(&task).await.unwrap(), Resumed::Running);
@@ -223,7 +223,7 @@ async fn a_task_goes_on_with_other_models_only_when_a_person_names_them() {
     }
 }
 
-/// One whose price is known.
+/// A planner whose price is known.
 struct Priced(Planner);
 
 #[async_trait]
@@ -247,7 +247,7 @@ async fn until(asked: &AtomicU64, count: u64) {
     }
 }
 
-/// Reads the goal for so long, and never answers anything else.
+/// Takes this long to read the goal, and never answers anything else.
 struct SlowReader(Duration);
 
 #[async_trait]
@@ -256,7 +256,7 @@ impl Model for SlowReader {
         if call.purpose() != Purpose::Perceive {
             std::future::pending::<()>().await;
         }
-        // The clock is paused: this takes no time.
+        // The clock is paused, so this takes no real time.
         drop(tokio::time::timeout(self.0, std::future::pending::<()>()).await);
         let text = r#"{"intent":"look at every shelf"}"#.to_owned();
         Ok(Reply { parts: vec![Part::Text(text)], ..Reply::default() })
@@ -268,7 +268,7 @@ impl Model for SlowReader {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_in_which_a_goal_is_read_counts() {
+async fn time_spent_reading_the_goal_counts() {
     let budget = Duration::from_secs(20);
     let organisation = organisation(&Journal::in_memory(), SlowReader(budget + budget / 2));
     let mut new = new_task();

@@ -16,7 +16,7 @@ use setpoint_runtime::NewTask;
 
 use crate::support::{new_task, organisation};
 
-/// A folder with files of these sizes, and a home and data of its own.
+/// A folder with files of these sizes, with its own home and data.
 struct Place {
     root: tempfile::TempDir,
     time: &'static str,
@@ -45,18 +45,18 @@ impl Place {
             local_time: self.time.to_owned(),
             ..Surroundings::default()
         });
-        // Every run has a task id of its own, which is in the workspace's path.
+        // Every run has its own task id, which is in the workspace's path.
         new.suffix = self.time.len() as u64;
         new
     }
 
-    /// Where its files are, as a result would name it.
+    /// Returns the folder of its files, as a result would name it.
     fn name(&self) -> String {
         self.root.path().to_string_lossy().into_owned()
     }
 }
 
-/// What came of the task, and everything that was recorded of it.
+/// Runs the task; returns its result and everything recorded.
 async fn run(place: &Place, model: impl Model + 'static) -> (FinalResult, String) {
     let organisation = organisation(&Journal::in_memory(), model);
     let task = organisation.start(place.task()).await.unwrap();
@@ -78,7 +78,7 @@ async fn recorded(place: &Place, tape: &Path) -> FinalResult {
     result
 }
 
-/// What a recording says of the model that it was made with: the planner is the embedded brain, which reads no survey.
+/// Returns what a recording says about its model: the planner is the embedded brain, which reads no survey.
 fn embedded() -> ModelCard {
     ModelCard { is_free: true, takes_any_word: true, ..ModelCard::named("playbook") }
 }
@@ -107,7 +107,7 @@ async fn a_tape_made_in_one_folder_plays_in_another() {
 }
 
 #[tokio::test]
-async fn a_run_that_goes_another_way_says_where_it_leaves_the_tape() {
+async fn a_run_that_diverges_reports_where_it_left_the_tape() {
     let here = Place::new("Sunday 2026-11-22 11:05 +01:00 (Europe/Berlin)", SIZES);
     let there = Place::new("Friday 2027-01-01 00:00 +00:00 (UTC)", &[("a", 10), ("b", 77_777)]);
     let path = here.root.path().join("tape.jsonl");

@@ -1,19 +1,20 @@
-//! Attempts that repeat themselves: those that get nowhere are ended soon, and those that get somewhere are not.
+//! Attempts that repeat themselves: those without progress are ended soon, and the others are not.
 //!
-//! `loops/loops.txt` and `loops/benign.txt` hold one case for each `##`: what the model says turn by turn, what its calls
-//! give, and under `=` how the attempt ended. R3 itself runs, with the reading of calls that the catalogue's own tools
-//! give; nothing of the calls does. A turn is one line:
+//! `loops/loops.txt` and `loops/benign.txt` hold one case per `##`: what the model says turn by turn, what its calls
+//! return, and after `=` how the attempt ended. R3 itself runs, with the catalogue's own reading of calls; no call is
+//! executed. A turn is one line:
 //!
 //! ```text
 //! tool {"its":"input"} -> what it gave
-//! tool {"its":"input"} -> !error_kind what it said     after `!exit` stands the exit code
+//! tool {"its":"input"} -> !error_kind what it said     `!exit` precedes the exit code
 //! + tool {"its":"input"} -> …                          one more call in the turn of the line above
 //! say an answer                                        `\n` is a line break
 //! 5x …                                                 the turn, so often
 //! repeat 5                                             the turns up to `end`, so often; without a number for ever
 //! ```
 //!
-//! `{n}` counts the repetitions, `{m}` counts down, `{t}` is a time stamp and `{h}` a nonce that change with every turn.
+//! `{n}` counts the repetitions, `{m}` counts down, `{t}` is a time stamp and `{h}` a nonce; both change with every
+//! turn.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -34,27 +35,27 @@ use setpoint_tools::{Host, Registry};
 
 use crate::support::new_task;
 
-/// Turns within which a loop is ended.
+/// Most turns until a loop is ended.
 const LOOP_TURNS_MAX: usize = 12;
-/// Turns after which a case is stopped by this test.
+/// Number of turns after which this test stops a case.
 const TURNS_MAX: usize = 60;
 
 #[test]
-fn what_gets_nowhere_is_ended_soon() {
+fn attempts_without_progress_are_ended_soon() {
     let cases = check("loops");
     assert!(cases.len() >= 60, "{}", cases.len());
     for Case { name, end, .. } in cases {
         let end = end.unwrap();
         assert!(end.turns <= LOOP_TURNS_MAX, "{name}: {end:?}");
         let is_told = end.why.starts_with("no progress: ") || end.why.starts_with("the model gave no answer");
-        // A text without a call is an answer; it is for R4a to judge it.
+        // A text without a call is an answer; R4a has to judge it.
         let is_answer = end.status == ExecutionStatus::Completed && end.turns == 1;
         assert!(is_answer || (end.status == ExecutionStatus::Failed && is_told), "{name}: {end:?}");
     }
 }
 
 #[test]
-fn what_gets_somewhere_is_not_ended() {
+fn attempts_with_progress_are_not_ended() {
     let cases = check("benign");
     assert!(cases.len() >= 40, "{}", cases.len());
     for Case { name, turns, end, .. } in cases {
@@ -64,7 +65,7 @@ fn what_gets_somewhere_is_not_ended() {
     }
 }
 
-/// Plays all cases of a file and holds their ends against it.
+/// Plays all cases of a file and compares their ends with the expected ones.
 fn check(file: &str) -> Vec<Case> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/loops/{file}.txt"));
     let text = std::fs::read_to_string(&path).unwrap();
@@ -96,7 +97,7 @@ struct Case {
     end: Option<End>,
 }
 
-/// How an attempt ended.
+/// The end of an attempt.
 #[derive(Debug)]
 struct End {
     status: ExecutionStatus,
@@ -154,14 +155,14 @@ fn counted(turn: &str, n: usize, of: usize) -> String {
     turn.replace("{n}", &n.to_string()).replace("{m}", &(of + 1 - n).to_string())
 }
 
-/// A turn of the model: its reply, and what its calls give.
+/// A turn of the model: its reply, and what its calls return.
 struct Turn {
     reply: Reply,
     results: VecDeque<(ToolCall, ToolAnswer)>,
 }
 
 impl Case {
-    /// The turn of this number, from 1.
+    /// Returns the turn of this number, from 1.
     fn turn(&self, number: usize) -> Turn {
         let index = if self.is_endless { (number - 1) % self.turns.len() } else { number - 1 };
         let line = self.turns.get(index).unwrap_or_else(|| panic!("{}: it goes on after its end", self.name));
@@ -207,7 +208,7 @@ fn result(line: &str) -> (ToolCall, ToolAnswer) {
     (ToolCall { tool: tool.to_owned(), input: Any(input) }, answer)
 }
 
-/// The catalogue's own reading, and two tools that it has not: a poll and a fetch.
+/// The catalogue's own reader, with two tools that the catalogue lacks: a poll and a fetch.
 struct Reader(Registry);
 
 const VOLATILE: [&str; 2] = ["job_status", "fetch"];
@@ -268,12 +269,12 @@ fn play(case: &Case) -> End {
                 waiting = plant.deliver(AnyInput::Answer { call, answer: Answer::Model(turn.reply) });
             }
             Waiting::ForTool(call, asked) => {
-                // What was answered from a record, or refused, is not run: its result is not asked for.
+                // A call that was answered from a record, or refused, does not run: its result is not used.
                 let answer = loop {
                     match results.pop_front() {
                         Some((call, answer)) if call == asked => break answer,
                         Some(_) => {}
-                        // A call that came as text has no result of its own.
+                        // A call written as text has no result of its own.
                         None => {
                             break ToolAnswer { ok: true, text: "one".to_owned(), ..ToolAnswer::default() };
                         }
@@ -285,7 +286,7 @@ fn play(case: &Case) -> End {
     }
 }
 
-/// R3 and what it needs around it.
+/// R3 and its surroundings.
 struct Plant {
     machine: Box<dyn AnyMachine>,
     reader: Reader,
@@ -301,7 +302,7 @@ enum Waiting {
 }
 
 impl Plant {
-    /// One thing at a time is waited for.
+    /// Delivers an input; R3 waits for one thing at a time.
     fn deliver(&mut self, input: AnyInput) -> Waiting {
         self.seq += 1;
         let task = TaskId::mint("loops", 1);

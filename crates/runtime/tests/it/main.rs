@@ -1,4 +1,4 @@
-//! The runtime from outside, with parts that a test can hold.
+//! The runtime from outside, with parts that a test controls.
 
 #[cfg(test)]
 mod again;

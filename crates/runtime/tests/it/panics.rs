@@ -1,4 +1,4 @@
-//! A model's adapter that panics costs its answer, and nothing else.
+//! A panic in a model's adapter costs its answer, and nothing else.
 
 use async_trait::async_trait;
 use setpoint_journal::Journal;
@@ -9,7 +9,7 @@ use setpoint_protocol::record::Reply;
 
 use crate::support::{new_task, organisation};
 
-/// Panics at every question, after giving way so many times.
+/// Panics at every question, after yielding this many times.
 struct Panicking {
     turns: usize,
 }
@@ -38,13 +38,13 @@ async fn ends_by_fault(turns: usize) {
     organisation.shutdown().await;
 }
 
-/// Such an answer is taken in the driver's own turn.
+/// Such an answer is computed in the driver's own turn.
 #[tokio::test]
 async fn a_panic_before_the_first_wait_ends_the_task_by_fault() {
     ends_by_fault(0).await;
 }
 
-/// Such an answer comes from a task of its own.
+/// Such an answer comes from another tokio task.
 #[tokio::test]
 async fn a_panic_after_a_wait_ends_the_task_by_fault() {
     ends_by_fault(3).await;

@@ -1,4 +1,4 @@
-//! What a process that goes on after a pruning relies on.
+//! What a process relies on after another one has pruned tasks.
 
 use async_trait::async_trait;
 use serde_json::json;
@@ -11,7 +11,7 @@ use setpoint_runtime::{NewTask, RuntimeError};
 
 use crate::support::{new_task, organisation};
 
-/// Plans work that it never does.
+/// Plans work that is never done.
 struct Idle;
 
 #[async_trait]
@@ -32,7 +32,7 @@ impl Model for Idle {
     }
 }
 
-/// The prompts of the second task are made of the same pieces, which went with the first one.
+/// The prompts of the second task have the same fragments, which were deleted with the first one.
 #[tokio::test]
 async fn prompts_of_a_task_after_a_pruning_are_stored_again() {
     let organisation = organisation(&Journal::in_memory(), Idle);

@@ -1,4 +1,4 @@
-//! Taking a task up again: what was said meanwhile comes first, and what that begins goes on.
+//! Resuming a task: messages that arrived in the meantime come first, and what they start continues.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use setpoint_runtime::tap::{Event, Tap, Tapped};
 
 use crate::support::{new_task, organisation};
 
-/// The embedded brain, as far away as a model over a wire: it makes one wait for every answer.
+/// The embedded brain as a remote model: every answer takes time.
 struct Distant(Playbook);
 
 #[async_trait]
@@ -35,7 +35,7 @@ fn distant() -> Distant {
 }
 
 #[tokio::test]
-async fn what_a_waiting_message_begins_is_not_interrupted() {
+async fn asks_started_by_a_waiting_message_are_not_interrupted() {
     let files = tempfile::tempdir().unwrap();
     for (name, size) in [("a", 10), ("b", 2_000), ("c", 300), ("d", 40)] {
         std::fs::write(files.path().join(name), vec![b'x'; size]).unwrap();
@@ -55,7 +55,7 @@ async fn what_a_waiting_message_begins_is_not_interrupted() {
     let shown = first_record(&mut tap, "PlanProposal").await;
     first.shutdown().await;
 
-    // Said while nobody drives the task.
+    // Sent while no process drives the task.
     let second = organisation(&journal(), distant());
     let proposal: PlanProposal = serde_json::from_slice(&shown.body).unwrap();
     let decision = PlanDecision { call_id: proposal.call_id, approved: true, note: None };

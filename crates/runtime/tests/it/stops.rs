@@ -1,4 +1,4 @@
-//! What is stopped in the batch in which it was asked is never begun.
+//! An ask that is stopped in its own batch is never sent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use setpoint_protocol::record::{Answer, Answered, Part, Purpose, RecordKind, Rep
 
 use crate::support::{new_task, organisation};
 
-/// Plans five sub-tasks at once, and counts whoever comes.
+/// Plans five sub-tasks at once, and counts questions.
 struct Planning(Arc<AtomicU64>);
 
 #[async_trait]
@@ -50,7 +50,7 @@ async fn a_call_that_its_own_batch_stops_is_not_made() {
     let made = Arc::new(AtomicU64::new(0));
     let organisation = organisation(&Journal::in_memory(), Planning(Arc::clone(&made)));
     let mut new = new_task();
-    // R1, R2 and three executors; the fourth breaks the budget in the step that asked for the other three.
+    // R1, R2 and three executors; the fourth exceeds the budget in the step that asked for the other three.
     new.opened.budgets.calls = Some(6);
     let task = organisation.start(new).await.unwrap();
     organisation.ended(&task).await;

@@ -1,4 +1,4 @@
-//! An organisation around a test's own model. Whatever a test does with it, its tasks are replayed at the end.
+//! An organisation around a test's own model, whose tasks are all replayed at the end.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use setpoint_tools::{Host, Registry};
 
-/// An organisation whose tasks must all replay exactly, and break no rule, by the time that it is shut down, or dropped.
+/// An organisation whose tasks must replay exactly and break no rule by the time it is shut down or dropped.
 pub(crate) struct Tested {
     organisation: Organisation,
     is_checked: AtomicBool,
@@ -33,18 +33,19 @@ impl Tested {
         if self.is_checked.swap(true, Ordering::SeqCst) {
             return;
         }
-        // Nothing is asked of a journal that a test has closed or broken itself.
+        // A journal that a test closed or broke cannot be read.
         let tasks = self.organisation.tasks(false, usize::MAX).unwrap_or_default();
         for task in tasks.into_iter().filter(|task| task.pruned_at.is_none()) {
             let first = self.organisation.journal().read_rows(task.task.as_str(), 1, 1).unwrap();
             if first.iter().all(|row| row.kind != RecordKind::Opened.name()) {
-                // Rows that a test has written itself.
+                // Rows that a test wrote itself.
                 continue;
             }
             let report = self.organisation.history().replay(&task.task).unwrap();
             assert_eq!(report.divergence, None, "{report:#?}");
             assert!(report.is_exact && report.replayed == report.records && report.asks > 0, "{report:#?}");
-            // Whatever a test does to a task, the organisation keeps its own rules. Machines that fail are what some are about.
+            // Whatever a test does to a task, the organisation keeps its own rules. Some tests are about machines that
+            // fail.
             let records = self.organisation.records(&task.task).unwrap();
             let is_broken = |finding: &Finding| {
                 finding.kind.severity() == Severity::Violation && finding.kind != FindingKind::MachineFault
@@ -72,17 +73,17 @@ impl Deref for Tested {
     }
 }
 
-/// One that asks this model everything and has the tools of a Linux machine.
+/// Creates an organisation that asks this model everything and has the tools of a Linux machine.
 pub(crate) fn organisation(journal: &Journal, model: impl Model + 'static) -> Tested {
     organisation_of(journal, Models::one(Arc::new(model)))
 }
 
-/// The same with these models.
+/// Creates an organisation with these models.
 pub(crate) fn organisation_of(journal: &Journal, models: Models) -> Tested {
     organisation_with(journal, models, None)
 }
 
-/// The same with a memory.
+/// Creates an organisation with a memory.
 pub(crate) fn organisation_with(journal: &Journal, models: Models, memory: Option<Arc<Memory>>) -> Tested {
     let memory = memory.map_or_else(|| Access::closed("there is none here"), Access::Open);
     let organisation = Organisation::new(Parts {
@@ -98,7 +99,7 @@ pub(crate) fn organisation_with(journal: &Journal, models: Models, memory: Optio
     Tested { organisation, is_checked: AtomicBool::new(false) }
 }
 
-/// A task of nothing but a goal.
+/// Creates a task with a goal and nothing else.
 pub(crate) fn new_task() -> NewTask {
     let opened = Opened {
         logic_version: 1,

@@ -1,9 +1,9 @@
-//! What a task is answered.
+//! The answers that a task gets.
 
 use super::*;
 
 #[test]
-fn what_tasks_taught_is_answered() {
+fn lessons_of_tasks_are_answered() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
@@ -61,7 +61,7 @@ async fn the_second_task_of_a_kind_knows_the_first() {
     let home = Home::new();
     let mut replies = Vec::new();
     for suffix in [1, 2] {
-        // A process each.
+        // One process per task.
         let journal = home.journal();
         let memory = home.memory(&journal);
         let organisation = organisation_with(&journal, brain(), Some(memory));

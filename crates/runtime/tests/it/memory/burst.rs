@@ -1,14 +1,14 @@
-//! Much at once, and a disk that is full: nothing is lost, and nobody who writes waits for memory.
+//! Many records at once, and a full disk: nothing is lost, and no writer waits for memory.
 
 use setpoint_memory::store::Options;
 
 use super::*;
 
-/// Tasks of a burst, and what each of them writes.
+/// Number of tasks of a burst, and of records per task.
 const TASKS: u32 = 20;
 const EACH: u32 = 500;
 
-/// A burst of ten thousand records, as tasks publish them.
+/// Publishes ten thousand records at once, as tasks do.
 fn burst(journal: &Journal) {
     for n in 0..TASKS {
         let states = State::ALL.into_iter().cycle();
@@ -25,13 +25,13 @@ fn burst(journal: &Journal) {
 }
 
 #[test]
-fn a_burst_is_published_while_memory_is_locked_and_none_of_it_is_lost() {
+fn a_burst_while_memory_is_locked_loses_nothing() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
     let other = rusqlite::Connection::open(home.memory_dir().join("memory.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    // What tasks publish goes to the journal alone: this comes back although memory takes nothing in now.
+    // Records of tasks go to the journal alone: this returns although memory is locked.
     burst(&journal);
     assert_eq!(memory.store().stats().unwrap().records, 0);
     other.execute_batch("ROLLBACK").unwrap();
@@ -44,7 +44,7 @@ fn a_burst_is_published_while_memory_is_locked_and_none_of_it_is_lost() {
 }
 
 #[test]
-fn a_full_disk_leaves_plans_without_memory_and_loses_nothing() {
+fn a_full_disk_disables_memory_and_loses_nothing() {
     let home = Home::new();
     let journal = home.journal();
     let options = Options { database_pages_max: Some(64), ..Options::default() };

@@ -1,9 +1,9 @@
-//! Stores that are lost, damaged, or ahead of their journal, and two processes at one.
+//! Stores that are lost, damaged, or ahead of their journal, and two processes with one store.
 
 use super::*;
 
 #[test]
-fn a_memory_that_is_lost_is_made_anew_from_the_journal() {
+fn a_lost_memory_is_rebuilt_from_the_journal() {
     let home = Home::new();
     let journal = home.journal();
     let before = {
@@ -34,7 +34,7 @@ fn a_memory_that_is_lost_is_made_anew_from_the_journal() {
 }
 
 #[test]
-fn a_journal_that_ends_before_memory_does_is_taken_in_again() {
+fn a_journal_that_ends_before_memory_is_applied_again() {
     let home = Home::new();
     let memory_dir = home.memory_dir();
     {
@@ -53,9 +53,9 @@ fn a_journal_that_ends_before_memory_does_is_taken_in_again() {
     memory.store().check(NOW).unwrap();
 }
 
-/// Nothing shows when it is opened; it shows when a record is read.
+/// The damage appears only when a record is read, not when the store is opened.
 #[test]
-fn damage_that_shows_later_is_mended() {
+fn damage_found_while_reading_is_repaired() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
@@ -87,7 +87,7 @@ fn two_processes_write_and_dream_side_by_side() {
         for n in from..from + 20 {
             memory.act(RoleId::Operator, &MemoryAct::Forgotten { ids: vec![id(n)] }, NOW).unwrap();
         }
-        // Nothing is done where the other one dreams.
+        // A pass does nothing while the other process dreams.
         dream(memory).unwrap_or_default().promoted.len()
     };
     let made: usize = std::thread::scope(|scope| {
@@ -109,9 +109,9 @@ fn two_processes_write_and_dream_side_by_side() {
     memory.store().check(NOW).unwrap();
 }
 
-/// What has faded is deleted without a word in the journal.
+/// The journal does not record the deletion of faded records.
 #[test]
-fn a_memory_made_anew_does_not_bring_back_what_had_faded() {
+fn a_rebuilt_memory_does_not_restore_faded_records() {
     let home = Home::new();
     let journal = home.journal();
     let old = Timestamp::from_micros(NOW.as_micros() - 50 * 86_400_000_000);

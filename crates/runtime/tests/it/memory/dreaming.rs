@@ -1,4 +1,4 @@
-//! Rules made and lost, when the Dreamer goes through memory, and whose words it takes.
+//! Making and demoting rules, when the Dreamer runs, and whose words it uses.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,7 +10,7 @@ use setpoint_protocol::record::{Part, Reply, Usage};
 use super::*;
 
 #[test]
-fn a_rule_is_made_once_and_lost_when_tasks_contradict_it() {
+fn a_rule_is_made_once_and_demoted_when_contradicted() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
@@ -50,7 +50,7 @@ fn a_constraint_comes_before_blame_that_is_not_yet_one() {
     assert_eq!(targets, ["ruled out", "blamed"]);
 }
 
-/// Six tasks of one kind that were accepted just now.
+/// Stores six tasks of one kind that were accepted just now.
 fn accepted_six_times(journal: &Journal) {
     let created_at = setpoint_runtime::clock::now();
     for n in 1..=6 {
@@ -59,12 +59,12 @@ fn accepted_six_times(journal: &Journal) {
     }
 }
 
-/// A journal whose writing takes none of the virtual clock's time: that moves on while another thread waits for a disk.
+/// Opens a journal whose writes take no virtual time, which advances while another thread waits for a disk.
 fn journal_in_no_time() -> Journal {
     Journal::in_memory()
 }
 
-/// The clock is virtual: it moves on when nothing else can happen.
+/// Advances the virtual clock, which moves when nothing else can happen.
 async fn pass(seconds: u64) {
     let later = std::time::Duration::from_secs(seconds);
     tokio::time::interval_at(tokio::time::Instant::now() + later, later).tick().await;
@@ -75,7 +75,7 @@ fn rules(memory: &Memory) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_earlier_processes_left_is_dreamt_of_at_once() {
+async fn work_left_by_earlier_processes_is_dreamt_of_at_once() {
     let home = Home::new();
     let journal = home.journal();
     accepted_six_times(&journal);
@@ -86,7 +86,7 @@ async fn what_earlier_processes_left_is_dreamt_of_at_once() {
     let first = memory.last_dream().unwrap();
     organisation.shutdown().await;
 
-    // The next process finds that nothing is left to do.
+    // The next process has nothing left to do.
     let journal = home.journal();
     let memory = home.memory(&journal);
     let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
@@ -98,14 +98,14 @@ async fn what_earlier_processes_left_is_dreamt_of_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_ended_is_dreamt_of_once_things_have_settled() {
+async fn a_pass_follows_the_end_of_a_task_after_a_delay() {
     let home = Home::new();
     let journal = journal_in_no_time();
     let memory = home.memory(&journal);
     let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
     pass(1).await;
     accepted_six_times(&journal);
-    // No playbook knows it: it ends without a tool, whose time would be the virtual clock's.
+    // No playbook knows this goal: the task ends without a tool, which would take virtual time.
     let new = NewTask { raw_input: "sing to me".to_owned(), suffix: 77, ..new_task() };
     let task = organisation.start(new).await.unwrap();
     organisation.ended(&task).await;
@@ -123,7 +123,7 @@ async fn a_shutdown_does_not_wait_for_the_dreamer_to_begin() {
     let memory = home.memory(&journal);
     memory.share(true, NOW).unwrap();
     let organisation = organisation_with(&journal, brain(), Some(Arc::clone(&memory)));
-    // Its first pass has nothing to see, however long it takes to begin.
+    // The first pass finds nothing, however long it takes to begin.
     while memory.last_dream().is_none() {
         pass(1).await;
     }
@@ -135,7 +135,7 @@ async fn a_shutdown_does_not_wait_for_the_dreamer_to_begin() {
     assert_eq!(rules(&memory), 0);
 }
 
-/// Answers R5 with this text, or never, and counts how often it is asked.
+/// A model that answers R5 with this text, or never, and counts its questions.
 struct Words {
     text: Option<&'static str>,
     asked: Arc<AtomicUsize>,
@@ -161,14 +161,14 @@ fn words(text: Option<&'static str>) -> (Arc<dyn Model>, Arc<AtomicUsize>) {
     (Arc::new(Words { text, asked: Arc::clone(&asked) }), asked)
 }
 
-/// The Dreamer's acts in the journal, as they were written.
+/// Returns the Dreamer's acts in the journal, as written.
 fn acts(journal: &Journal) -> Vec<serde_json::Value> {
     let rows = journal.rows("system", 1).map(|row| row.unwrap()).filter(|row| &*row.from == "memory");
     rows.map(|row| serde_json::from_slice(&row.body).unwrap()).collect()
 }
 
 #[tokio::test]
-async fn a_model_is_asked_once_a_promotion_for_words_and_for_nothing_else() {
+async fn a_model_words_each_promotion_once_and_nothing_else() {
     let home = Home::new();
     let journal = home.journal();
     accepted_six_times(&journal);
@@ -178,7 +178,7 @@ async fn a_model_is_asked_once_a_promotion_for_words_and_for_nothing_else() {
     let dreamer = Dreamer::new(Arc::clone(&memory), Some(model));
     let now = setpoint_runtime::clock::now();
     let dreamt = dreamer.pass(now).await.unwrap().unwrap();
-    // These tasks' journals say nothing of how they ended, so there is nothing to reflect on.
+    // The journals of these tasks do not say how they ended, so there is nothing to reflect on.
     assert_eq!((dreamt.promoted.len(), dreamt.reflected.len(), asked.load(Ordering::SeqCst)), (1, 0, 1));
     let [rule] = &memory.store().rules().unwrap()[..] else { panic!() };
     assert_eq!(rule.megram.content.lesson, "Count with wc. Look first.");
@@ -190,7 +190,7 @@ async fn a_model_is_asked_once_a_promotion_for_words_and_for_nothing_else() {
 }
 
 #[tokio::test]
-async fn words_that_cannot_be_used_leave_those_of_the_template() {
+async fn unusable_words_leave_those_of_the_template() {
     let home = Home::new();
     let journal = home.journal();
     accepted_six_times(&journal);
@@ -226,11 +226,11 @@ async fn a_shutdown_ends_a_question_and_the_rule_is_made_later() {
     assert_eq!(rules(&memory), 1);
 }
 
-/// Tasks that were accepted, and that nobody has dreamt of yet.
+/// Runs tasks that are accepted and have not been dreamt of.
 async fn accepted_tasks(journal: &Journal, count: u64) {
     let files = tempfile::tempdir().unwrap();
     std::fs::write(files.path().join("a"), "x").unwrap();
-    // The model that gives words is one of theirs.
+    // The model that words rules is one of theirs.
     let models = brain().with_role(RoleId::Memory, words(None).0);
     let organisation = organisation_with(journal, models, None);
     for n in 1..=count {
@@ -240,7 +240,7 @@ async fn accepted_tasks(journal: &Journal, count: u64) {
 }
 
 #[tokio::test]
-async fn what_one_pass_does_not_reflect_on_the_next_one_does() {
+async fn the_next_pass_reflects_on_the_rest() {
     let home = Home::new();
     let journal = home.journal();
     accepted_tasks(&journal, 5).await;
@@ -256,7 +256,7 @@ async fn what_one_pass_does_not_reflect_on_the_next_one_does() {
 }
 
 #[tokio::test]
-async fn a_pass_asks_a_bounded_number_of_questions_of_use_or_not() {
+async fn a_pass_asks_a_bounded_number_of_questions() {
     let home = Home::new();
     let journal = home.journal();
     accepted_tasks(&journal, 2).await;
@@ -280,7 +280,7 @@ async fn a_pass_asks_a_bounded_number_of_questions_of_use_or_not() {
 }
 
 #[tokio::test]
-async fn a_reflection_of_no_use_is_not_asked_for_again() {
+async fn an_unusable_reflection_is_not_asked_for_again() {
     let home = Home::new();
     let journal = home.journal();
     accepted_tasks(&journal, 1).await;
@@ -296,7 +296,7 @@ async fn a_reflection_of_no_use_is_not_asked_for_again() {
 }
 
 #[tokio::test]
-async fn what_a_task_taught_gets_better_words_after_its_end() {
+async fn the_lesson_of_a_task_is_reworded_after_its_end() {
     let home = Home::new();
     let journal = home.journal();
     accepted_tasks(&journal, 1).await;
@@ -317,7 +317,7 @@ async fn what_a_task_taught_gets_better_words_after_its_end() {
     assert_eq!((asked.load(Ordering::SeqCst), dreamt.reflected), (1, vec![]));
 }
 
-/// A best practice of this kind of task, with this tool.
+/// Creates a best practice of this kind of task, with this tool.
 fn practice(n: u32, kind: &str, tool: &str) -> Megram {
     let mut rule = Megram {
         level: Level::C,
@@ -331,7 +331,7 @@ fn practice(n: u32, kind: &str, tool: &str) -> Megram {
 }
 
 #[test]
-fn what_several_kinds_of_tasks_agree_on_is_proposed_once_and_told_when_it_is_approved() {
+fn agreement_of_several_kinds_is_proposed_once() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
@@ -357,7 +357,7 @@ fn what_several_kinds_of_tasks_agree_on_is_proposed_once_and_told_when_it_is_app
     assert_eq!(memory.laid_down().unwrap().len(), 1);
     assert!(memory.approve(id, NOW).is_err(), "it waits no more");
     assert_eq!(memory.proposals().unwrap(), []);
-    // A memory made anew knows it, and what is forgotten is not proposed again.
+    // A rebuilt memory has the approved one, and a forgotten one is not proposed again.
     std::fs::remove_dir_all(home.memory_dir()).unwrap();
     let memory = home.memory(&journal);
     assert_eq!(memory.laid_down().unwrap().len(), 1);
@@ -368,7 +368,7 @@ fn what_several_kinds_of_tasks_agree_on_is_proposed_once_and_told_when_it_is_app
 }
 
 #[test]
-fn nobody_but_the_dreamer_and_the_operator_writes_to_the_layer_t() {
+fn only_dreamer_and_operator_write_to_layer_t() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
@@ -380,7 +380,7 @@ fn nobody_but_the_dreamer_and_the_operator_writes_to_the_layer_t() {
 }
 
 #[test]
-fn what_worked_elsewhere_is_offered_where_symmetry_is_to_be_broken_and_fades() {
+fn hypotheses_are_offered_to_break_symmetry_and_fade() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
@@ -398,7 +398,7 @@ fn what_worked_elsewhere_is_offered_where_symmetry_is_to_be_broken_and_fades() {
         &[
             written(&stuck),
             written(&about(2, "pack_photos", "shell/tar", State::Accept)),
-            // What was gone already is no other way, and what failed is none either.
+            // A tool that was tried is not a new way, and one that failed is not either.
             written(&about(3, "zip_photos", "shell/zip", State::Accept)),
             written(&about(4, "lose_photos", "shell/rm", State::Abandon)),
         ],
@@ -427,7 +427,7 @@ fn what_worked_elsewhere_is_offered_where_symmetry_is_to_be_broken_and_fades() {
     );
     assert_eq!(hypothesis.content.tools[0].as_str(), "shell/tar");
     assert!(hypothesis.f < 0.5);
-    // Faded it is made up again as another one, and a memory made anew has the same.
+    // After it has faded it is made again with another id, and a rebuilt memory has the same one.
     let later = Timestamp::from_micros(NOW.as_micros() + 7 * 86_400_000_000);
     dream_at(&memory, later);
     let ids = |memory: &Memory| -> Vec<MegramId> {
@@ -444,7 +444,7 @@ fn what_worked_elsewhere_is_offered_where_symmetry_is_to_be_broken_and_fades() {
 }
 
 #[test]
-fn a_rule_is_put_into_the_words_of_what_speaks_for_it() {
+fn a_rule_is_worded_from_the_lessons_that_support_it() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);

@@ -1,4 +1,4 @@
-//! R5: what it takes in, answers and dreams, and what the operator does to it; real journals and stores on disk.
+//! R5: what it applies, answers and dreams, and what the operator does to it; with real journals and stores on disk.
 
 mod answers;
 mod burst;
@@ -126,7 +126,7 @@ fn against(rule: &MegramId) -> (&'static str, Vec<u8>) {
     ("NegativeFeedback", serde_json::to_vec(&feedback).unwrap())
 }
 
-/// One pass, with the words of templates.
+/// Runs one pass, with the words of templates.
 fn dream(memory: &Arc<Memory>) -> Option<Dreamt> {
     dream_at(memory, NOW)
 }

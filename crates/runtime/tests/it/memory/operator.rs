@@ -1,4 +1,4 @@
-//! What the operator does to memory.
+//! The operator's changes to memory.
 
 use std::sync::Mutex;
 
@@ -28,7 +28,7 @@ fn a_fact_is_stated_once_and_known_to_every_task() {
     assert_eq!(facts, ["this repo uses pnpm"]);
     assert_eq!(journal.rows("system", 1).next().unwrap().unwrap().from.as_ref(), "operator");
 
-    // Forgotten it can be stated again, with an id of its own.
+    // A forgotten fact can be stated again, with a new id.
     let went = memory.forget_records(std::slice::from_ref(&first.id), NOW).unwrap();
     assert_eq!(went[0].megram.id, first.id);
     let later = Timestamp::from_micros(NOW.as_micros() + 1_000_000);
@@ -38,7 +38,7 @@ fn a_fact_is_stated_once_and_known_to_every_task() {
 }
 
 #[test]
-fn a_fact_that_cannot_be_taken_is_refused_with_a_reason() {
+fn an_invalid_fact_is_refused_with_a_reason() {
     let home = Home::new();
     let memory = home.memory(&home.journal());
     let refused = |text: &str, tags: &[String]| memory.remember(text, tags, NOW).unwrap_err().to_string();
@@ -50,7 +50,7 @@ fn a_fact_that_cannot_be_taken_is_refused_with_a_reason() {
 }
 
 #[test]
-fn every_fact_is_told_and_there_are_no_more_than_that() {
+fn every_fact_is_answered_and_their_number_is_limited() {
     let home = Home::new();
     let memory = home.memory(&home.journal());
     for n in 0..32 {
@@ -68,7 +68,7 @@ fn every_fact_is_told_and_there_are_no_more_than_that() {
 }
 
 #[test]
-fn the_same_fact_from_two_sides_is_one() {
+fn the_same_fact_stated_twice_is_stored_once() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
@@ -83,7 +83,7 @@ fn the_same_fact_from_two_sides_is_one() {
 }
 
 #[test]
-fn an_import_takes_no_fact_that_could_not_be_stated_and_nothing_that_never_fades() {
+fn an_import_rejects_invalid_facts_and_unfading_records() {
     let home = Home::new();
     let memory = home.memory(&home.journal());
     let fact = Megram {
@@ -108,7 +108,7 @@ fn an_import_takes_no_fact_that_could_not_be_stated_and_nothing_that_never_fades
     assert_eq!(memory.import(&line(&fact), true, NOW).unwrap().taken, 1);
 }
 
-/// Whatever it is made of, a memory that begins anew has forgotten the same.
+/// A rebuilt memory has forgotten the same, whatever its records are.
 #[test]
 fn only_old_records_that_fade_can_be_pruned() {
     let home = Home::new();
@@ -145,7 +145,7 @@ fn only_old_records_that_fade_can_be_pruned() {
 }
 
 #[test]
-fn forgetting_takes_all_or_none() {
+fn forgetting_deletes_all_records_or_none() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
@@ -153,7 +153,7 @@ fn forgetting_takes_all_or_none() {
     let error = memory.forget_records(&[id(1), id(77)], NOW).unwrap_err().to_string();
     assert!(error.contains(id(77).as_str()), "{error}");
     assert_eq!(all(&memory), ["lesson 2", "lesson 1"]);
-    // The same one twice is one.
+    // A repeated id counts once.
     assert_eq!(memory.forget_records(&[id(1), id(1)], NOW).unwrap().len(), 1);
     assert_eq!(all(&memory), ["lesson 2"]);
     assert_eq!(ask(&memory).potentials.attention, 0.9);
@@ -164,7 +164,7 @@ fn line(megram: &Megram) -> String {
 }
 
 #[test]
-fn an_import_takes_all_or_nothing_and_names_the_lines() {
+fn an_import_is_all_or_nothing_and_names_the_lines() {
     let home = Home::new();
     let memory = home.memory(&home.journal());
     let later = Timestamp::from_micros(NOW.as_micros() + 1);
@@ -198,7 +198,7 @@ fn an_import_takes_all_or_nothing_and_names_the_lines() {
 }
 
 #[test]
-fn what_was_forgotten_does_not_come_back_by_an_import() {
+fn an_import_does_not_restore_forgotten_records() {
     let home = Home::new();
     let memory = home.memory(&home.journal());
     let text = line(&of_intent(1, State::Accept));
@@ -208,7 +208,7 @@ fn what_was_forgotten_does_not_come_back_by_an_import() {
     assert_eq!((again.taken, again.known), (0, 1));
 }
 
-/// Everything that a reply says of a pair.
+/// Returns everything that a reply says about a pair.
 fn told(memory: &Memory) -> String {
     let reply = ask(memory);
     let rules: Vec<&str> = reply.rules.iter().map(|rule| rule.rule.as_str()).collect();
@@ -218,7 +218,7 @@ fn told(memory: &Memory) -> String {
 }
 
 #[test]
-fn what_is_exported_says_the_same_where_it_is_imported() {
+fn an_export_gives_the_same_answers_after_its_import() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
@@ -243,7 +243,7 @@ fn what_is_exported_says_the_same_where_it_is_imported() {
 }
 
 #[test]
-fn rules_become_skills_that_other_agents_read() {
+fn rules_are_exported_as_skills() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
@@ -272,12 +272,12 @@ fn rules_become_skills_that_other_agents_read() {
     assert!(description.starts_with("This failed again and again. --- name: evil"), "{description}");
     assert!(!body.contains("<script>") && !body.contains("\nname: evil"), "{body}");
     assert!(body.contains("Made of 6 records"), "{body}");
-    // Once more writes the same.
+    // A second export writes the same.
     assert_eq!(memory.export_skills(folder.path()).unwrap(), made);
     assert_eq!(std::fs::read_to_string(skill.join("SKILL.md")).unwrap(), text);
 }
 
-/// Answers as the embedded brain does, and keeps what it was told to be.
+/// Answers as the embedded brain does, and records the instructions it was given.
 struct Heard {
     brain: Playbook,
     told: Mutex<Vec<String>>,
@@ -296,7 +296,7 @@ impl Model for Heard {
 }
 
 #[tokio::test]
-async fn what_is_laid_down_is_told_to_every_model() {
+async fn approved_proposals_reach_every_model() {
     let files = tempfile::tempdir().unwrap();
     std::fs::write(files.path().join("a"), "x").unwrap();
     let home = Home::new();

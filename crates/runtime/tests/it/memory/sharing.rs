@@ -1,4 +1,5 @@
-//! Whom memory is told to: a language model knows what was learnt with it; the rest only when the operator has said so.
+//! Which models see which memory: a language model sees what was learnt with it, and the rest only with the operator's
+//! consent.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +10,7 @@ use setpoint_protocol::record::Reply;
 
 use super::*;
 
-/// A task that these models answer: how it opened, and what it wrote.
+/// Stores a task that these models answer: how it opened, and what it wrote.
 fn task_of(journal: &Journal, n: u64, models: [&str; 2], messages: &[(&'static str, Vec<u8>)]) {
     let [brain, tool] = models;
     let opened = serde_json::json!({ "models": { "brain": brain, "tool": tool } });
@@ -26,7 +27,7 @@ fn ids(megrams: &[Megram]) -> Vec<MegramId> {
     megrams.iter().map(|megram| megram.id.clone()).collect()
 }
 
-/// What each brain has learnt about the same kind of task, about another kind, and about a call.
+/// Stores what each brain has learnt about the same kind of task, about another kind, and about a call.
 fn learnt(journal: &Journal) {
     for (n, models) in [(10, ["playbook", "playbook"]), (20, ["near/a", "near/a"]), (30, ["far/b", "near/a"])]
     {
@@ -40,7 +41,7 @@ fn learnt(journal: &Journal) {
 }
 
 #[test]
-fn a_model_is_told_what_was_learnt_with_it_and_the_rest_after_a_yes() {
+fn a_model_sees_what_it_taught_and_the_rest_after_consent() {
     let home = Home::new();
     let journal = home.journal();
     learnt(&journal);
@@ -69,7 +70,7 @@ fn a_model_is_told_what_was_learnt_with_it_and_the_rest_after_a_yes() {
     assert_eq!(memory.is_shared().unwrap(), None);
     memory.share(true, NOW).unwrap();
     assert_eq!(told(&reader("new/c")), everything);
-    // It is in the journal: a memory that is made anew knows it.
+    // The decision is in the journal: a rebuilt memory has it.
     drop(memory);
     std::fs::remove_dir_all(home.memory_dir()).unwrap();
     let memory = home.memory(&journal);
@@ -81,7 +82,7 @@ fn a_model_is_told_what_was_learnt_with_it_and_the_rest_after_a_yes() {
 }
 
 #[test]
-fn a_rule_is_known_to_those_who_know_all_of_its_sources() {
+fn a_rule_is_known_to_models_that_know_all_its_sources() {
     let rule_of = |models: &dyn Fn(u32) -> [&'static str; 2]| {
         let home = Home::new();
         let journal = home.journal();
@@ -100,7 +101,7 @@ fn a_rule_is_known_to_those_who_know_all_of_its_sources() {
 }
 
 #[test]
-fn the_operator_is_asked_while_something_is_kept_from_a_model_and_nothing_was_said() {
+fn the_operator_is_asked_while_records_are_withheld() {
     let home = Home::new();
     let journal = home.journal();
     let memory = home.memory(&journal);
@@ -116,7 +117,7 @@ fn the_operator_is_asked_while_something_is_kept_from_a_model_and_nothing_was_sa
     assert!(!memory.must_ask(&reader("near/a")).unwrap(), "a no is an answer");
 }
 
-/// Answers nothing that can be used, and counts how often it is asked.
+/// Gives no usable answer, and counts its questions.
 struct Counted(AtomicUsize);
 
 #[async_trait]
@@ -131,7 +132,7 @@ impl Model for Counted {
     }
 }
 
-/// Questions that a pass of the Dreamer asks about six tasks that these models answered.
+/// Returns the number of questions in one pass of the Dreamer over six tasks that these models answered.
 async fn asked(models: [&str; 2], is_shared: bool) -> usize {
     let home = Home::new();
     let journal = home.journal();
@@ -157,7 +158,7 @@ async fn the_dreamer_asks_a_model_about_what_it_knows() {
 }
 
 #[tokio::test]
-async fn a_tasks_end_is_reflected_on_by_its_own_model_alone() {
+async fn only_its_own_model_reflects_on_the_end_of_a_task() {
     let home = Home::new();
     let journal = home.journal();
     let files = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A collector on loopback: takes OTLP over HTTP, keeps what it was sent, and misbehaves on request.
+//! A collector on loopback: receives OTLP over HTTP, keeps what it was sent, and misbehaves on request.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -17,18 +17,18 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use tokio::net::TcpListener;
 
-/// What it does with what it is sent.
+/// How it treats a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// Takes it.
+    /// Accepts it.
     Takes,
-    /// Says that it is broken.
+    /// Answers that it is broken.
     Broken,
     /// Never answers.
     Hangs,
-    /// Takes it, and answers something that is no protobuf.
+    /// Accepts it, and answers something that is not protobuf.
     Babbles,
-    /// Closes the connection in place of an answer.
+    /// Closes the connection instead of answering.
     HangsUp,
 }
 
@@ -64,25 +64,25 @@ impl Collector {
         Collector { address, kept }
     }
 
-    /// Messages that reached it.
+    /// Returns the number of requests received.
     pub(super) fn requests(&self) -> usize {
         self.kept.lock().unwrap().requests
     }
 
-    /// Every span, in the order in which they came.
+    /// Returns every span, in order of arrival.
     pub(super) fn spans(&self) -> Vec<Span> {
         let kept = self.kept.lock().unwrap();
         let scopes = kept.traces.iter().flat_map(|sent| &sent.resource_spans).flat_map(|r| &r.scope_spans);
         scopes.flat_map(|scope| scope.spans.clone()).collect()
     }
 
-    /// Who sent them.
+    /// Returns the sender of the spans.
     pub(super) fn resource(&self) -> Resource {
         let kept = self.kept.lock().unwrap();
         kept.traces[0].resource_spans[0].resource.clone().unwrap()
     }
 
-    /// The metrics of the last message that had any.
+    /// Returns the metrics of the last request that had any.
     pub(super) fn metrics(&self) -> Vec<Metric> {
         let kept = self.kept.lock().unwrap();
         let last = kept.metrics.last();
@@ -91,7 +91,7 @@ impl Collector {
     }
 }
 
-/// A metric's name with the number of its data points and their sum.
+/// Returns a metric's name with the number of its data points and their sum.
 pub(super) fn totals(metric: &Metric) -> (String, usize, f64) {
     let (points, sum) = match metric.data.as_ref().unwrap() {
         metric::Data::Histogram(data) => {

@@ -1,4 +1,4 @@
-//! A collector that is away, slow, broken or mad changes nothing of a task, and is complained about once.
+//! A collector that is away, slow or broken changes nothing in a task, and is reported once.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -45,7 +45,7 @@ async fn a_task_ends_as_it_would_without_a_collector() {
         let warnings = log.lines();
         match manner {
             Some(Manner::Takes | Manner::Babbles) => assert!(warnings.is_empty(), "{warnings:?}"),
-            // One that hangs is left before its time is up.
+            // A collector that hangs is given up before its time limit.
             Some(Manner::Hangs) => {
                 assert_eq!(warnings.len(), 1, "{warnings:?}");
                 assert!(warnings[0].contains("telemetry was lost") && warnings[0].contains("is_late=true"));
@@ -63,24 +63,24 @@ async fn a_task_ends_as_it_would_without_a_collector() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_into_the_queue_is_dropped_and_counted() {
+async fn spans_that_exceed_the_queue_are_dropped_and_counted() {
     let collector = Collector::start(Manner::Takes).await;
     let exporter = Exporter::start(&settings(&base(&collector))).unwrap();
-    // Nothing is sent while this test does not wait for anything.
+    // Nothing is sent while this test does not await.
     for n in 0..QUEUE_MAX as u64 + 10 {
         exporter.send(Told { spans: vec![span(n)], measures: vec![] });
     }
     exporter.finish().await;
     assert_eq!((exporter.spans_missing(), collector.spans().len()), (10, QUEUE_MAX));
     assert_eq!(collector.requests(), QUEUE_MAX.div_ceil(BATCH_SPANS_MAX));
-    // What comes late is lost, and a second end is none.
+    // What arrives after the end is lost; a second end has no effect.
     exporter.send(Told { spans: vec![span(1)], measures: vec![] });
     exporter.finish().await;
     assert_eq!(exporter.spans_missing(), 11);
 }
 
 #[tokio::test]
-async fn what_is_switched_off_is_not_lost() {
+async fn disabled_telemetry_counts_no_losses() {
     let collector = Collector::start(Manner::Takes).await;
     let (log, _guard) = Log::start();
     let only_metrics = Settings { traces: None, ..settings(&base(&collector)) };
@@ -96,7 +96,7 @@ async fn what_is_switched_off_is_not_lost() {
 }
 
 #[tokio::test]
-async fn what_is_not_taken_is_said_once_however_much_follows() {
+async fn refused_spans_are_reported_once() {
     let (log, _guard) = Log::start();
     let only_spans = Settings { metrics: None, ..settings(&nobody().await) };
     let exporter = Exporter::start(&only_spans).unwrap();
@@ -113,7 +113,7 @@ async fn what_is_not_taken_is_said_once_however_much_follows() {
 }
 
 #[tokio::test]
-async fn whether_a_collector_answers_can_be_asked() {
+async fn a_collector_can_be_probed() {
     let takes = Collector::start(Manner::Takes).await;
     reach(&settings(&base(&takes))).await.unwrap();
     assert_eq!((takes.requests(), takes.spans().len()), (2, 0));
@@ -128,7 +128,7 @@ async fn whether_a_collector_answers_can_be_asked() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_unless_it_is_asked_for() {
+async fn nothing_is_sent_unless_requested() {
     let collector = Collector::start(Manner::Takes).await;
     let files = files();
     let organisation = organisation_of(&Journal::in_memory(), super::brain());
@@ -136,7 +136,7 @@ async fn nothing_is_sent_unless_it_is_asked_for() {
     assert_eq!(collector.requests(), 0);
 }
 
-/// An address where nobody listens.
+/// Returns an address without a server.
 async fn nobody() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     format!("http://{}", listener.local_addr().unwrap())
@@ -159,7 +159,7 @@ fn span(n: u64) -> Span {
     }
 }
 
-/// What is logged from `warn` on, in this thread.
+/// The log of this thread, from `warn` on.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! What a collector is told of a task, over real HTTP.
+//! The telemetry of a task, sent over real HTTP.
 
 mod collector;
 mod faults;
@@ -18,7 +18,7 @@ use setpoint_telemetry::task::Content;
 use self::collector::Collector;
 use crate::support::{Tested, new_task, organisation_of};
 
-/// Settings for a collector at this address.
+/// Returns settings for a collector at this address.
 fn settings(base: &str) -> Settings {
     Settings {
         traces: Some(format!("{base}/v1/traces")),
@@ -33,7 +33,7 @@ fn base(collector: &Collector) -> String {
     format!("http://{}", collector.address)
 }
 
-/// An organisation with the embedded brain that tells a collector of what it does.
+/// Creates an organisation with the embedded brain that exports telemetry.
 fn told(journal: &Journal, base: &str, content: Content) -> Tested {
     let organisation = organisation_of(journal, brain());
     organisation.send_telemetry(Exporter::start(&settings(base)).unwrap(), content);

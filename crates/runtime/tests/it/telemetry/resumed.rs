@@ -14,7 +14,7 @@ use super::collector::{Collector, Manner};
 use super::{base, files, goal, told};
 
 #[tokio::test]
-async fn each_process_tells_what_ended_while_it_drove() {
+async fn each_process_exports_what_ended_while_it_drove() {
     let (data, files) = (tempfile::tempdir().unwrap(), files());
     let journal = || Journal::open(data.path(), &JournalOptions::default()).unwrap();
     let (before, after) = (Collector::start(Manner::Takes).await, Collector::start(Manner::Takes).await);

@@ -1,4 +1,4 @@
-//! The spans and metrics of whole tasks, as a collector gets them.
+//! The spans and metrics of whole tasks, as a collector receives them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -55,7 +55,7 @@ async fn a_collector_gets_the_whole_tree_of_a_task() {
 }
 
 #[tokio::test]
-async fn metrics_come_with_the_end_of_the_process_at_the_latest() {
+async fn metrics_arrive_by_the_end_of_the_process() {
     let collector = Collector::start(Manner::Takes).await;
     let (journal, files) = (Journal::in_memory(), files());
     run(told(&journal, &base(&collector), Content::Left), goal(files.path())).await;
@@ -73,9 +73,9 @@ async fn metrics_come_with_the_end_of_the_process_at_the_latest() {
     .assert_eq(&shown);
 }
 
-/// What a person or a file said is in no message to a collector, unless that is asked for.
+/// The words of a person or a file are in no request to a collector, unless that is enabled.
 #[tokio::test]
-async fn content_stays_here_unless_it_is_asked_for() {
+async fn content_stays_local_unless_requested() {
     for (content, is_told) in [(Content::Left, false), (Content::Told, true)] {
         let collector = Collector::start(Manner::Takes).await;
         let (journal, files) = (Journal::in_memory(), files());
@@ -88,7 +88,7 @@ async fn content_stays_here_unless_it_is_asked_for() {
     }
 }
 
-/// Spans as an indented tree, without what differs from run to run.
+/// Formats spans as an indented tree, without parts that differ between runs.
 fn tree(spans: &[Span]) -> String {
     let mut shown = String::new();
     branch(&mut shown, spans, &[], 0);
@@ -114,7 +114,7 @@ fn branch(shown: &mut String, spans: &[Span], parent: &[u8], depth: usize) {
     }
 }
 
-/// Those that are the same in every run.
+/// Returns the attributes that are the same in every run.
 fn attributes(all: &[KeyValue]) -> String {
     const VARY: [&str; 9] = [
         "setpoint.loss.omega",
