@@ -1,4 +1,4 @@
-//! Who says yes when nobody is there: approval files, as the edge needs them.
+//! Approval files, which decide when no person can be asked.
 
 use std::path::Path;
 
@@ -6,32 +6,32 @@ use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_tools::approval_file::{ApprovalFile, ApprovalFileError, Decision};
 
-/// An approval file that was read.
+/// A parsed approval file.
 #[derive(Clone, Debug)]
 pub struct Policy(ApprovalFile);
 
-/// What a file says to a need, signed `file:<path>:<line>`.
+/// The decision of a file, signed `file:<path>:<line>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a word that is not acted on allows or refuses nothing"]
 pub enum Word {
-    /// A line allows it.
+    /// A line allows the call.
     Allow(String),
-    /// A line denies it.
+    /// A line denies the call.
     Deny(String),
-    /// No line speaks of it.
+    /// No line matches.
     Silent,
 }
 
 /// Reads an approval file.
 ///
 /// # Errors
-/// A file that cannot be read, or a line of it that says nothing usable.
+/// When the file cannot be read, or a line is invalid.
 pub fn read(file: &Path, surroundings: &Surroundings) -> Result<Policy, ApprovalFileError> {
     ApprovalFile::read(file, surroundings).map(Policy)
 }
 
 impl Policy {
-    /// What the file says to this need.
+    /// Returns the file's decision about a call.
     pub fn decide(&self, need: &ApprovalNeed) -> Word {
         let decision = self.0.decide(need);
         match decision {

@@ -1,5 +1,5 @@
-//! Configuration in layers: built in, the user's file, the project's file, the environment, flags. The last one
-//! that says something wins, and every value knows where it comes from.
+//! Configuration in layers: defaults, the user's file, the project's file, the environment, flags. The last layer that
+//! sets a value wins, and every value records its origin.
 
 mod file;
 mod foreign;
@@ -20,15 +20,15 @@ use setpoint_protocol::settings::{Budgets, ControllerSettings};
 pub(crate) use self::file::read_text;
 pub use self::keys::{KEYS, Key, KeyType};
 
-/// The configuration file's name, in the user's configuration directory and in the working directory.
+/// Name of the configuration file, in the user's configuration directory and in the working directory.
 pub const FILE_NAME: &str = "setpoint.toml";
-/// The largest configuration file in bytes.
+/// Largest configuration file, in bytes.
 pub const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// What every key of a provider begins with.
+/// Prefix of every key of a provider.
 const PROVIDERS: &str = "providers.";
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Built in.
@@ -37,7 +37,7 @@ pub enum Origin {
     File {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
+        /// Number of the line, from 1.
         line: usize,
     },
     /// An environment variable.
@@ -57,7 +57,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A configuration that cannot be used.
+/// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -65,7 +65,7 @@ pub enum ConfigError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
@@ -80,56 +80,56 @@ pub enum ConfigError {
     Syntax {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// Why.
+        /// The syntax error.
         reason: String,
     },
-    /// Nobody knows this key.
+    /// No key has this name.
     #[error("use {origin}: there is no key `{key}`{}", did_you_mean(.near))]
     UnknownKey {
-        /// Where it stands.
+        /// Where it was set.
         origin: Origin,
         /// The key.
         key: String,
-        /// The known key that comes closest.
+        /// The most similar known key.
         near: Option<&'static str>,
     },
-    /// A file that came with the working directory says what only the person may say.
+    /// A file of the working directory sets a key that only the person may set.
     #[error(
         "use {origin}: `{key}` may not stand in a file of the working directory, which anybody may have written"
     )]
     Foreign {
-        /// Where it stands.
+        /// Where it was set.
         origin: Origin,
         /// The key.
         key: String,
     },
-    /// A file that came with the working directory lifts a limit that holds without it.
+    /// A file of the working directory raises a limit that holds without it.
     #[error(
         "use {origin}: `{key}` {lift}: a file of the working directory, which anybody may have written, can only make it \
          stricter"
     )]
     Lifted {
-        /// Where it stands.
+        /// Where it was set.
         origin: Origin,
         /// The key.
         key: String,
-        /// What it is, and what it would be without that line.
+        /// The value, and the value without that line.
         lift: String,
     },
     /// The controller has no setting of this name.
     #[error("use {origin}: the controller's settings are {known}")]
     NoController {
-        /// Where it stands.
+        /// Where it was set.
         origin: Origin,
-        /// Those that there are.
+        /// Names of the settings.
         known: String,
     },
-    /// The value is of another type, or outside its range.
+    /// The value has another type, or is out of range.
     #[error("use {origin}: `{key}` {reason}")]
     Value {
-        /// Where it stands.
+        /// Where it was set.
         origin: Origin,
         /// The key.
         key: String,
@@ -147,20 +147,20 @@ fn did_you_mean(near: &Option<&'static str>) -> String {
 pub struct Setting {
     /// The value.
     pub value: Value,
-    /// Where it comes from.
+    /// Origin of the value.
     pub origin: Origin,
 }
 
-/// One configuration value.
+/// A configuration value for display.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConfigLine {
     /// Dotted key.
     pub key: String,
-    /// Value; null when it is not set.
+    /// The value; null if it is not set.
     pub value: Value,
-    /// Where it comes from.
+    /// Origin of the value.
     pub origin: String,
-    /// What it means.
+    /// Meaning of the key.
     pub about: String,
 }
 
@@ -173,18 +173,18 @@ pub struct Config {
     told: Vec<String>,
 }
 
-/// What a configuration is read from.
+/// The sources of a configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// Files, the weakest first; absent ones are passed over.
+    /// Files, the weakest first; missing ones are skipped.
     pub files: Vec<PathBuf>,
-    /// What is taken to stand in some of them, whatever does.
+    /// Texts to use instead of the content of some of these files.
     pub texts: BTreeMap<PathBuf, String>,
-    /// Those of them that came with the working directory, and may not say everything.
+    /// Those of these files that came with the working directory, and may not set every key.
     pub foreign: Vec<PathBuf>,
     /// The environment.
     pub env: BTreeMap<String, String>,
-    /// Flags: key, value as text, and the flag as the person wrote it.
+    /// Flags: key, value as text, and the flag as the person typed it.
     pub flags: Vec<(String, String, String)>,
 }
 
@@ -192,7 +192,7 @@ impl Config {
     /// Reads all layers.
     ///
     /// # Errors
-    /// The first value that cannot be used, named with file and line.
+    /// When a value cannot be used; the error names file and line.
     pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
         let mut settings = built_in();
         for path in &sources.files {
@@ -222,7 +222,7 @@ impl Config {
         Ok(Config { settings, controller, budgets, told })
     }
 
-    /// Reads what a file would hold over what is built in, without a file.
+    /// Reads what a file would contain, over the defaults, without a file.
     ///
     /// # Errors
     /// As [`Config::load`].
@@ -238,19 +238,19 @@ impl Config {
         Ok(Config { settings, controller, budgets, told: vec![] })
     }
 
-    /// What files of the working directory choose and whoever runs a task should know, a line each.
+    /// Returns what files of the working directory choose that the person should know, one line each.
     #[must_use]
     pub fn told(&self) -> &[String] {
         &self.told
     }
 
-    /// Every value with its origin, by key.
+    /// Returns every value with its origin, by key.
     #[must_use]
     pub fn settings(&self) -> &BTreeMap<String, Setting> {
         &self.settings
     }
 
-    /// Every value that is shown, with its key, in the order of [`KEYS`].
+    /// Returns every value to be shown, with its key, in the order of [`KEYS`].
     pub fn shown(&self) -> impl Iterator<Item = (&str, &'static Key, &Setting)> {
         KEYS.iter().flat_map(|key| {
             let of_key = self.settings.iter().filter(|(name, _)| key.names(name));
@@ -258,7 +258,7 @@ impl Config {
         })
     }
 
-    /// Every value that is shown, with where it comes from and what it means.
+    /// Returns every value to be shown, with origin and meaning.
     #[must_use]
     pub fn lines(&self) -> Vec<ConfigLine> {
         let line = |(name, key, setting): (&str, &Key, &Setting)| ConfigLine {
@@ -270,7 +270,8 @@ impl Config {
         self.shown().map(line).collect()
     }
 
-    /// A value as it may be seen: of an address scheme, host and port, and that there is more, for any of it may be a key.
+    /// Returns a value as it may be shown. An address is reduced to scheme, host and port, and a mark for the rest,
+    /// because any part of it may be a key.
     #[must_use]
     pub fn seen(name: &str, setting: &Setting) -> Value {
         match setting.value.as_str() {
@@ -288,13 +289,13 @@ impl Config {
         }
     }
 
-    /// Where a value comes from.
+    /// Returns the origin of a value.
     #[must_use]
     pub fn origin(&self, key: &str) -> Origin {
         self.settings.get(key).map_or(Origin::Default, |setting| setting.origin.clone())
     }
 
-    /// Names of the providers that anything is said of.
+    /// Returns the names of the configured providers.
     #[must_use]
     pub fn providers(&self) -> Vec<String> {
         let named = self.settings.keys().filter_map(|name| name.strip_prefix(PROVIDERS)?.split('.').next());
@@ -302,37 +303,37 @@ impl Config {
         names.into_iter().map(str::to_owned).collect()
     }
 
-    /// The controller's settings, validated.
+    /// Returns the controller's settings, validated.
     #[must_use]
     pub fn controller(&self) -> &ControllerSettings {
         &self.controller
     }
 
-    /// The hard budgets.
+    /// Returns the hard budgets.
     #[must_use]
     pub fn budgets(&self) -> Budgets {
         self.budgets.clone()
     }
 
-    /// A text value; `None` when it is not set.
+    /// Returns a text value; `None` if it is not set.
     #[must_use]
     pub fn text(&self, key: &str) -> Option<&str> {
         self.settings.get(key).and_then(|setting| setting.value.as_str()).filter(|text| !text.is_empty())
     }
 
-    /// A whole number; `None` when it is not set.
+    /// Returns a whole number; `None` if it is not set.
     #[must_use]
     pub fn whole(&self, key: &str) -> Option<u64> {
         self.settings.get(key).and_then(|setting| setting.value.as_u64())
     }
 
-    /// A yes or no; no when it is not set.
+    /// Returns a switch; `false` if it is not set.
     #[must_use]
     pub fn yes(&self, key: &str) -> bool {
         self.word(key).unwrap_or(false)
     }
 
-    /// A yes or no; `None` when it is not set.
+    /// Returns a switch; `None` if it is not set.
     #[must_use]
     pub fn word(&self, key: &str) -> Option<bool> {
         self.settings.get(key).and_then(|setting| setting.value.as_bool())
@@ -346,7 +347,7 @@ fn built_in() -> BTreeMap<String, Setting> {
         .collect()
 }
 
-/// Puts a file's values over those before. One that came with the working directory may not say everything.
+/// Applies a file's values over those of weaker layers. A file of the working directory may not set every key.
 fn put(
     settings: &mut BTreeMap<String, Setting>,
     path: &Path,
@@ -404,20 +405,20 @@ fn controller_of(settings: &BTreeMap<String, Setting>) -> Result<ControllerSetti
     }
 }
 
-/// What the keys of the controller begin with.
+/// Prefix of the controller's keys.
 const CONTROLLER: &str = "controller.";
 
-/// A controller setting's own name, whether it is given bare or as the configuration's key.
+/// Returns the bare name of a controller setting, which may be given with the configuration's prefix.
 #[must_use]
 pub fn bare_name(name: &str) -> &str {
     name.strip_prefix(CONTROLLER).unwrap_or(name)
 }
 
-/// The controller's settings with other values for some of them, which are named bare or as in the configuration. Of
-/// several values for the same one the last counts.
+/// Returns the controller's settings with some values replaced. Names are bare or as in the configuration; the last
+/// value of a name wins.
 ///
 /// # Errors
-/// A name that is none of them, and a value that the controller does not take.
+/// When a name is unknown, or the controller rejects a value.
 pub fn controller_with(
     recorded: &ControllerSettings,
     set: &[(String, String)],
@@ -442,7 +443,7 @@ pub fn controller_with(
     controller_of(&settings)
 }
 
-/// The bare names of the controller's settings.
+/// Returns the bare names of the controller's settings.
 fn controller_names() -> Vec<&'static str> {
     KEYS.iter().filter_map(|key| key.name.strip_prefix(CONTROLLER)).collect()
 }

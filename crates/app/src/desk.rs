@@ -1,4 +1,4 @@
-//! What the program says about itself: how everything stands.
+//! The state of the program: its checks of models, files, journal, memory and tools.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
@@ -19,43 +19,43 @@ use crate::models::choose::PLAYBOOK;
 use crate::program::{Program, is_none};
 use crate::surroundings::{Directories, is_installed};
 
-/// How a thing stands.
+/// The state of a checked thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
     /// As it should be.
     Good,
-    /// Works, with something to know.
+    /// Works, with something that a person should know.
     Note,
     /// Does not work.
     Bad,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnosis {
-    /// What.
+    /// The checked thing.
     pub subject: Cow<'static, str>,
-    /// How it stands.
+    /// Its state.
     pub state: Health,
-    /// What was seen.
+    /// What the check found.
     pub finding: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// What is said of the embedded brain.
+/// Description of the embedded brain.
 pub(crate) const EMBEDDED: &str = "the embedded brain answers, from playbooks; it is no language model";
-/// What can be done about it.
+/// How to use a language model instead.
 pub(crate) const EMBEDDED_HINT: &str =
     "`setpoint playbooks` lists the goals it knows; `setpoint init` looks for language models";
 
-/// Programs that some tools need, and what is lost without them.
+/// Programs that some tools need, with what is missing without them.
 const WANTED: &[(&str, &str)] =
     &[("sh", "the shell tool cannot run commands"), ("git", "the git report cannot be made")];
 
-/// Looks at the models, the playbooks, the data directory, the journal, memory, telemetry and the programs.
+/// Checks the models, the playbooks, the data directory, the journal, memory, telemetry and the programs.
 #[must_use]
 pub fn examine(program: &Program) -> Vec<Diagnosis> {
     let mut found = models(program);
@@ -147,7 +147,7 @@ fn journal(directories: &Directories) -> Diagnosis {
     };
     match journal.verify() {
         Ok(report) if report.damages.is_empty() => {
-            // A log that cannot be read is told as such.
+            // A log that cannot be read is reported below.
             let put_back = put_back(&directories.audit(), &journal).unwrap_or_default();
             if let Some(put_back) = put_back.filter(|found| concerns_any(found, &journal).unwrap_or(true)) {
                 let finding = format!("an older journal was put back: {}", put_back.why);
@@ -174,7 +174,7 @@ fn journal(directories: &Directories) -> Diagnosis {
     }
 }
 
-/// Everything in it is held against itself. A memory that is damaged is put aside by whoever opens it.
+/// Checks memory for consistency. A damaged memory is set aside by the next program that opens it.
 fn memory(dir: &Path) -> Diagnosis {
     if is_none(dir.symlink_metadata()) {
         return good("memory", "there is none yet".to_owned());
@@ -210,7 +210,7 @@ fn memory(dir: &Path) -> Diagnosis {
     }
 }
 
-/// The Auditor's log is held against itself; `setpoint audit verify` holds it against more.
+/// Checks the audit log for consistency; `setpoint audit verify` checks more.
 fn audit(program: &Program) -> Diagnosis {
     let place = program.audit_place();
     if is_none(place.dir.symlink_metadata()) {
@@ -234,7 +234,7 @@ fn audit(program: &Program) -> Diagnosis {
     }
 }
 
-/// Where telemetry goes, and whether it is taken there. Tasks run without, so it is never more than a note.
+/// Checks where telemetry goes and whether it is accepted there. Tasks run without it, so a failure is only a note.
 fn telemetry(program: &Program) -> Diagnosis {
     let note = |finding: String, hint: &str| Diagnosis {
         subject: Cow::Borrowed("telemetry"),
@@ -262,12 +262,13 @@ fn telemetry(program: &Program) -> Diagnosis {
     }
 }
 
-/// Permissions alone do not tell, so the directories that are missing are made, and taken away again.
+/// Checks whether a directory can be created, by creating the missing directories and removing them again: permissions
+/// alone do not decide that.
 fn can_be_made(dir: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
     let made = std::fs::create_dir_all(dir);
     for dir in missing {
-        // One that could not be made is not there; one that somebody uses by now is not empty.
+        // Fails harmlessly if it was not created, or if another process uses it by now.
         drop(std::fs::remove_dir(dir));
     }
     made
@@ -277,7 +278,7 @@ fn tempfile_in(dir: &Path) -> io::Result<()> {
     let probe = dir.join(format!(".probe-{}", std::process::id()));
     match own::create_new(&probe) {
         Ok(_) => std::fs::remove_file(&probe),
-        // An earlier process of this number left it there, so it can be written to.
+        // Left behind by an earlier process with this number, so the directory is writable.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }

@@ -1,4 +1,4 @@
-//! Errors as a person meets them: of few kinds, each with an exit code and a hint that can be acted on.
+//! Errors for a person: a few kinds, each with an exit code, and hints on what to do.
 
 pub mod hints;
 
@@ -11,25 +11,25 @@ use setpoint_runtime::RuntimeError;
 
 use crate::program::ProgramError;
 
-/// What kind of error, for the exit code and the wording.
+/// The kind of an error, which decides the exit code and the wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The command line, the goal, or a named thing that cannot be used so.
+    /// The command line or the goal is wrong, or a named thing cannot be used this way.
     Usage,
-    /// A named thing that is not there; a person reads of it as of any other usage.
+    /// A named thing does not exist; shown to a person like a usage error.
     Unknown,
-    /// A configuration, a playbook, an approval file, a data directory that cannot be used.
+    /// A configuration, playbook, approval file or data directory cannot be used.
     Configuration,
-    /// A model's provider.
+    /// A model's provider failed.
     Provider,
-    /// A tool of the machine that the program itself needs.
+    /// A program that Setpoint itself needs failed.
     Tool,
-    /// Everything that should not happen.
+    /// Anything that should not happen.
     Internal,
 }
 
 impl ErrorKind {
-    /// The exit code (SPEC section 13).
+    /// Returns the exit code (SPEC section 13).
     #[must_use]
     pub const fn exit_code(self) -> u8 {
         match self {
@@ -38,7 +38,7 @@ impl ErrorKind {
         }
     }
 
-    /// The word that a person reads.
+    /// Returns the name that a person sees.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -51,25 +51,25 @@ impl ErrorKind {
     }
 }
 
-/// An error as a person meets it.
+/// An error for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What kind.
+    /// Kind of the error.
     pub kind: ErrorKind,
-    /// What failed and with what, sources included.
+    /// What failed and on what, including the causes.
     pub message: String,
     /// What to do about it.
     pub hints: Vec<String>,
 }
 
 impl Error {
-    /// An error of this kind.
+    /// Creates an error of this kind.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error { kind, message: message.into(), hints: Vec::new() }
     }
 
-    /// With one more thing to do about it.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

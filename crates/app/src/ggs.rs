@@ -1,11 +1,11 @@
-//! The controller alone: `ReplanRequest`, `OutcomeSummary`, `TaskFault` and `CancelRequest` as JSON lines in, R7's
-//! directives, results and memory writes as JSON lines out.
+//! The controller alone: reads `ReplanRequest`, `OutcomeSummary`, `TaskFault` and `CancelRequest` as JSON lines, and
+//! writes R7's directives, results and memory writes as JSON lines.
 //!
-//! It is the same machine as in a task, without the organisation around it: nobody is asked, nothing runs, no clock
-//! is read. Time is each message's `elapsed_ms`, so the output depends on the input and the settings alone. There is
-//! no tool catalogue, so the blocked sets are the decision table's: nothing is taken out of them.
+//! It is the same machine as in a task, without the organisation around it: it asks nothing, runs nothing and reads no
+//! clock. Time is each message's `elapsed_ms`, so the output depends on the input and the settings alone. Without a
+//! tool catalogue the blocked sets are those of the decision table; no tool is removed from them.
 //!
-//! Reading order: [`run`], `line` (what a line may look like), `complete` (what it may leave out), `task` (one
+//! Reading order: [`run`], `line` (the forms of a line), `complete` (the parts that a line may omit), `task` (one
 //! machine).
 
 mod complete;
@@ -29,12 +29,12 @@ use setpoint_roles::factory::LOGIC_VERSION;
 use self::line::Line;
 use self::task::Task;
 
-/// Longest line in bytes; a longer one is an error line, and the next line is read as usual.
+/// Longest line in bytes; a longer one is answered with an error line, and the next line is read as usual.
 pub const LINE_BYTES_MAX: usize = BODY_BYTES_MAX;
-/// Most tasks without an end at a time; a line that would open one more is an error line.
+/// Most tasks without a result at a time; a line that would open one more is answered with an error line.
 pub const TASKS_MAX: usize = 65_536;
 
-/// What a run came to. Whether error lines are a failure is the caller's to say.
+/// The counts of a run. The caller decides whether error lines are a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Lines read, empty ones included.
@@ -43,50 +43,50 @@ pub struct Summary {
     pub directives: u64,
     /// `FinalResult`s written.
     pub results: u64,
-    /// Exported records of other kinds, which are not for the controller.
+    /// Exported records of other kinds, which the controller does not use.
     pub skipped: u64,
     /// Error lines written.
     pub errors: u64,
-    /// Tasks that have no end yet.
+    /// Tasks without a result.
     pub open: u64,
 }
 
-/// A run that could not go on. A line that cannot be used is no such thing: it is answered with an error line.
+/// Why a run stopped. A line that cannot be used does not stop it: it is answered with an error line.
 #[derive(Debug, thiserror::Error)]
 pub enum GgsError {
     /// The settings are not allowed.
     #[error("use the controller's settings")]
     Settings(#[from] GainsError),
-    /// The input broke.
+    /// The input failed.
     #[error("read line {line}")]
     Read {
-        /// The line, from 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The output broke.
+    /// The output failed.
     #[error("write what follows from line {line}")]
     Write {
-        /// The line, from 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
 }
 
-/// Reads messages line by line and writes what the controller makes of each, before it reads the next.
+/// Reads messages line by line and writes the controller's answer to each before it reads the next.
 ///
 /// A line is `{"kind": …, "task_id": …, "payload": {…}}`, the same with the payload's fields beside `kind`, an
-/// envelope, or its CloudEvents form. `task_id` is `task` where there is none. (A `TaskFault` has a field `kind` of its
-/// own, which needs the form with `payload`; else it is a plain fault.) Written are lines of the same form
-/// with `kind`, `task_id` and `payload`; a line that cannot be used is answered with `{"error": …, "line": n,
-/// "hint": …}`. A task is forgotten at its end; the same id then begins a new one.
+/// envelope, or its CloudEvents form. `task_id` defaults to `task`. (A `TaskFault` has a field `kind` of its own, which
+/// requires the form with `payload`; otherwise it is a plain fault.) Output lines have the same form with `kind`,
+/// `task_id` and `payload`; a line that cannot be used is answered with `{"error": …, "line": n, "hint": …}`. A task is
+/// forgotten at its end; the same id then starts a new one.
 ///
 /// # Errors
-/// Settings that are not allowed, and an input or output that breaks.
+/// When settings are not allowed, or the input or output fails.
 pub fn run(
     input: impl BufRead,
     output: impl Write,
@@ -142,7 +142,7 @@ struct ErrorLine {
     task_id: Option<String>,
 }
 
-/// The tasks that are being controlled, and where it is written.
+/// The controlled tasks, and the output.
 struct Bench<W> {
     opened: Opened,
     tasks: BTreeMap<String, Task>,
@@ -183,7 +183,7 @@ impl<W: Write> Bench<W> {
                 });
             }
         };
-        // A line that cannot be used opens no task.
+        // A line that cannot be used must not open a task.
         let is_known = !task.is_fresh();
         let said = task.take(message, self.summary.lines, &self.opened);
         let goes_on = !task.has_ended() && (is_known || said.is_ok());
@@ -221,7 +221,7 @@ impl<W: Write> Bench<W> {
     }
 }
 
-/// The context that R7 sees: the settings, and nothing of a world.
+/// Returns the context that R7 sees: the settings and nothing else.
 fn opened(controller: ControllerSettings) -> Opened {
     Opened {
         logic_version: LOGIC_VERSION,
@@ -242,7 +242,7 @@ fn opened(controller: ControllerSettings) -> Opened {
 enum Read {
     End,
     Line(Vec<u8>),
-    /// The rest of it has been passed over.
+    /// The rest of the line has been skipped.
     TooLong,
 }
 

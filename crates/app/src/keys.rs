@@ -1,7 +1,7 @@
-//! Every key that this process knows: the one list that recordings and the answers of tools are cleaned with.
+//! Every key that this process knows: the one list by which recordings and tool results are cleaned.
 //!
-//! Keys come from the environment, by the names of variables, by what providers name, and out of addresses; and from the
-//! configuration. It never looks into files: what a file holds is not known to this process.
+//! Keys come from the environment (by names of variables, by what providers name, and from addresses) and from the
+//! configuration. It never reads files, so their content is unknown to it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,13 +12,13 @@ use serde_json::Value;
 use crate::config::Config;
 use crate::models::provider;
 
-/// Words that stand in the names of variables with secrets.
+/// Words in the names of variables that hold secrets.
 const SECRET_WORDS: [&str; 8] =
     ["KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL", "AUTHORIZATION", "COOKIE"];
-/// Words that stand in the names of variables with headers, as `OTEL_EXPORTER_OTLP_HEADERS`.
+/// Word in the names of variables that hold headers, such as `OTEL_EXPORTER_OTLP_HEADERS`.
 const HEADER_WORD: &str = "HEADER";
 
-/// Keys with their names: those of variables, or of configuration keys.
+/// Returns keys with the names of their variables or configuration keys.
 pub(crate) fn keys(config: &Config, env: &BTreeMap<String, String>) -> Vec<(String, SecretString)> {
     let mut keys = Vec::new();
     let named = provider::keys_of(config);
@@ -27,7 +27,7 @@ pub(crate) fn keys(config: &Config, env: &BTreeMap<String, String>) -> Vec<(Stri
             add(&mut keys, name, value);
         }
         if name.to_uppercase().contains(HEADER_WORD) {
-            // `name=value,name=value`, as addresses are written.
+            // `name=value,name=value`, with a space in a value as `%20`.
             let headers =
                 value.split(',').filter_map(|header| header.split_once('=').or(header.split_once(':')));
             headers.for_each(|(_, value)| add(&mut keys, name, value));
@@ -44,7 +44,7 @@ pub(crate) fn keys(config: &Config, env: &BTreeMap<String, String>) -> Vec<(Stri
     keys
 }
 
-/// Adds a value, and what follows the scheme of a header: `Bearer …`.
+/// Adds a value, and the part after the scheme of a header: `Bearer …`.
 fn add(keys: &mut Vec<(String, SecretString)>, name: &str, value: &str) {
     let bare = value.trim().split_once([' ', '+']).or_else(|| value.trim().split_once("%20"));
     keys.push((name.to_owned(), value.into()));
@@ -55,18 +55,18 @@ fn add(keys: &mut Vec<(String, SecretString)>, name: &str, value: &str) {
     }
 }
 
-/// Whether a variable of this name holds what is secret.
+/// Returns whether a variable of this name holds a secret.
 fn is_secret(name: &str) -> bool {
     let name = name.to_uppercase();
     SECRET_WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Whether a value says where a secret is, instead of being one: `GOOGLE_APPLICATION_CREDENTIALS`.
+/// Returns whether a value is the path of a secret instead of a secret: `GOOGLE_APPLICATION_CREDENTIALS`.
 fn is_place(value: &str) -> bool {
     Path::new(value).is_absolute() && Path::new(value).symlink_metadata().is_ok()
 }
 
-/// The password of an address, as it is written and as it is meant; or the user, where that is all there is.
+/// Returns the password of an address, as written and decoded; or the user, if there is no password.
 fn of_address(text: &str) -> Vec<String> {
     let Some((_, rest)) = text.split_once("://") else { return Vec::new() };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -80,7 +80,7 @@ fn of_address(text: &str) -> Vec<String> {
     all
 }
 
-/// The texts of fields whose names say that they are secret, at any depth.
+/// Adds the texts of fields whose names suggest a secret, at any depth.
 fn of_json(keys: &mut Vec<(String, SecretString)>, name: &str, value: &Value, is_under_secret: bool) {
     match value {
         Value::String(text) if is_under_secret => add(keys, name, text),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_of_secrets_is_known_by_its_name_however_it_is_written() {
+    fn names_of_secret_variables_are_matched_in_any_case() {
         for name in ["OPENAI_API_KEY", "my_token", "DbPassword", "client-secret", "credentials", "PGPASSWORD"]
         {
             assert!(is_secret(name), "{name}");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_from_variables_addresses_headers_and_the_configuration() {
+    fn keys_come_from_variables_addresses_headers_and_config() {
         let env = [
             ("HOME", "/home/ada"),
             ("MINE", "named-by-a-provider"),

@@ -1,9 +1,9 @@
-//! The program as it is installed and configured on a machine: the composition root above the runtime.
+//! The program as installed and configured on a machine: the composition root above the runtime.
 //!
-//! It reads configuration, environment and files, and says in the command line's words what can be done about an error;
-//! no crate below it does. Reading order: [`program`] (what an organisation is made of), [`config`] (values and where they
-//! come from), [`models`] (which model answers whom), [`init`] (a first configuration), [`desk`] (how everything stands, and
-//! what errors are to a person), [`approvals`], [`ggs`].
+//! It reads configuration, environment and files, and words hints with the commands of the command line; no crate below
+//! it does. Reading order: [`program`] (the parts of an organisation), [`config`] (values and their origin), [`models`]
+//! (which model each role asks), [`init`] (a first configuration), [`desk`] (checks), [`error`] (errors for a person),
+//! [`approvals`], [`ggs`].
 
 pub mod approvals;
 pub mod config;

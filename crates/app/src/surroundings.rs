@@ -1,4 +1,4 @@
-//! The machine and place that a task opens in.
+//! The machine and directories that a task opens in.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,29 +16,31 @@ pub struct Directories {
     pub config: PathBuf,
     /// Journal, workspaces, logs: `$SETPOINT_DATA_DIR`, or `$XDG_DATA_HOME/setpoint`.
     pub data: PathBuf,
-    /// Where the data is when another directory is not named: closed to tools too, because a key and a journal may be there.
+    /// The default data directory, if another one is in use. Tools may not enter it either, because it may contain a
+    /// key and a journal.
     pub data_elsewhere: Vec<PathBuf>,
-    /// Whether the configuration is where the working directory may have brought it along: nothing says where home is,
-    /// and the data directory that it lies in is named as seen from here, or is below here.
+    /// Whether the configuration directory may have come with the working directory: no home directory is known, and
+    /// the data directory that contains it is relative or below the working directory.
     pub is_config_foreign: bool,
 }
 
-/// The environment that the program runs in has no place for its files.
+/// Why the environment names no directory for the program's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoHome {
-    /// Nothing says where home is.
+    /// No variable names a home directory.
     #[error("find a home directory: neither HOME nor SETPOINT_DATA_DIR is set")]
     Unset,
-    /// Home is somewhere else in every directory.
+    /// `HOME` is relative, so it depends on the working directory.
     #[error("find a home directory: HOME is no absolute path")]
     Relative,
 }
 
 impl Directories {
-    /// From the environment (XDG Base Directory Specification), as seen from the working directory.
+    /// Reads the directories from the environment (XDG Base Directory Specification), relative to the working
+    /// directory.
     ///
     /// # Errors
-    /// When nothing says where home is.
+    /// When no home directory is known.
     pub fn from_env(env: &BTreeMap<String, String>, cwd: &Path) -> Result<Self, NoHome> {
         let get =
             |name: &str| env.get(name).filter(|value| Path::new(value).is_absolute()).map(PathBuf::from);
@@ -51,7 +53,7 @@ impl Directories {
             Some(dir) => PathBuf::from(dir),
             None => usual.clone().ok_or(no_home)?,
         };
-        // A relative data directory means the one seen from here, whatever the working directory is later.
+        // A relative data directory is resolved now, because the working directory may change later.
         let data = cwd.join(&named);
         let own = get("XDG_CONFIG_HOME").or_else(|| home.map(|home| home.join(".config")));
         let is_config_foreign = own.is_none() && (named.is_relative() || is_below(&data, cwd));
@@ -60,58 +62,58 @@ impl Directories {
         Ok(Directories { config, data, data_elsewhere, is_config_foreign })
     }
 
-    /// The folder of the journal.
+    /// Returns the folder of the journal.
     #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.data.join("journal")
     }
 
-    /// The folder of memory.
+    /// Returns the folder of memory.
     #[must_use]
     pub fn memory(&self) -> PathBuf {
         self.data.join("memory")
     }
 
-    /// The folder of the Auditor.
+    /// Returns the folder of the Auditor.
     #[must_use]
     pub fn audit(&self) -> PathBuf {
         self.data.join("audit")
     }
 
-    /// The operator's own words for every task (memory's layer T).
+    /// Returns the path of the operator's instructions for every task (memory's layer T).
     #[must_use]
     pub fn thinking(&self) -> PathBuf {
         self.config.join("thinking.md")
     }
 
-    /// The folder of the user's playbooks.
+    /// Returns the folder of the user's playbooks.
     #[must_use]
     pub fn playbooks(&self) -> PathBuf {
         self.config.join("playbooks")
     }
 
-    /// The log file.
+    /// Returns the path of the log file.
     #[must_use]
     pub fn log(&self) -> PathBuf {
         self.data.join("setpoint.log")
     }
 
-    /// The folder where each task has its workspace.
+    /// Returns the folder of the tasks' workspaces.
     #[must_use]
     pub fn workspaces(&self) -> PathBuf {
         self.data.join("workspaces")
     }
 }
 
-/// Whether a place is in a directory, by its name or by where that leads. Everything is in the root, which no
-/// repository is.
+/// Returns whether a path is below a directory, as written or after resolving links. `false` for the root directory,
+/// which contains everything and is no repository.
 fn is_below(place: &Path, directory: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     directory.parent().is_some()
         && (place.starts_with(directory) || whole(place).starts_with(whole(directory)))
 }
 
-/// What a task that opens now works in. `{task}` in the workspace stands for the task's id.
+/// Returns the surroundings of a task opened now. `{task}` in the workspace stands for the task's id.
 #[must_use]
 pub fn surroundings(
     cwd: &Path,
@@ -133,7 +135,7 @@ pub fn surroundings(
     }
 }
 
-/// Whether a program is on the PATH.
+/// Returns whether a program is on the PATH.
 #[must_use]
 pub fn is_installed(name: &str, path: &str) -> bool {
     std::env::split_paths(path).any(|dir| dir.is_absolute() && dir.join(name).is_file())
@@ -166,7 +168,7 @@ mod tests {
         let own = from_env(&[("HOME", "/home/user"), ("SETPOINT_DATA_DIR", "/d")]).unwrap();
         assert_eq!(own.data, Path::new("/d"));
         assert_eq!((plain.data_elsewhere, own.data_elsewhere), (vec![], vec![plain.data.clone()]));
-        // A relative XDG directory is to be ignored.
+        // A relative XDG directory must be ignored.
         let relative = from_env(&[("HOME", "/home/user"), ("XDG_DATA_HOME", "x")]).unwrap();
         assert_eq!(relative.data, plain.data);
         assert_eq!(from_env(&[]), Err(NoHome::Unset));
@@ -177,13 +179,13 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_that_the_working_directory_brought_along_is_foreign() {
+    fn a_configuration_from_the_working_directory_is_foreign() {
         let is_foreign = |vars: &[(&str, &str)]| from_env(vars).unwrap().is_config_foreign;
         let home = ("HOME", "/home/user");
         for data in [".data", "../d", "/home/user/repo/.data", "/home/user/repo"] {
             let data = ("SETPOINT_DATA_DIR", data);
             assert!(is_foreign(&[data]) && is_foreign(&[data, ("HOME", "relative")]), "{data:?}");
-            // Home says where the person's own configuration is, wherever the data is.
+            // With `HOME` the person's own configuration is known, wherever the data is.
             assert!(
                 !is_foreign(&[data, home]) && !is_foreign(&[data, ("XDG_CONFIG_HOME", "/c")]),
                 "{data:?}"
@@ -191,10 +193,10 @@ mod tests {
         }
         assert!(!is_foreign(&[("SETPOINT_DATA_DIR", "/var/lib/setpoint")]));
         assert!(!is_foreign(&[("XDG_DATA_HOME", "/var/lib")]));
-        // In the root nothing comes along.
+        // The root directory brings no files along.
         let of_root = env(&[("SETPOINT_DATA_DIR", "/data")]);
         assert!(!Directories::from_env(&of_root, Path::new("/")).unwrap().is_config_foreign);
-        // By another name it is the same place.
+        // The same directory by another name.
         let dir = tempfile::tempdir().unwrap();
         let (repo, link) = (dir.path().join("repo"), dir.path().join("link"));
         std::fs::create_dir_all(repo.join("data")).unwrap();

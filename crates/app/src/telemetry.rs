@@ -1,7 +1,7 @@
-//! What is told to others of the tasks that run here: to a collector, over OTLP, where the configuration names one.
+//! Telemetry of the tasks that run here: sent to a collector over OTLP if the configuration names one.
 //!
-//! The keys `telemetry.*` say it, and the variables that every OpenTelemetry SDK reads. What the words of a task are
-//! (content) is told only where `telemetry.content` says so.
+//! The keys `telemetry.*` configure it, and the variables that every OpenTelemetry SDK reads. The words of a task (its
+//! content) are sent only if `telemetry.content` is set.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,38 +12,38 @@ use setpoint_telemetry::task::Content;
 use crate::config::Config;
 use setpoint_runtime::clock;
 
-/// The key that names the collector.
+/// Configuration key of the collector's address.
 pub(crate) const ENDPOINT_KEY: &str = "telemetry.otlp_endpoint";
-/// Milliseconds that a collector has to answer whoever only asks whether it is there.
+/// Most milliseconds that a collector may take to answer a probe.
 pub const REACH_MS_MAX: u64 = 3_000;
-/// The key that lets content out.
+/// Configuration key that allows content.
 const CONTENT_KEY: &str = "telemetry.content";
 
-/// Telemetry cannot be sent as it is configured.
+/// Why telemetry cannot be sent as configured.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// An address.
+    /// An address is not valid.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The exporter.
+    /// The exporter failed.
     #[error(transparent)]
     Otlp(#[from] OtlpError),
 }
 
-/// Where telemetry goes and what is in it.
+/// Where telemetry goes and what it contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Where to, and as whom.
+    /// Receiver and sender.
     pub settings: Settings,
-    /// Whether content goes there, too.
+    /// Whether content is sent.
     pub content: Content,
 }
 
 impl Plan {
-    /// What configuration and environment say; `None` where nothing is sent.
+    /// Reads configuration and environment; `None` if nothing is sent.
     ///
     /// # Errors
-    /// What is no address of a collector.
+    /// When an address is not valid.
     pub fn of(config: &Config, env: &BTreeMap<String, String>) -> Result<Option<Plan>, EndpointError> {
         let said = |name: &str| env.get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
         let is = |name: &str, word: &str| said(name).is_some_and(|value| value.eq_ignore_ascii_case(word));
@@ -55,7 +55,7 @@ impl Plan {
             if is(exporter, "none") {
                 return Ok(None);
             }
-            // A signal's own address is taken as it is.
+            // A signal's own address is used unchanged.
             match (said(own), base) {
                 (Some(own), _) => otlp::endpoint(own, None).map(Some),
                 (None, Some(base)) => otlp::endpoint(base, Some(signal)).map(Some),
@@ -78,7 +78,7 @@ impl Plan {
         Ok(Some(Plan { settings, content }))
     }
 
-    /// Where telemetry goes, as it may be seen.
+    /// Returns where telemetry goes, without secrets.
     #[must_use]
     pub fn shown(&self) -> String {
         let to = |what: &str, address: &Option<String>| {
@@ -88,10 +88,10 @@ impl Plan {
         ways.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Asks the collector whether it takes a message without anything in it. Blocks, for [`REACH_MS_MAX`] at most.
+    /// Checks that the collector accepts an empty message. Blocks for at most [`REACH_MS_MAX`].
     ///
     /// # Errors
-    /// Why it does not.
+    /// When the collector does not accept it.
     pub fn reach(&self) -> Result<(), OtlpError> {
         let settings = self.settings.clone();
         let asked = async move {
@@ -100,7 +100,7 @@ impl Plan {
             let late = |_| OtlpError::Send { what: "an empty message", reason };
             tokio::time::timeout(limit, otlp::reach(&settings)).await.map_err(late)?
         };
-        // Whoever asks may be inside a runtime already, where another one cannot be waited for.
+        // The caller may be inside a runtime, in which another one cannot block.
         let asking = std::thread::spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.map_err(|error| OtlpError::Client { reason: error.to_string() })?.block_on(asked)
@@ -109,16 +109,16 @@ impl Plan {
         asking.join().unwrap_or_else(|_| Err(ended()))
     }
 
-    /// An exporter for it.
+    /// Creates an exporter.
     ///
     /// # Errors
-    /// Where the system or the environment do not allow it.
+    /// When the system or the environment does not allow it.
     pub fn exporter(&self) -> Result<Exporter, OtlpError> {
         Exporter::start(&self.settings)
     }
 }
 
-/// What tells this process from every other, in the form of the conventions: a UUID.
+/// Returns a unique id of this process, in the form of the conventions: a UUID.
 fn instance() -> String {
     let task = setpoint_protocol::TaskId::mint("process", std::process::id().into());
     let now = clock::now();

@@ -1,4 +1,4 @@
-//! One TOML file as a flat list of keys with their lines.
+//! Reads one TOML file as a flat list of keys with their lines.
 
 use std::io::{Error, ErrorKind};
 use std::path::Path;
@@ -10,13 +10,13 @@ use toml::de::{DeTable, DeValue};
 
 use super::{ConfigError, FILE_BYTES_MAX};
 
-/// Depth of tables; a deeper one is no key of ours.
+/// Greatest depth of tables; no key of ours is deeper.
 const DEPTH_MAX: usize = 4;
 
 /// Dotted key, value and line.
 pub(super) type Lines = Vec<(String, Value, usize)>;
 
-/// Dotted key, value and line of everything in the file. A file that is not there says nothing.
+/// Reads dotted key, value and line of everything in the file. A missing file gives an empty list.
 pub(super) fn read(path: &Path) -> Result<Lines, ConfigError> {
     let bytes = head_of(path, FILE_BYTES_MAX);
     let Some(bytes) = bytes.map_err(|source| ConfigError::Read { path: path.to_owned(), source })? else {
@@ -28,7 +28,7 @@ pub(super) fn read(path: &Path) -> Result<Lines, ConfigError> {
     parse(path, &bytes)
 }
 
-/// The same of a text that stands, or will stand, in the file.
+/// Parses a text that is, or will be, the content of the file.
 pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, ConfigError> {
     let line_of = |offset: usize| bytes.iter().take(offset).filter(|byte| **byte == b'\n').count() + 1;
     let syntax = |line, reason| ConfigError::Syntax { path: path.to_owned(), line, reason };
@@ -42,7 +42,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, ConfigError> {
     Ok(found.into_iter().map(|(key, value, offset)| (key, value, line_of(offset))).collect())
 }
 
-/// The text of a file that a person wrote; `None` when it is not there.
+/// Reads the text of a file that a person wrote; `None` if it does not exist.
 pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<Option<String>, Error> {
     let Some(bytes) = head_of(path, bytes_max)? else { return Ok(None) };
     if bytes.len() as u64 > bytes_max {
@@ -52,7 +52,7 @@ pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<Option<String>, E
     text.map(Some).map_err(|_| Error::new(ErrorKind::InvalidData, "a byte of it is no UTF-8"))
 }
 
-/// The bytes of a file, and one more than `bytes_max` where it has more; `None` when it is not there.
+/// Reads at most `bytes_max` + 1 bytes of a file; `None` if it does not exist.
 fn head_of(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, Error> {
     match named::read(path, bytes_max) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -73,7 +73,8 @@ fn flatten(table: &DeTable<'_>, prefix: &str, depth: usize, found: &mut Vec<(Str
     }
 }
 
-/// The value as JSON. A number that JSON cannot hold becomes text, and is refused where a number is wanted.
+/// Converts a value to JSON. A number that JSON cannot express becomes text, which is rejected where a number is
+/// expected.
 fn json_of(value: &DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => json!(text),

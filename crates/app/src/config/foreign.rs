@@ -1,5 +1,5 @@
-//! What a file that came with the working directory may say. Anybody may have written it, so it never lifts a limit that
-//! holds for the person, never says where keys are sent, and never names a model without that being told.
+//! Which keys a file of the working directory may set. Such a file may come from anyone, so it never raises a limit,
+//! never decides where keys are sent, and never names a model without a notice.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,19 +12,19 @@ use super::{ConfigError, Origin, Setting};
 /// What such a file may do with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// Nothing: also what holds for every key that nobody thought of here.
+    /// Nothing. This is also the rule of every key that is not listed here.
     Never,
-    /// Make it smaller than it is without the file; no value at all is the largest.
+    /// Lower the value that holds without the file; no value counts as the largest.
     Lower,
     /// Switch it on.
     SwitchOn,
-    /// Set it, and whoever runs a task is told.
+    /// Set it, with a notice to the person.
     Told,
     /// Set it.
     Free,
 }
 
-/// The rule of a key.
+/// Returns the rule of a key.
 pub(super) fn rule(name: &str) -> Rule {
     match name {
         "budgets.calls"
@@ -34,7 +34,7 @@ pub(super) fn rule(name: &str) -> Rule {
         | "controller.max_replans"
         | "controller.law2_rounds"
         | "controller.theta"
-        // A greater distance is close enough.
+        // A larger delta accepts a larger distance as close enough; only smaller values are allowed.
         | "controller.delta"
         | "models.idle_ms" => Rule::Lower,
         "run.preview_plan" => Rule::SwitchOn,
@@ -62,7 +62,7 @@ pub(super) fn rule(name: &str) -> Rule {
     }
 }
 
-/// Whether such a file may put this in the place of what stood before.
+/// Checks whether such a file may replace the value `before` by `now`.
 pub(super) fn check(name: &str, before: Option<&Setting>, now: &Setting) -> Result<(), ConfigError> {
     let is_lifted = |before: &&Setting| match rule(name) {
         Rule::Lower => is_more(&now.value, &before.value),
@@ -82,7 +82,7 @@ pub(super) fn check(name: &str, before: Option<&Setting>, now: &Setting) -> Resu
     }
 }
 
-/// Whether a limit is above another; no limit is above all.
+/// Returns whether a limit is higher than another; no limit is the highest.
 fn is_more(now: &Value, before: &Value) -> bool {
     match (now.as_f64(), before.as_f64()) {
         (_, None) => false,
@@ -91,7 +91,7 @@ fn is_more(now: &Value, before: &Value) -> bool {
     }
 }
 
-/// What such files choose for a task and its person should know, a line each.
+/// Returns the notices about values that such files chose, one line each.
 pub(super) fn told(settings: &BTreeMap<String, Setting>, foreign: &[PathBuf]) -> Vec<String> {
     let is_foreign = |origin: &Origin| match origin {
         Origin::File { path, .. } => foreign.contains(path),

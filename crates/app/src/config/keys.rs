@@ -1,4 +1,4 @@
-//! Every key there is, with its type, default, environment variable and meaning.
+//! All configuration keys, with type, default, environment variable and meaning.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,21 @@ use super::{ConfigError, Origin, Setting};
 /// Longest name of a provider.
 const NAME_CHARS_MAX: usize = 40;
 
-/// Variables that the providers' own programs read, too.
+/// Variables that the providers' own programs read too.
 const PROVIDER_VARS: &[(&str, &str)] = &[
     ("OPENAI_BASE_URL", "providers.openai.base_url"),
     ("ANTHROPIC_BASE_URL", "providers.anthropic.base_url"),
     ("OLLAMA_HOST", "providers.ollama.base_url"),
 ];
 
-/// What a value may be.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyType {
     /// A finite number.
     Number,
-    /// A whole number, 0 or more; empty text or absence means none where the default is none.
+    /// A whole number, 0 or more; empty text or absence means none if the default is none.
     Whole,
-    /// A time: milliseconds, or a number with `ms`, `s`, `m`, `h` or `d`.
+    /// A duration: milliseconds, or a number with `ms`, `s`, `m`, `h` or `d`.
     Millis,
     /// Text.
     Text,
@@ -37,29 +37,29 @@ pub enum KeyType {
     Levels,
 }
 
-/// One key.
+/// A configuration key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its dotted name: `[controller] delta` in a file is `controller.delta`. A `*` stands for a name that the person
+    /// Dotted name: `[controller] delta` in a file is `controller.delta`. A `*` stands for a name that the person
     /// chooses.
     pub name: &'static str,
-    /// What its value may be.
+    /// Type of the value.
     pub kind: KeyType,
-    /// Its built-in value.
+    /// Default value.
     pub default: fn() -> Value,
-    /// The environment variable that sets it.
+    /// Environment variable that sets it.
     pub env: Option<&'static str>,
-    /// What it means.
+    /// Meaning of the key.
     pub about: &'static str,
 }
 
 impl Key {
-    /// Whether it stands for many keys.
+    /// Returns whether the key is a pattern for many keys.
     pub(super) fn is_family(&self) -> bool {
         self.name.contains('*')
     }
 
-    /// Whether this is its name, or one of its names.
+    /// Returns whether this is the key's name, or matches its pattern.
     pub(super) fn names(&self, name: &str) -> bool {
         let (mut mine, mut theirs) = (self.name.split('.'), name.split('.'));
         loop {
@@ -73,27 +73,27 @@ impl Key {
     }
 }
 
-/// A name that a person may give a provider.
+/// Returns whether a provider may have this name.
 fn is_name(name: &str) -> bool {
     (1..=NAME_CHARS_MAX).contains(&name.len())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_'))
 }
 
-/// Environment variables, and the key that each sets.
+/// Returns the environment variables, each with the key that it sets.
 pub(super) fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     KEYS.iter().filter_map(|key| Some((key.env?, key.name))).chain(PROVIDER_VARS.iter().copied())
 }
 
 macro_rules! keys {
     ($( $name:literal $kind:expr, $default:expr, $env:expr, $about:literal; )+) => {
-        /// Every key, in the order in which `setpoint config` shows them.
+        /// All keys, in the order in which `setpoint config` shows them.
         pub const KEYS: &[Key] = &[$( Key { name: $name, kind: $kind, default: $default, env: $env, about: $about } ),+];
     };
 }
 
-/// What an effort may be; `default` leaves it to the provider.
+/// The values of an effort; `default` leaves it to the provider.
 const EFFORTS: &[&str] = &["default", "low", "medium", "high"];
-/// What an interface may be.
+/// The values of an interface.
 const APIS: &[&str] = &["openai", "openai-responses", "anthropic", "gemini", "ollama"];
 
 fn reference() -> ControllerSettings {
@@ -149,7 +149,7 @@ keys! {
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
 }
 
-/// The key of this name.
+/// Returns the key of this name.
 pub(super) fn find(name: &str, origin: &Origin) -> Result<&'static Key, ConfigError> {
     KEYS.iter().find(|key| key.names(name)).ok_or_else(|| ConfigError::UnknownKey {
         origin: origin.clone(),
@@ -158,7 +158,7 @@ pub(super) fn find(name: &str, origin: &Origin) -> Result<&'static Key, ConfigEr
     })
 }
 
-/// Puts a value in place of the one before, if it is of the key's type.
+/// Sets a value, replacing the one before, if it has the key's type.
 pub(super) fn set(
     settings: &mut BTreeMap<String, Setting>,
     name: &str,
@@ -201,14 +201,14 @@ pub(super) fn set(
     }
 }
 
-/// Reads a value that came as text.
+/// Parses a value given as text.
 pub(super) fn parse(key: &Key, text: &str, origin: &Origin) -> Result<Value, ConfigError> {
     let wrong = |expected: &str| ConfigError::Value {
         origin: origin.clone(),
         key: key.name.to_owned(),
         reason: format!("is {:?}; it must be {expected}", setpoint_protocol::text::clip(text, 80)),
     };
-    // Nothing at all takes back what a weaker layer says.
+    // An empty text unsets what a weaker layer set.
     if text.trim().is_empty() && (key.default)().is_null() {
         return Ok(Value::Null);
     }
@@ -244,7 +244,7 @@ fn millis(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// The known key that shares the most letters in order with `name`, when that is most of it.
+/// Returns the known key whose last part is within two edits of that of `name`.
 fn nearest(name: &str) -> Option<&'static str> {
     let last = name.rsplit('.').next().unwrap_or(name);
     KEYS.iter()
@@ -257,7 +257,7 @@ fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, key)| key)
 }
 
-/// Letters put in, taken out, replaced, or swapped with their neighbours, to make `a` into `b`.
+/// Returns the number of edits (insert, delete, replace, swap neighbours) that turn `a` into `b`.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(64).collect();
     let mut before: Vec<usize> = Vec::new();

@@ -1,17 +1,18 @@
 //! What is logged: a level, or levels by target, as `info,setpoint_journal=debug`.
 
-/// Characters of it.
+/// Most characters of the setting.
 pub(super) const LEVELS_CHARS_MAX: usize = 1_000;
-/// Characters of a target.
+/// Most characters of a target.
 const TARGET_CHARS_MAX: usize = 100;
-/// The levels there are, from nothing to everything.
+/// All levels, from least to most output.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// What it must be, for a person.
+/// Describes a valid setting for a person.
 pub(super) const EXPECTED: &str = "off, error, warn, info, debug or trace, alone or for a target, with commas between: \
                                    `info,setpoint_journal=debug`";
 
-/// Whether it says what is logged. Anything else would be taken for a target that nothing is logged under.
+/// Returns whether a text is a valid setting. The logging library would take anything else for a target that nothing
+/// logs to.
 pub(super) fn is_levels(text: &str) -> bool {
     text.chars().count() <= LEVELS_CHARS_MAX && text.split(',').all(|one| is_directive(one.trim()))
 }
@@ -27,7 +28,7 @@ fn is_level(text: &str) -> bool {
     LEVELS.iter().any(|level| level.eq_ignore_ascii_case(text))
 }
 
-/// A crate or a module of one.
+/// Returns whether a text names a crate or a module of one.
 fn is_target(text: &str) -> bool {
     (1..=TARGET_CHARS_MAX).contains(&text.len())
         && text.split("::").all(|part| {
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_stands_alone_or_for_a_target() {
+    fn a_level_is_alone_or_for_a_target() {
         for good in
             ["info", "OFF", "setpoint=debug,info", "warn, setpoint_runtime::driver=trace", "hyper-util=error"]
         {

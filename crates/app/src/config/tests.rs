@@ -31,7 +31,7 @@ fn the_defaults_are_the_reference_table() {
 }
 
 #[test]
-fn the_last_layer_that_says_something_wins_and_is_named() {
+fn the_last_layer_that_sets_a_value_wins_and_is_named() {
     let file = "[models]\nbrain = \"a\"\n[controller]\ndelta = 0.2\ntime_budget_ms = \"2m\"\n";
     let config = load(file, &[("SETPOINT_BRAIN_MODEL", "b")], &[("controller.delta", "0.1")]).unwrap();
     assert_eq!(config.text("models.brain"), Some("b"));
@@ -80,7 +80,7 @@ fn a_bad_value_is_named_with_file_and_line() {
 }
 
 #[test]
-fn a_file_of_the_working_directory_does_not_say_where_keys_go() {
+fn foreign_files_do_not_decide_where_keys_go() {
     let dir = tempfile::tempdir().unwrap();
     let (own, foreign) = (dir.path().join("own.toml"), dir.path().join("foreign.toml"));
     let load = |text: &str| {
@@ -100,7 +100,7 @@ fn a_file_of_the_working_directory_does_not_say_where_keys_go() {
 }
 
 #[test]
-fn a_providers_name_is_one_word_and_everything_said_of_it_is_shown() {
+fn provider_names_are_one_word_and_their_settings_are_shown() {
     let config = load("[providers.my-gpu_2]\napi = \"ollama\"\ntools = false\n", &[], &[]).unwrap();
     assert_eq!(config.providers(), ["my-gpu_2"]);
     assert_eq!(config.word("providers.my-gpu_2.tools"), Some(false));
@@ -121,7 +121,8 @@ fn a_providers_name_is_one_word_and_everything_said_of_it_is_shown() {
         use setpoint.toml:2: `budgets.money` is -1; it must be from 0 to 1000000"#]].assert_eq(&said);
 }
 
-/// What becomes of the person's own file and one of the working directory: a value with its origin, or the refusal.
+/// Returns the outcome of the person's own file and one of the working directory: a value with its origin, or the
+/// error.
 fn beside_own(own: &str, foreign: &str, key: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let (own_path, foreign_path) = (dir.path().join("own.toml"), dir.path().join("foreign.toml"));
@@ -139,7 +140,7 @@ fn beside_own(own: &str, foreign: &str, key: &str) -> String {
 }
 
 #[test]
-fn a_file_of_the_working_directory_lifts_no_limit() {
+fn foreign_files_do_not_raise_limits() {
     let said = [
         beside_own("[budgets]\ncalls = 5\n", "[budgets]\ncalls = 6\n", "budgets.calls"),
         beside_own("[budgets]\ncalls = 5\n", "[budgets]\ncalls = 4\n", "budgets.calls"),
@@ -184,9 +185,9 @@ fn a_file_of_the_working_directory_lifts_no_limit() {
         0.2 by foreign.toml:2"#]].assert_eq(&said);
 }
 
-/// A new key is nothing that such a file may say, until somebody thinks of it.
+/// Such a file may not set a new key until a rule for it is added.
 #[test]
-fn every_key_has_a_rule_for_files_of_the_working_directory() {
+fn every_key_has_a_rule_for_foreign_files() {
     let told: Vec<String> =
         KEYS.iter().map(|key| format!("{:?} {}", foreign::rule(key.name), key.name)).collect();
     expect_test::expect![[r#"
@@ -241,7 +242,7 @@ fn every_key_has_a_rule_for_files_of_the_working_directory() {
 }
 
 #[test]
-fn a_model_that_a_file_of_the_working_directory_chooses_is_told() {
+fn a_model_chosen_by_a_foreign_file_gives_a_notice() {
     let path = PathBuf::from("/repo/setpoint.toml");
     let load = |flags: &[(&str, &str)]| {
         let text = "[models]\nbrain = \"openai/dear\"\nbrain_effort = \"high\"\nstream = false\n";
@@ -259,12 +260,12 @@ fn a_model_that_a_file_of_the_working_directory_chooses_is_told() {
         models.brain = openai/dear comes from /repo/setpoint.toml:2, a file of the working directory
         models.brain_effort = high comes from /repo/setpoint.toml:3, a file of the working directory"#]]
     .assert_eq(&load(&[]));
-    // What a person says has the last word, and nothing is to be told of it.
+    // The person's own value wins, so there is no notice.
     assert!(!load(&[("models.brain", "playbook")]).contains("models.brain "));
 }
 
 #[test]
-fn an_address_is_seen_without_what_may_be_a_key() {
+fn addresses_are_shown_without_parts_that_may_be_keys() {
     let seen = |address: &str| {
         let setting = Setting { value: Value::String(address.to_owned()), origin: Origin::Default };
         Config::seen("providers.x.base_url", &setting)

@@ -1,4 +1,4 @@
-//! What kind of error something is to a person, and what can be done about it.
+//! The kind and the hint of each error, for a person.
 
 use std::borrow::Cow;
 use std::io;
@@ -23,18 +23,18 @@ use super::ErrorKind as Kind;
 use crate::config::ConfigError;
 use crate::program::ProgramError;
 
-/// What can be done about an older journal that was put back.
+/// Hint for an older journal that was restored.
 pub(crate) const PUT_BACK_HINT: &str = "put the newer journal back if there is a copy; otherwise see with `setpoint tasks show` what a task would \
      do again, and let it go on with `setpoint tasks resume --force TASK`";
 
-/// What a person can do about a file below the data directory that is not one of Setpoint's own.
+/// Hint for a file below the data directory that is not one of Setpoint's own.
 pub(crate) const NOT_OURS_HINT: &str =
     "`setpoint doctor` looks at everything in the data directory; --data-dir names another one";
 
-/// What is left where something broke that should not.
+/// Hint for a failure that should not happen.
 const JOURNAL_HINT: &str = "the journal keeps what was done; `setpoint doctor` looks at it";
 
-/// What kind of error this is to a person, and what to do about it.
+/// Returns kind and hint of an error.
 #[must_use]
 pub fn of_runtime(error: &RuntimeError) -> (Kind, Option<&'static str>) {
     match error {
@@ -71,7 +71,7 @@ pub fn of_runtime(error: &RuntimeError) -> (Kind, Option<&'static str>) {
     }
 }
 
-/// The same for a task that cannot be gone through again.
+/// Returns kind and hint of a failure to replay or read a task.
 fn of_history(error: &HistoryError) -> (Kind, Option<&'static str>) {
     match error {
         HistoryError::Journal(error) => of_journal(error),
@@ -109,7 +109,7 @@ fn of_history(error: &HistoryError) -> (Kind, Option<&'static str>) {
     }
 }
 
-/// The same for a program that cannot be put together.
+/// Returns kind and hint of a failure to start the program.
 #[must_use]
 pub fn of_program(error: &ProgramError) -> (Kind, Option<Cow<'static, str>>) {
     let (kind, hint) = match error {
@@ -185,7 +185,7 @@ pub fn of_program(error: &ProgramError) -> (Kind, Option<Cow<'static, str>>) {
     (kind, hint.map(Cow::Borrowed))
 }
 
-/// What can be done about a failure of the Auditor.
+/// Returns the hint for a failure of the Auditor.
 #[must_use]
 pub fn audit_hint(failure: &AuditFailure) -> &'static str {
     match failure {
@@ -226,7 +226,7 @@ fn is_full(failure: &AuditFailure) -> bool {
     }
 }
 
-/// What kept the Auditor from its work, for a person.
+/// Describes for a person why the Auditor stopped.
 #[must_use]
 pub fn audit_trouble(trouble: &AuditTrouble) -> String {
     let failed = trouble.failure.as_ref().map(|failure| {
@@ -236,7 +236,7 @@ pub fn audit_trouble(trouble: &AuditTrouble) -> String {
     trouble.put_back.clone().into_iter().chain(failed).collect::<Vec<_>>().join("; ")
 }
 
-/// The same for memory.
+/// Returns kind and hint of a failure of memory.
 #[must_use]
 pub fn of_memory(error: &MemoryFailure) -> (Kind, Option<&'static str>) {
     match error {
@@ -312,7 +312,7 @@ fn of_journal(error: &JournalError) -> (Kind, Option<&'static str>) {
     (kind, Some(journal_hint(error)))
 }
 
-/// What can be done about a journal that cannot be used.
+/// Returns the hint for a journal that cannot be used.
 #[must_use]
 pub fn journal_hint(error: &JournalError) -> &'static str {
     match error {

@@ -1,8 +1,8 @@
-//! Filling in what a message may leave out: whatever the controller does not look at.
+//! Fills in the parts of a message that it may omit: everything that the controller does not read.
 //!
-//! A message in full is taken as it is. In a shorter one, sub-tasks and criteria may have any names, criteria may be
-//! plain strings, and the rest has defaults. What the controller measures has none: `outcomes`, `elapsed_ms`, an
-//! outcome's `status`, a verdict's `verdict`, a call's `tool`.
+//! A complete message is used as it is. In a shorter one, sub-tasks and criteria may have any names, criteria may be
+//! plain strings, and the rest has defaults. Fields that the controller measures have no default: `outcomes`,
+//! `elapsed_ms`, an outcome's `status`, a verdict's `verdict`, a call's `tool`.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,17 @@ use setpoint_protocol::{CriterionId, SubTaskId, TaskId, Timestamp};
 use super::Refusal;
 use super::line::Message;
 
-/// The names of a task's sub-tasks, where they are no ids.
+/// The names of a task's sub-tasks that are not ids.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     ids: BTreeMap<String, SubTaskId>,
     names: BTreeMap<String, String>,
 }
 
-/// Most names of one task; further ones are refused.
+/// Most names of one task; further ones are rejected.
 const NAMES_MAX: usize = 16_384;
 
-/// The message, complete. `round` and `elapsed_ms` stand in where it says neither.
+/// Returns the complete message. `round` and `elapsed_ms` are its defaults.
 pub(super) fn payload(
     message: &Message,
     round: u32,
@@ -48,7 +48,7 @@ pub(super) fn payload(
 fn decode(kind: Kind, value: &Value) -> Result<Payload, String> {
     let bytes = serde_json::to_vec(value).map_err(|error| error.to_string())?;
     Payload::decode(kind, &bytes).map_err(|error| {
-        // The place is one in the completed message, which nobody wrote.
+        // The position is one in the completed message, which the user has not seen.
         let text = error.source.to_string();
         text.rsplit_once(" at line ").map_or(text.clone(), |(text, _)| text.to_owned())
     })
@@ -122,7 +122,7 @@ fn complete_outcome(outcome: &mut Value, names: &mut Names) -> Result<(), String
     }
     let failed = fields.get("status") == Some(&json!(OutcomeStatus::Failed));
     for (place, call) in (1..).zip(items(fields.get_mut("tool_calls"))) {
-        // A call that does not say how it ended takes the part of its sub-task.
+        // A call without a status has that of its sub-task.
         let defaults = json!({
             "call_id": format!("r3/{place}"), "attempt": 1, "phase": "work", "input": null, "target": "",
             "ok": !failed, "evidence": "", "duration_ms": 0,
@@ -165,7 +165,7 @@ fn complete_attempt(point: &mut Value, place: u32, criteria: &mut Criteria) -> R
     Ok(())
 }
 
-/// The names of one sub-task's criteria, or of the task's.
+/// The names of the criteria of one sub-task, or of the task.
 #[derive(Debug, Default)]
 struct Criteria {
     ids: BTreeMap<String, String>,
@@ -173,7 +173,7 @@ struct Criteria {
 }
 
 impl Criteria {
-    /// Gives a criterion its id and its words, each of which stands in for the other.
+    /// Fills in a criterion's id and text, each from the other.
     fn name(&mut self, fields: &mut Map<String, Value>, id_field: &str) {
         let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
         let (id, words) = (text(id_field), text("criterion"));
@@ -194,7 +194,7 @@ impl Criteria {
 }
 
 impl Names {
-    /// Puts ids in the place of names.
+    /// Replaces names by ids.
     fn take(&mut self, list: Option<&mut Value>) -> Result<(), String> {
         items(list).iter_mut().try_for_each(|name| self.take_one(Some(name)))
     }
@@ -214,7 +214,7 @@ impl Names {
         Ok(())
     }
 
-    /// Puts the names back where ids of sub-tasks stand.
+    /// Replaces ids of sub-tasks by their names.
     pub(super) fn give_back(&self, payload: &mut Value) {
         let Some(fields) = payload.as_object_mut().filter(|_| !self.names.is_empty()) else { return };
         for id in items(fields.get_mut("failed_subtasks")) {
@@ -234,15 +234,15 @@ impl Names {
     }
 }
 
-/// The id of the `n`-th named sub-task.
+/// Returns the id of the `n`-th named sub-task.
 fn named_id(name: &str, n: u64) -> SubTaskId {
     SubTaskId::from_uuid(derive(&TaskId::mint(name, n), n, 0, Timestamp::default()))
 }
 
-/// Milliseconds as a whole number, where they were written with a fraction.
+/// Rounds milliseconds that have a fraction to a whole number.
 fn whole(number: &Value) -> Option<Value> {
     let number = number.as_f64().filter(|_| number.is_f64())?;
-    // A cast saturates; what is negative stays for the reader to refuse.
+    // A cast saturates; the reader rejects negative values.
     (number >= 0.0).then(|| json!(number.round() as u64))
 }
 

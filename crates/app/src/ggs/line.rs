@@ -1,4 +1,4 @@
-//! What a line may look like: kind, task and payload, in one of four forms.
+//! Parses a line: kind, task and payload, in one of four forms.
 
 use serde_json::{Map, Value};
 use setpoint_protocol::Timestamp;
@@ -8,21 +8,21 @@ use setpoint_protocol::topology::Kind;
 
 use super::Refusal;
 
-/// The task of a line that names none.
+/// Task of a line that names none.
 const TASK_DEFAULT: &str = "task";
 /// Longest task id in characters.
 const TASK_CHARS_MAX: usize = 256;
-/// Fields beside `kind` that are the line's own where the payload's fields stand beside them.
+/// Fields that belong to the line itself if the payload's fields are beside `kind`.
 const FRAME: [&str; 3] = ["kind", "task_id", "slug"];
 
-/// One line.
+/// A parsed line.
 #[derive(Debug)]
 pub(super) enum Line {
-    /// Nothing stands in it.
+    /// The line is empty.
     Empty,
     /// A message for the controller.
     Message(Message),
-    /// An exported record that is not for the controller.
+    /// An exported record that the controller does not use.
     Other,
 }
 
@@ -31,14 +31,14 @@ pub(super) enum Line {
 pub(super) struct Message {
     pub(super) kind: Kind,
     pub(super) task_id: String,
-    /// The intent's slug, where the line says it.
+    /// Slug of the intent, if the line has one.
     pub(super) slug: Option<String>,
-    /// When, where the line says it.
+    /// Time, if the line has one.
     pub(super) at: Option<Timestamp>,
     pub(super) payload: Value,
 }
 
-/// Reads a line.
+/// Parses a line.
 pub(super) fn read(text: &[u8]) -> Result<Line, Refusal> {
     if text.iter().all(u8::is_ascii_whitespace) {
         return Ok(Line::Empty);
@@ -57,7 +57,7 @@ pub(super) fn read(text: &[u8]) -> Result<Line, Refusal> {
     let name = text_field(&fields, "kind")?.ok_or_else(|| {
         refusal("the field `kind` is missing".to_owned(), &format!("name the message: {}", known_kinds()))
     })?;
-    // Whole envelopes have a place in a stream; other kinds in an exported stream are nobody's mistake.
+    // A complete envelope has a position in a stream, where other kinds are expected.
     if fields.contains_key("seq") && is_other(&name) {
         return Ok(Line::Other);
     }
@@ -114,7 +114,7 @@ fn message(
     Ok(Line::Message(Message { kind, task_id, slug, at, payload }))
 }
 
-/// A text field; none where it is missing or null.
+/// Returns a text field; `None` if it is missing or null.
 fn text_field(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, Refusal> {
     match fields.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -135,7 +135,7 @@ fn kind(name: &str) -> Result<Kind, Refusal> {
     })
 }
 
-/// Whether the name is that of a record, or another line of an exported task, that is not for the controller.
+/// Returns whether the name is that of a record, or another line of an exported task, that the controller does not use.
 fn is_other(name: &str) -> bool {
     match name.parse::<RecordKind>() {
         Ok(RecordKind::Message(kind)) => !is_taken(kind),

@@ -1,4 +1,4 @@
-//! One task: R7's machine, with what its messages say of time and names.
+//! One task: R7's machine, with the time and the names that its messages use.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -17,7 +17,7 @@ use super::Refusal;
 use super::complete::{self, Names};
 use super::line::Message;
 
-/// A task that the controller controls.
+/// A controlled task.
 pub(super) struct Task {
     machine: GoalGradientSolver,
     id: TaskId,
@@ -26,13 +26,13 @@ pub(super) struct Task {
     ledger: Ledger,
     calls: u32,
     elapsed_ms: u64,
-    /// Messages that were decided on.
+    /// Number of messages decided on.
     rounds: u32,
     has_ended: bool,
 }
 
 impl Task {
-    /// A task of this name, first named in this line.
+    /// Creates a task of this name, first used in this line.
     pub(super) fn new(name: &str, line: u64) -> Self {
         Task {
             machine: GoalGradientSolver::default(),
@@ -47,17 +47,17 @@ impl Task {
         }
     }
 
-    /// Whether nothing was decided in it yet.
+    /// Returns whether no decision was made yet.
     pub(super) fn is_fresh(&self) -> bool {
         self.rounds == 0
     }
 
-    /// Whether its result has been given.
+    /// Returns whether the result was given.
     pub(super) fn has_ended(&self) -> bool {
         self.has_ended
     }
 
-    /// Takes a message and says what follows, as kinds with payloads.
+    /// Processes a message and returns the resulting kinds with payloads.
     pub(super) fn take(
         &mut self,
         message: &Message,
@@ -89,8 +89,8 @@ impl Task {
             .collect())
     }
 
-    /// Delivers the message and lets everything that R7 waits for come back at once: nothing runs, and nobody reports
-    /// but R7 itself, as after the silence of an R2.
+    /// Delivers a message and answers everything that R7 waits for at once: nothing runs and no R2 reports, as if R2
+    /// had timed out.
     fn settle(&mut self, payload: Payload, desk: &mut Desk<'_>) -> Vec<Payload> {
         let stops = matches!(payload.kind(), Kind::TaskFault | Kind::CancelRequest);
         let mut inputs = VecDeque::from([AnyInput::Message(payload)]);
@@ -101,13 +101,13 @@ impl Task {
         while let Some(input) = inputs.pop_front() {
             for effect in self.deliver(input, desk) {
                 match effect {
-                    // For R2, which is not here.
+                    // For R2, which does not exist here.
                     Effect::Send { payload: Payload::AbandonNotice(_), .. } => {}
                     Effect::Send { payload, .. } => said.push(payload),
                     Effect::Timer { call, .. } => {
                         inputs.push_back(AnyInput::Answer { call, answer: Answer::Timer });
                     }
-                    // R7 has no way to wish for these.
+                    // R7 cannot cause these effects.
                     Effect::Model { .. } | Effect::Tool { .. } | Effect::Survey { .. } => {}
                 }
             }
@@ -124,7 +124,7 @@ impl Task {
             now: desk.at,
             clock_ms: self.elapsed_ms,
             opened: desk.opened,
-            // No person has asked for it.
+            // There is no person and no goal.
             words: "",
             slug: &self.slug,
             time_budget_ms: desk.opened.controller.time_budget_ms,
@@ -132,14 +132,14 @@ impl Task {
             grants: &BTreeSet::new(),
             reader: &NoCalls,
         };
-        // Only what R7 receives gets here, so nothing is misrouted.
+        // Only messages that R7 receives get here, so the inbox never rejects one.
         let delivered = self.machine.handle_any(input, &ctx, &mut buffer);
         let (effects, calls) = buffer.into_parts();
         self.calls = calls;
         delivered.map(|()| effects).unwrap_or_default()
     }
 
-    /// The payload in its wire form, under the names that the messages use.
+    /// Returns the payload in its wire form, with the names that the messages use.
     fn shown(&self, payload: &Payload, name: &str) -> Any {
         let bytes = payload.encode().unwrap_or_default();
         let mut value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -151,21 +151,21 @@ impl Task {
     }
 }
 
-/// What one message is handled under.
+/// The context of one message.
 struct Desk<'a> {
     opened: &'a Opened,
     at: Timestamp,
-    /// Counts the deliveries of all lines through, so that a task that begins anew under the same name makes other ids.
+    /// Counts deliveries over all lines, so that a task that starts again under the same name creates other ids.
     seq: u64,
 }
 
-/// Places in that count for the deliveries of one line.
+/// Numbers reserved in that count for the deliveries of one line.
 const SEQS_A_LINE: u64 = 8;
 
-/// The settings, checked.
+/// Checks the settings.
 ///
 /// # Errors
-/// The first that is not allowed.
+/// The first setting that is not allowed.
 pub(super) fn validate(opened: &Opened) -> Result<(), GainsError> {
     law::governing(&opened.controller).map(drop)
 }
@@ -179,7 +179,7 @@ fn elapsed_ms(payload: &Payload) -> Option<u64> {
     }
 }
 
-/// R7 makes no calls, so there are none to read.
+/// A reader for R7, which makes no calls.
 struct NoCalls;
 
 impl CallReader for NoCalls {

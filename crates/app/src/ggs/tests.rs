@@ -25,7 +25,7 @@ fn a_round_is_answered_with_lessons_and_a_directive() {
 }
 
 #[test]
-fn every_form_of_a_line_says_the_same() {
+fn every_form_of_a_line_means_the_same() {
     let payload = json!({ "round": 1, "elapsed_ms": 1, "outcomes": [{ "status": "failed" }] });
     let mut beside = payload.clone();
     beside["kind"] = json!("ReplanRequest");
@@ -59,7 +59,7 @@ fn every_form_of_a_line_says_the_same() {
 }
 
 #[test]
-fn a_message_in_full_is_taken_as_it_is() {
+fn a_complete_message_is_used_unchanged() {
     let full = json!({
         "round": 1, "gap_summary": "", "failed_subtasks": ["00000000-0000-7000-8000-000000000001"],
         "correction_count": 0, "elapsed_ms": 5000, "partial_output": null, "plan_fingerprint": "p",
@@ -87,9 +87,9 @@ fn a_message_in_full_is_taken_as_it_is() {
     );
 }
 
-/// R2 is not there to report, so R7 words the end itself. The same name then begins a new task.
+/// R2 does not exist here, so R7 writes the end itself. The same name then starts a new task.
 #[test]
-fn an_abandon_is_one_line_and_the_task_is_forgotten() {
+fn an_abandon_is_one_line_and_forgets_the_task() {
     let round = |n: u32| {
         format!(
             r#"{{"kind":"ReplanRequest","round":{n},"elapsed_ms":{},"outcomes":[{{"status":"failed"}}]}}"#,
@@ -180,12 +180,12 @@ fn a_bad_line_is_answered_and_the_next_is_read() {
 }
 
 #[test]
-fn lines_without_end_or_too_long_or_no_text_are_read_safely() {
+fn endless_overlong_and_binary_lines_are_read_safely() {
     let good = r#"{"kind":"CancelRequest"}"#;
     let mut input = b"\xff\xfe\n".to_vec();
     input.extend(std::iter::repeat_n(b'x', LINE_BYTES_MAX + 1));
     input.extend(format!("\n{}\r\n{}\n{good}", "[".repeat(100_000), good).into_bytes());
-    // A reader that gives a few bytes at a time cuts lines anywhere.
+    // A reader that returns a few bytes at a time splits lines anywhere.
     let mut output = Vec::new();
     let slow = BufReader::with_capacity(7, input.as_slice());
     let summary = run(slow, &mut output, ControllerSettings::default()).unwrap();
@@ -194,7 +194,7 @@ fn lines_without_end_or_too_long_or_no_text_are_read_safely() {
 }
 
 #[test]
-fn the_output_depends_on_the_input_alone_and_ids_do_not_repeat() {
+fn output_is_deterministic_and_ids_do_not_repeat() {
     let line = r#"{"kind":"OutcomeSummary","elapsed_ms":1,"outcomes":[{"status":"matched","success_criteria":["a"]}]}"#;
     let input = format!("{line}\n{line}\n");
     let (first, _) = run_text(&input);
@@ -206,7 +206,7 @@ fn the_output_depends_on_the_input_alone_and_ids_do_not_repeat() {
         .map(|said| said["payload"]["id"].to_string())
         .collect();
     let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
-    // An acceptance without a verdict is unproven and teaches nothing about the approach: what matched is kept alone.
+    // An acceptance without a verdict is unproven and teaches nothing about the approach: only what matched is stored.
     assert_eq!((ids.len(), distinct.len()), (2, 2), "{ids:?}");
 }
 
@@ -224,7 +224,7 @@ fn settings_are_used_and_checked() {
 }
 
 #[test]
-fn an_input_or_output_that_breaks_stops_the_run() {
+fn a_failing_input_or_output_stops_the_run() {
     let line = "{\"kind\":\"CancelRequest\"}\n";
     let broken = BufReader::new(line.as_bytes().chain(Broken));
     let error = run(broken, Vec::new(), ControllerSettings::default()).unwrap_err();
@@ -234,7 +234,7 @@ fn an_input_or_output_that_breaks_stops_the_run() {
 }
 
 #[test]
-fn open_tasks_are_bounded() {
+fn the_number_of_open_tasks_is_limited() {
     let mut output = Vec::new();
     let opened = opened(ControllerSettings::default());
     let mut tasks: BTreeMap<String, Task> = BTreeMap::new();
@@ -248,7 +248,7 @@ fn open_tasks_are_bounded() {
     assert_eq!((bench.summary.errors, bench.summary.results), (1, 2));
 }
 
-/// The vectors' own rounds, as they stand in the file: the short form is what they are written in.
+/// The rounds of the vectors as they are in the file, in the short form.
 #[test]
 fn the_vectors_run_as_lines() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../control/tests/fixtures/conformance.json");
@@ -286,7 +286,7 @@ fn the_vectors_run_as_lines() {
 }
 
 fn check(input: &str, expected: &Expect) {
-    // A message that goes on in the next line of the test is one line.
+    // A message that continues in the next line of the test is one line.
     let mut joined = String::new();
     for line in input.lines() {
         let line = line.trim_start();
@@ -344,7 +344,7 @@ fn show(line: &str) -> String {
     format!("{task} {kind} {rest}")
 }
 
-/// Neither reads nor writes.
+/// Fails to read and to write.
 struct Broken;
 
 impl io::Read for Broken {

@@ -1,5 +1,5 @@
-//! What is there: keys in the environment, and servers that answer at an address. All looks are side by side, and each
-//! is bounded.
+//! Looks for keys in the environment and for servers that answer at an address. All requests run in parallel, each with
+//! a time limit.
 
 use std::time::Duration;
 
@@ -17,43 +17,43 @@ use crate::models::choose::{Chooser, Offer as Named, WINDOW_TOKENS_MIN};
 use crate::models::provider;
 use crate::program::Program;
 
-/// Time that a look at a server of this machine may take.
+/// Time limit of a request to a server of this machine.
 pub const LOOK_TIME_MAX: Duration = Duration::from_millis(500);
-/// Time for an address that somebody named, which may be far away.
+/// Time limit for an address that a person named, which may be far away.
 const NAMED_TIME_MAX: Duration = Duration::from_secs(5);
-/// Where servers of this machine usually are: port, the provider's name in the file, what a person calls it.
+/// Usual ports of servers of this machine, with the provider's name in the file and the name for a person.
 pub const USUAL_PORTS: [(u16, &str, &str); 4] = [
     (11_434, "ollama", "Ollama"),
     (8_080, "llamacpp", "llama.cpp"),
     (8_000, "vllm", "vLLM"),
     (1_234, "lmstudio", "LM Studio"),
 ];
-/// Models of an Ollama that are asked about, the largest first, until one will do.
+/// Most models of an Ollama whose details are requested, the largest first, until one is usable.
 const DETAILS_MAX: usize = 8;
-/// Names of models that are told of one server.
+/// Most models of one server that are named.
 const NAMES_MAX: usize = 5;
-/// The largest window that is asked of an Ollama. What a model could have takes memory that few machines have.
+/// Largest window that is requested from an Ollama. A model's own maximum may need more memory than most machines have.
 pub(super) const OLLAMA_WINDOW_TOKENS_MAX: u32 = 32_768;
 
-/// Everything that was found.
+/// The result of the search.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sight {
     /// Variables that hold a key, with their providers.
     pub(super) keys: Vec<(&'static str, &'static str)>,
     /// Servers that answered.
     pub(super) servers: Vec<Found>,
-    /// What could be chosen, the best first.
+    /// Possible choices, the best first.
     pub(super) choices: Vec<Choice>,
-    /// Providers that are somewhere else and of which no model is named, with what says where.
+    /// Providers at a configured address without a named model, with the setting of the address.
     pub(super) unnamed: Vec<(String, String)>,
-    /// What else should be known.
+    /// Other notes for the person.
     pub(super) notes: Vec<String>,
 }
 
-/// A server that answered with a list.
+/// A server that returned a list of models.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    /// Where it is and how it is spoken to.
+    /// Address and protocol.
     pub(super) place: Place,
     /// Its models.
     pub(super) offer: Offer,
@@ -61,49 +61,49 @@ pub(super) struct Found {
     pub(super) pick: Option<Pick>,
 }
 
-/// Where a server may be.
+/// A possible server.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// The provider's name in the file.
+    /// Name of the provider in the file.
     pub(super) provider: String,
-    /// What a person calls it.
+    /// Name for a person.
     pub(super) title: String,
-    /// Whose words it speaks.
+    /// Protocol of the server.
     pub(super) dialect: Dialect,
     /// Its address.
     pub(super) base: String,
-    /// What named it; a usual port when nothing did.
+    /// What named the address; `None` for a usual port.
     pub(super) named_by: Option<String>,
-    /// The variable of its key.
+    /// Variable of its key.
     pub(super) key_env: Option<&'static str>,
 }
 
 /// A model that a task could use.
 #[derive(Clone, Debug)]
 pub(super) struct Pick {
-    /// Its name there.
+    /// Name of the model on the server.
     pub(super) model: String,
-    /// The window that the server says it gives or could give it.
+    /// Window that the server reports.
     pub(super) window_tokens: Option<u32>,
-    /// Whether it takes tools, where that is known.
+    /// Whether it takes tools; `None` if unknown.
     pub(super) tools: Option<bool>,
-    /// Why this one.
+    /// Why it was picked.
     pub(super) why: &'static str,
 }
 
-/// One pair of models that could be chosen.
+/// A possible pair of models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     /// For R2 and R4b.
     pub(super) brain: String,
     /// For R1, R3 and R4a.
     pub(super) tool: String,
-    /// Why.
+    /// The reason.
     pub(super) why: String,
 }
 
 impl Sight {
-    /// What was found, a line each.
+    /// Returns what was found, one line each.
     pub(super) fn lines(&self) -> Vec<String> {
         let keys =
             self.keys.iter().map(|(variable, provider)| format!("{variable} is set: a key for {provider}"));
@@ -125,7 +125,7 @@ impl Found {
     }
 }
 
-/// Looks at the environment, and at the usual ports or the addresses that are named.
+/// Searches the environment, and the usual ports or the named addresses.
 pub(super) async fn look(program: &Program, look_at: &[String]) -> Result<Sight, InitError> {
     let set =
         |name: &str| program.env().get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
@@ -181,7 +181,7 @@ pub(super) async fn look(program: &Program, look_at: &[String]) -> Result<Sight,
     Ok(sight)
 }
 
-/// The usual ports, but for a place that something else names.
+/// Returns the usual ports, except for places that are already named.
 fn usual(named: &[Place]) -> Vec<Place> {
     let place = |(port, provider, title): (u16, &str, &str)| {
         let dialect = if provider == "ollama" { Dialect::Ollama } else { Dialect::Chat };
@@ -201,7 +201,7 @@ fn usual(named: &[Place]) -> Vec<Place> {
     USUAL_PORTS.into_iter().map(place).filter(|place| !is_named(place)).collect()
 }
 
-/// An address that a person names. One with a path is a chat server's; at a bare one there may be an Ollama.
+/// Parses an address that a person named. One with a path is a chat server's; one without may be an Ollama's.
 fn named(address: &str) -> Result<Place, BaseError> {
     let address = address.trim();
     let with_scheme = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
@@ -224,7 +224,7 @@ fn named(address: &str) -> Result<Place, BaseError> {
     })
 }
 
-/// Looks at one place. What does not answer at a usual port is not worth a word.
+/// Asks one place. A usual port without an answer is not reported.
 async fn look_there(mut place: Place, key: Option<SecretString>) -> Result<Found, Option<String>> {
     let time_max = if place.named_by.is_none() { LOOK_TIME_MAX } else { NAMED_TIME_MAX };
     let lister = Lister::new(time_max);
@@ -260,14 +260,14 @@ async fn look_there(mut place: Place, key: Option<SecretString>) -> Result<Found
     Ok(Found { place, offer, pick })
 }
 
-/// A name that no other server has.
+/// Returns a name that no other server has.
 fn unused(name: &str, servers: &[Found]) -> String {
     let is_taken = |name: &str| servers.iter().any(|found| found.place.provider == name);
     let numbered = (2..).map(|n| format!("{name}{n}"));
     std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-/// The largest model that answers questions and could have a window that is large enough.
+/// Returns the largest model that answers questions and has, or may have, a large enough window.
 async fn largest(lister: &Lister, endpoint: &Endpoint, offer: &Offer) -> Option<Pick> {
     let mut models: Vec<&Offered> = offer.models.iter().collect();
     models.sort_by_key(|model| std::cmp::Reverse(model.bytes));
@@ -282,7 +282,7 @@ async fn largest(lister: &Lister, endpoint: &Endpoint, offer: &Offer) -> Option<
     None
 }
 
-/// The first model of a list that is not there to measure texts only.
+/// Returns the first model of a list that is not an embedding model.
 fn first(offer: &Offer) -> Option<Pick> {
     let mut models = offer.models.iter();
     let will_do =
@@ -309,7 +309,7 @@ fn without_pick(found: &Found) -> String {
     }
 }
 
-/// What the environment offers, files aside: one of them is written anew.
+/// Returns what the environment offers. Configuration files are ignored, because one of them is about to be rewritten.
 fn offers(program: &Program) -> Result<Vec<Named>, InitError> {
     let env = program.env().clone();
     let config = Config::load(&Sources { env, ..Sources::default() }).map_err(InitError::Config)?;
@@ -317,7 +317,7 @@ fn offers(program: &Program) -> Result<Vec<Named>, InitError> {
     Ok(Chooser { config: &config, env: program.env(), catalogue: &catalogue }.offers())
 }
 
-/// What could be chosen, the best first: what the environment names, then keys, then servers.
+/// Returns the possible choices, the best first: named in the environment, then by keys, then servers.
 fn choices(offers: &[Named], servers: &[Found]) -> Vec<Choice> {
     let of_offer = |offer: &Named| {
         let models = offer.models.as_ref()?;

@@ -1,10 +1,10 @@
-//! A first configuration: keys in the environment and servers of this machine are looked for, and what is found becomes
-//! a file with the reasons in it.
+//! Writes a first configuration: looks for keys in the environment and servers of this machine, and writes a file with
+//! the result and the reasons.
 //!
-//! It never writes a key (the file names variables), never asks a model anything, and replaces no file unless it is told
-//! to, and then keeps the old one.
+//! It never writes a key (the file names variables), never asks a model, and replaces a file only if forced, keeping
+//! the old one.
 //!
-//! Reading order: [`initialise`], `look` (what is there), `text` (what is written about it), `files` (how).
+//! Reading order: [`initialise`], `look` (what there is), `text` (what is written), `files` (how it is written).
 
 use setpoint_own_files::whole;
 mod look;
@@ -27,50 +27,49 @@ pub use self::look::{LOOK_TIME_MAX, USUAL_PORTS};
 
 /// Variables that name a model and win over any file.
 const WINNING_VARS: [&str; 2] = ["SETPOINT_BRAIN_MODEL", "SETPOINT_TOOL_MODEL"];
-/// What the file says, and other sources may say otherwise.
+/// Keys that the file sets and other sources may set too.
 const SAID: [&str; 2] = ["models.brain", "models.tool"];
-/// Bytes of an older table of models that is kept.
+/// Most bytes of an existing table of models that is kept.
 const TABLE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// How it is to be done.
+/// Options of `init`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InitWishes {
-    /// Addresses to look at instead of the usual ports.
+    /// Addresses to ask instead of the usual ports.
     pub look_at: Vec<String>,
-    /// Whether files that are there are replaced, and kept under another name.
+    /// Whether existing files are replaced and kept under another name.
     pub is_forced: bool,
     /// Whether nothing is written.
     pub is_shown_only: bool,
 }
 
-/// What came of it.
+/// The result of `init`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Initialised {
-    /// What was found, a line each.
+    /// What was found, one line each.
     pub found: Vec<String>,
-    /// The model that the file chooses for R2 and R4b; `None` when there is nothing to choose.
+    /// Model that the file chooses for R2 and R4b; `None` if there is nothing to choose.
     pub brain: Option<String>,
-    /// The model for R1, R3 and R4a.
+    /// Model for R1, R3 and R4a.
     pub tool: Option<String>,
     /// The files, written or shown.
     pub files: Vec<InitFile>,
     /// Whether they were written.
     pub is_written: bool,
-    /// What else should be known.
+    /// Other notes for the person.
     pub notes: Vec<String>,
     /// Variables that are not set and would choose a model, with their providers.
     pub variables: Vec<KeyVariable>,
-    /// Providers that are somewhere else and of which no model is named, with what says where: a task that names none
-    /// is not started then.
+    /// Providers at a configured address without a named model: a task that names no model does not start.
     pub unnamed: Vec<UnnamedProvider>,
 }
 
-/// A provider that is somewhere else, and nobody says which of its models.
+/// A provider at a configured address, of which no model is named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnnamedProvider {
     /// Its name.
     pub provider: String,
-    /// What says where it is.
+    /// Setting of the address.
     pub origin: String,
 }
 
@@ -79,24 +78,24 @@ pub struct UnnamedProvider {
 pub struct KeyVariable {
     /// Its name.
     pub variable: String,
-    /// Whose key.
+    /// Provider of the key.
     pub provider: String,
 }
 
-/// One file.
+/// A file to write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InitFile {
-    /// Where.
+    /// Path of the file.
     #[serde(serialize_with = "as_shown")]
     pub path: PathBuf,
-    /// What it says.
+    /// Content of the file.
     pub text: String,
-    /// Where the older one is kept.
+    /// Path at which the older one is kept.
     #[serde(serialize_with = "as_shown_if_there", skip_serializing_if = "Option::is_none")]
     pub kept: Option<PathBuf>,
 }
 
-/// A path as it is shown; one that is not UTF-8 is still shown.
+/// Serialises a path as text, lossily if it is not UTF-8.
 fn as_shown<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }
@@ -108,16 +107,16 @@ fn as_shown_if_there<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Re
     }
 }
 
-/// Why it was not done.
+/// Why `init` failed.
 #[derive(Debug, thiserror::Error)]
 pub enum InitError {
-    /// An address that cannot be looked at.
+    /// An address is not valid.
     #[error("look at an address")]
     Address(#[source] BaseError),
     /// The environment cannot be used.
     #[error("read the environment")]
     Config(#[source] ConfigError),
-    /// A place that is not the person's own.
+    /// The path is not the person's own.
     #[error(
         "write {path}: it is below the working directory or named as seen from there, where a file is not trusted"
     )]
@@ -125,30 +124,30 @@ pub enum InitError {
         /// The file.
         path: PathBuf,
     },
-    /// A file that is there already.
+    /// The file exists already.
     #[error("write {path}: it is there already")]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// A file that cannot be written.
+    /// A file cannot be written.
     #[error("write {path}")]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// An older table of models that cannot be used together with what was found.
+    /// An older table of models cannot be combined with what was found.
     #[error("add to {path}: {reason}")]
     Table {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// What would be written does not choose what it says.
+    /// The file to be written does not choose what it says.
     #[error("write a configuration that can be used: {reason}")]
     Check {
         /// What is wrong.
@@ -157,7 +156,7 @@ pub enum InitError {
 }
 
 impl InitError {
-    /// What a person can do about it.
+    /// Returns what a person can do about it.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
@@ -183,17 +182,17 @@ impl InitError {
         }
     }
 
-    /// Whether it is the command line's fault.
+    /// Returns whether the command line is wrong.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
         matches!(self, InitError::Address(_))
     }
 }
 
-/// Looks, and writes what it finds.
+/// Searches, and writes what it finds.
 ///
 /// # Errors
-/// An address that cannot be looked at, a file that is there, one that cannot be written.
+/// When an address is not valid, or a file exists or cannot be written.
 pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initialised, InitError> {
     let path = program.directories.config.join(config::FILE_NAME);
     let table_path = program.directories.config.join(MODELS_FILE);
@@ -238,7 +237,7 @@ pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initia
     made.extend(table.map(|text| InitFile { path: table_path, text, kept: None }));
     check(program, &sight, &made)?;
     if !wishes.is_shown_only {
-        // The table first: the configuration is what makes it count.
+        // The table is written first: it has an effect only with the configuration.
         for file in made.iter_mut().rev() {
             let write = |source| InitError::Write { path: file.path.clone(), source };
             file.kept =
@@ -253,7 +252,7 @@ pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initia
     Ok(done)
 }
 
-/// An older table with the new entries after it; what it says of the same models already stays.
+/// Returns an older table followed by the new entries. Older entries for the same models are kept.
 fn over(path: &Path, new: &text::Table, wishes: &InitWishes) -> Result<String, InitError> {
     let wrong = |reason: String| InitError::Table { path: path.to_owned(), reason };
     let old = if wishes.is_forced {
@@ -266,8 +265,8 @@ fn over(path: &Path, new: &text::Table, wishes: &InitWishes) -> Result<String, I
     Ok(text)
 }
 
-/// What wins over the file that is written: the working directory's, the environment and the command line, read as every
-/// command will read them.
+/// Lists values that win over the written file: of the working directory, the environment and the command line, read as
+/// every command reads them.
 fn winning(program: &Program, path: &Path, text: &str) -> Vec<String> {
     let config = match Config::load(&program.sources_with(path, text)) {
         Ok(config) => config,
@@ -285,9 +284,9 @@ fn winning(program: &Program, path: &Path, text: &str) -> Vec<String> {
     others.map(line).collect()
 }
 
-/// Reads what is to be written as it will be read, and sees that it chooses what it says.
+/// Reads the files as they will be read, and checks that they choose what they say.
 fn check(program: &Program, sight: &Sight, made: &[InitFile]) -> Result<(), InitError> {
-    // A chain begins as every layer above does.
+    // The error chain starts with "failed to", as every layer above does.
     let wrong =
         |reason: String| InitError::Check { reason: reason.trim_start_matches("failed to ").to_owned() };
     let Some(choice) = sight.choices.first() else { return Ok(()) };

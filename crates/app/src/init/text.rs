@@ -1,5 +1,5 @@
-//! What is written: TOML with the reasons as comments. Names come from servers and are quoted; the lists that they come
-//! from hold no character that would end a line.
+//! The written text: TOML with the reasons as comments. Names come from servers and are quoted; their lists contain no
+//! character that would end a line.
 
 use std::fmt::Write as _;
 
@@ -8,11 +8,11 @@ use toml::Value;
 
 use super::look::{Found, OLLAMA_WINDOW_TOKENS_MAX, Pick, Sight};
 
-/// The first lines of a table of models.
+/// First lines of a table of models.
 const TABLE_HEAD: &str = "# Written by `setpoint init`: what servers of this machine say of their models.\n\
      # The fields are explained in docs/models.md.\n";
 
-/// The configuration.
+/// Returns the configuration.
 pub(super) fn configuration(sight: &Sight) -> String {
     let mut text = "# Written by `setpoint init`. `setpoint config` shows every key, docs/models.md what can be chosen.\n\
         # Keys stay in the environment: this file names variables, never a key.\n#\n# Found:\n"
@@ -58,7 +58,7 @@ pub(super) struct Table {
     entries: Vec<(String, String)>,
 }
 
-/// What servers say of the models that could be chosen; `None` when they say nothing that the built-in table needs.
+/// Returns what servers report about the possible choices; `None` if the built-in table needs nothing of it.
 pub(super) fn table(sight: &Sight) -> Option<Table> {
     let entry = |found: &Found| {
         let pick = found.pick.as_ref()?;
@@ -89,7 +89,7 @@ fn fields(found: &Found, pick: &Pick) -> Option<String> {
 }
 
 impl Table {
-    /// The whole table: an older one first, then what it does not say already.
+    /// Returns the whole table: an older one first, then the new entries that it lacks.
     pub(super) fn text(&self, old: Option<&str>) -> String {
         let mut text = old.unwrap_or(TABLE_HEAD).trim_end().to_owned();
         for (name, fields) in &self.entries {
@@ -104,12 +104,12 @@ impl Table {
     }
 }
 
-/// A value as TOML writes it.
+/// Quotes a value for TOML.
 fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-/// Writing to a string cannot fail.
+/// Appends formatted text; writing to a string cannot fail.
 fn push(text: &mut String, more: std::fmt::Arguments<'_>) {
     let _ = text.write_fmt(more);
 }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_says_what_was_found_and_why_it_chooses() {
+    fn a_configuration_states_what_was_found_and_the_reasons() {
         expect![[r##"
             # Written by `setpoint init`. `setpoint config` shows every key, docs/models.md what can be chosen.
             # Keys stay in the environment: this file names variables, never a key.
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_says_what_servers_say_and_keeps_what_was_there() {
+    fn a_table_adds_what_servers_report_and_keeps_old_entries() {
         let new = table(&sight()).unwrap();
         expect![[r##"
             # Written by `setpoint init`: what servers of this machine say of their models.

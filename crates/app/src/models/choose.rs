@@ -1,4 +1,4 @@
-//! Which model answers whom: flags, environment, files, and the keys that lie in the environment.
+//! Chooses models from flags, environment, files, and the keys in the environment.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use super::error::ChoiceError;
 use super::provider::{self, Provider};
 use crate::config::{Config, Origin};
 
-/// The name of the embedded brain.
+/// Name of the embedded brain.
 pub const PLAYBOOK: &str = "playbook";
 
 /// Roles that may have a model of their own.
 pub const OWN_MODEL: [RoleId; 5] =
     [RoleId::Perceiver, RoleId::Planner, RoleId::Executor, RoleId::AgentValidator, RoleId::MetaValidator];
 
-/// Whom a model answers.
+/// The tier or role that a model is chosen for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Slot {
     /// A tier.
@@ -30,7 +30,7 @@ pub enum Slot {
     Role(RoleId),
 }
 
-/// What answers.
+/// The chosen brain.
 #[derive(Clone, Debug)]
 pub enum Answerer {
     /// The embedded brain.
@@ -39,25 +39,25 @@ pub enum Answerer {
     Remote(Box<Endpoint>),
 }
 
-/// One choice.
+/// A choice.
 #[derive(Clone, Debug)]
 pub struct Chosen {
-    /// Whom it answers.
+    /// The tier or role it is for.
     pub slot: Slot,
-    /// Its whole name.
+    /// Full name of the model.
     pub name: String,
-    /// What chose it.
+    /// Origin of the choice.
     pub origin: Origin,
-    /// What answers.
+    /// The chosen brain.
     pub answerer: Answerer,
-    /// The variable that holds its key, or would.
+    /// Variable that holds its key, or would.
     pub key_env: Option<String>,
-    /// How capable it is beside others.
+    /// Capability compared with other models.
     pub rank: Option<u8>,
 }
 
 impl Slot {
-    /// The key that chooses for it.
+    /// Returns the configuration key of the choice.
     #[must_use]
     pub fn key(self) -> String {
         match self {
@@ -66,7 +66,7 @@ impl Slot {
         }
     }
 
-    /// The tier whose settings hold for it.
+    /// Returns the tier whose settings apply.
     #[must_use]
     pub const fn tier(self) -> Tier {
         match self {
@@ -76,33 +76,33 @@ impl Slot {
     }
 }
 
-/// What choices are made from.
+/// The inputs of a choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Chooser<'a> {
     /// The configuration.
     pub config: &'a Config,
     /// The environment, for keys.
     pub env: &'a BTreeMap<String, String>,
-    /// What is known of models.
+    /// Data about models.
     pub catalogue: &'a Catalogue,
 }
 
-/// What could answer although nobody names a model.
+/// A provider that could be used although no model is named.
 #[derive(Clone, Debug)]
 pub(crate) struct Offer {
     /// The provider.
     pub(crate) provider: &'static str,
-    /// What says that it could.
+    /// What makes it available.
     pub(crate) origin: Origin,
-    /// Its models for the two tiers; `None` where it is on a server of its own, whose models nobody knows.
+    /// Its models for the two tiers; `None` for a server at another address, whose models are unknown.
     pub(crate) models: Option<Defaults>,
 }
 
 impl Chooser<'_> {
-    /// Chooses for both tiers and every role that has a model of its own.
+    /// Chooses for both tiers and every role with a model of its own.
     ///
     /// # Errors
-    /// The first choice that cannot be used.
+    /// When a choice cannot be used.
     pub fn choose(&self) -> Result<Vec<Chosen>, ChoiceError> {
         let mut chosen = Vec::new();
         for tier in [Tier::Brain, Tier::Tool] {
@@ -124,7 +124,7 @@ impl Chooser<'_> {
         if let Some(name) = self.config.text(&slot.key()) {
             return self.named(slot, name, self.config.origin(&slot.key()));
         }
-        // A name for the other tier alone is a name for both: nobody means half of a task for the embedded brain.
+        // A name for one tier counts for both: half of a task on the embedded brain is never intended.
         let other = Slot::Tier(if tier == Tier::Brain { Tier::Tool } else { Tier::Brain });
         if let Some(name) = self.config.text(&other.key()) {
             return self.named(slot, name, self.config.origin(&other.key()));
@@ -132,7 +132,7 @@ impl Chooser<'_> {
         self.by_environment(slot)
     }
 
-    /// Nobody named a model: what the environment offers chooses, and without anything the embedded brain.
+    /// Chooses by the environment if no model is named; the embedded brain if the environment offers nothing.
     fn by_environment(&self, slot: Slot) -> Result<Chosen, ChoiceError> {
         let offers = self.offers();
         match offers.iter().find(|offer| offer.models.is_some()).or_else(|| offers.first()) {
@@ -151,8 +151,8 @@ impl Chooser<'_> {
         }
     }
 
-    /// What could answer although nobody names a model, the best first: what `OPENAI_MODEL` names, then the providers
-    /// that are known by name, where one of them has a key or a server of its own.
+    /// Returns the providers that could be used although no model is named, the best first: the model in
+    /// `OPENAI_MODEL`, then known providers that have a key or a server address.
     pub(crate) fn offers(&self) -> Vec<Offer> {
         let set =
             |variable: &str| self.env.get(variable).map(|value| value.trim()).filter(|it| !it.is_empty());
@@ -168,7 +168,7 @@ impl Chooser<'_> {
                 offers.push(Offer { provider, origin: Origin::Env("OPENAI_MODEL"), models });
             }
             if is_elsewhere {
-                // A server of one's own has models of its own: the provider's are not there.
+                // A server at another address has other models than the provider's.
                 if named.is_none() {
                     offers.push(Offer { provider, origin: self.config.origin(&address), models: None });
                 }
@@ -182,7 +182,7 @@ impl Chooser<'_> {
         offers
     }
 
-    /// A model by the name that a person gave it: `PROVIDER/MODEL`, or a model's name alone where it tells the provider.
+    /// Chooses a model by name: `PROVIDER/MODEL`, or a model's name alone if it identifies the provider.
     fn named(&self, slot: Slot, name: &str, origin: Origin) -> Result<Chosen, ChoiceError> {
         let name = name.trim();
         if name == PLAYBOOK {
@@ -202,7 +202,7 @@ impl Chooser<'_> {
         }
     }
 
-    /// Whose model this is, by its name alone.
+    /// Returns the provider that a model's name alone identifies.
     fn whose(&self, model: &str) -> Option<&'static str> {
         let begins = |heads: &[&str]| heads.iter().any(|head| model.starts_with(head));
         let is_elsewhere =
@@ -214,7 +214,7 @@ impl Chooser<'_> {
         } else if begins(&["ft:"]) {
             Some("openai")
         } else if model.contains(':') && (is_elsewhere("ollama") || !is_elsewhere("openai")) {
-            // With a tag it is a model of Ollama, whatever it begins with: `gpt-oss:20b`.
+            // A name with a tag is a model of Ollama, whatever its prefix: `gpt-oss:20b`.
             Some("ollama")
         } else if begins(&["gpt-", "o1", "o3", "o4", "chatgpt-"]) || is_elsewhere("openai") {
             Some("openai")
@@ -256,7 +256,7 @@ impl Chooser<'_> {
         endpoint
     }
 
-    /// What must hold between the choices.
+    /// Checks conditions between the choices.
     fn check(&self, chosen: &[Chosen]) -> Result<(), ChoiceError> {
         let of = |role: RoleId| {
             let own = chosen.iter().find(|one| one.slot == Slot::Role(role));
@@ -298,7 +298,7 @@ fn playbook(slot: Slot, origin: Origin) -> Chosen {
         origin,
         answerer: Answerer::Playbook,
         key_env: None,
-        // It answers from what is written down: it judges what it planned as well as anybody could.
+        // It has only playbooks: no model could judge its plans better.
         rank: Some(1),
     }
 }

@@ -10,28 +10,28 @@ use crate::config::Origin;
 /// Why a model cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ChoiceError {
-    /// The name says nothing of the provider, and nothing can be made of it.
+    /// The name does not identify a provider.
     #[error("find out whose model {model:?} is, which {origin} names")]
     WhoseModel {
         /// The name.
         model: String,
-        /// Where it stands.
+        /// Where it was set.
         origin: String,
     },
-    /// The name has no model's part.
+    /// The name lacks the part of the model.
     #[error("use {name:?} as a model, which {origin} names: it names no model")]
     NoModel {
         /// The name.
         name: String,
-        /// Where it stands.
+        /// Where it was set.
         origin: String,
     },
-    /// A provider is there, and nobody says which of its models.
+    /// A provider is configured without a model.
     #[error("choose a model of {provider}: {origin} says where it is, and no model is named")]
     WhichModel {
         /// The provider.
         provider: String,
-        /// What says where it is.
+        /// Setting of its address.
         origin: String,
     },
     /// A provider that is not known by name has no address.
@@ -39,15 +39,15 @@ pub enum ChoiceError {
     NoAddress {
         /// The provider.
         provider: String,
-        /// The key that would hold it.
+        /// Configuration key of the address.
         key: String,
     },
-    /// An address that cannot be used.
+    /// An address cannot be used.
     #[error("use the address that {origin} names")]
     Address {
-        /// Where it stands.
+        /// Where it was set.
         origin: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: BaseError,
     },
@@ -59,7 +59,7 @@ pub enum ChoiceError {
         /// The variable.
         variable: String,
     },
-    /// The key is nothing that a request can carry.
+    /// The key contains characters that a request cannot carry.
     #[error("ask {provider}: the key in {variable} holds what no request can carry")]
     BadKey {
         /// The provider.
@@ -67,24 +67,24 @@ pub enum ChoiceError {
         /// The variable.
         variable: String,
     },
-    /// Further fields that are no JSON object.
+    /// Extra fields are not a JSON object.
     #[error("use {origin}: `{key}` is no JSON object: {reason}")]
     Extra {
-        /// Where it stands.
+        /// Where it was set.
         origin: String,
-        /// The key.
+        /// Configuration key of the fields.
         key: String,
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// A window in which no question of a task has room.
+    /// The window is too small for the questions of a task.
     #[error("use {model}: its window of {window} tokens is too small, a task needs {least}")]
     Window {
         /// The model.
         model: String,
         /// Its window in tokens.
         window: u32,
-        /// The smallest that will do.
+        /// Smallest usable window.
         least: u32,
     },
     /// R4b's model ranks below R2's.
@@ -99,33 +99,33 @@ pub enum ChoiceError {
         /// Its rank.
         planner_rank: u8,
     },
-    /// The ranks of two different models are not known.
+    /// The ranks of two different models cannot be compared.
     #[error("let {judge} verify what {planner} plans: the rank of {model} is not known")]
     NoRank {
         /// R4b's model.
         judge: String,
         /// R2's model.
         planner: String,
-        /// The one whose rank is not known.
+        /// The one without a rank.
         model: String,
     },
-    /// There is a budget of money, and a model without a price.
+    /// There is a budget of money, and a model has no price.
     #[error("keep to the budget of money: the price of {model} is not known")]
     NoPrice {
         /// The model.
         model: String,
-        /// What sets the budget.
+        /// Origin of the budget.
         origin: Origin,
     },
-    /// A person's table of models that cannot be read.
+    /// A person's table of models cannot be read.
     #[error("read {path}: {reason}")]
     Table {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// A table of models that came with the working directory.
+    /// A table of models came with the working directory.
     #[error(
         "use {path}: it may have come with the working directory, which anybody may have written, and says what models cost"
     )]
@@ -133,28 +133,28 @@ pub enum ChoiceError {
         /// The file.
         path: String,
     },
-    /// A table of models that cannot be used.
+    /// A table of models cannot be used.
     #[error("use {path}")]
     Catalogue {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: CatalogueError,
     },
-    /// No client for the network.
+    /// The network client cannot be created.
     #[error("ask {model}")]
     Client {
         /// The model.
         model: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: ClientError,
     },
 }
 
 impl ChoiceError {
-    /// What a person can do about it.
+    /// Returns what a person can do about it.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {

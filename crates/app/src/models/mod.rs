@@ -1,7 +1,7 @@
 //! Which model each role asks.
 //!
-//! [`choose`] says which (from flags, environment and files), [`provider`] where it is, [`error`] why not. [`survey`]
-//! looks whether it is there, [`trial`] what it can do.
+//! [`choose`] chooses (from flags, environment and files), [`provider`] gives address and key, [`error`] the reasons
+//! for a failure. [`survey`] checks whether the models are there, [`trial`] what they can do.
 
 pub mod choose;
 pub mod error;

@@ -1,4 +1,4 @@
-//! Where a provider is and how it is spoken to, from the configuration and the environment.
+//! The address, key and protocol of a provider, from the configuration and the environment.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ struct Known {
     name: &'static str,
     dialect: Dialect,
     base_url: &'static str,
-    /// Where its own server is: there a key is needed.
+    /// Host of its own server, which requires a key.
     host: &'static str,
     key_env: &'static str,
 }
 
-/// The providers that are known by name.
+/// All providers known by name.
 const KNOWN: &[Known] = &[
     Known {
         name: "openai",
@@ -53,35 +53,35 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-/// One provider, ready to be asked.
+/// A provider, ready to be asked.
 #[derive(Clone, Debug)]
 pub struct Provider {
     /// Its name.
     pub name: String,
-    /// Whose words it speaks.
+    /// Protocol of the provider.
     pub dialect: Dialect,
     /// Its address, in normal form.
     pub base: String,
     /// Its key.
     pub key: Option<SecretString>,
-    /// The variable that holds its key, or would.
+    /// Variable that holds its key, or would.
     pub key_env: Option<String>,
     /// Whether the server is the provider's own.
     pub is_first_party: bool,
-    /// What the configuration says of its tools interface.
+    /// Whether it takes tools, if the configuration says so.
     pub tools: Option<bool>,
-    /// What the configuration says of schemas.
+    /// Whether it takes schemas, if the configuration says so.
     pub schema: Option<bool>,
-    /// Further fields of every request.
+    /// Extra fields of every request.
     pub extra: Map<String, Value>,
 }
 
-/// Whether anything is known of a provider of this name.
+/// Returns whether a provider of this name is known or configured.
 pub(super) fn is_provider(name: &str, config: &Config) -> bool {
     KNOWN.iter().any(|known| known.name == name) || config.providers().iter().any(|other| other == name)
 }
 
-/// The names of all providers, those of the configuration included.
+/// Returns the names of all providers, configured ones included.
 fn names(config: &Config) -> Vec<String> {
     let mut names: Vec<String> = KNOWN.iter().map(|known| known.name.to_owned()).collect();
     let others = config.providers().into_iter().filter(|name| KNOWN.iter().all(|known| known.name != name));
@@ -89,34 +89,34 @@ fn names(config: &Config) -> Vec<String> {
     names
 }
 
-/// The variables whose keys choose a model when nothing else does, with their providers, in this order.
+/// Returns the variables whose keys choose a model by default, with their providers, in order of preference.
 pub(crate) fn key_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     KNOWN.iter().filter(|known| !known.key_env.is_empty()).map(|known| (known.key_env, known.name))
 }
 
-/// The variables of all keys, those of the configuration included.
+/// Returns the variables of all keys, those of configured providers included.
 pub(crate) fn keys_of(config: &Config) -> Vec<String> {
     let known = key_variables().map(|(variable, _)| variable.to_owned());
     let own = config.providers().into_iter().map(|name| format!("providers.{name}.key_env"));
     known.chain(own.filter_map(|key| config.text(&key).map(str::to_owned))).collect()
 }
 
-/// Whether a request can carry this key.
+/// Returns whether a request can carry this key.
 fn is_key(key: &str) -> bool {
     key.chars().all(|c| c.is_ascii_graphic() || c == ' ')
 }
 
-/// The providers that are known by name, in the order in which their keys choose.
+/// Returns the providers known by name, in the order in which their keys choose.
 pub(crate) fn known() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|known| known.name)
 }
 
-/// The variable of a known provider's key.
+/// Returns the variable of a known provider's key.
 pub(crate) fn key_variable(name: &str) -> Option<&'static str> {
     key_variables().find(|(_, provider)| *provider == name).map(|(variable, _)| variable)
 }
 
-/// Puts a provider together.
+/// Creates a provider.
 pub(super) fn provider(
     name: &str,
     config: &Config,
@@ -173,27 +173,27 @@ pub(super) fn provider(
     })
 }
 
-/// One provider that could be used.
+/// A provider for display.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProviderLine {
-    /// Its name, as it stands before a model's.
+    /// Its name, which precedes a model's.
     pub name: String,
-    /// Whose words it speaks.
+    /// Protocol of the provider.
     pub api: &'static str,
-    /// Its address, as it is written.
+    /// Its address, as configured.
     pub address: Option<String>,
-    /// The variable that holds its key, or would.
+    /// Variable that holds its key, or would.
     pub key_env: Option<String>,
-    /// Whether that is set.
+    /// Whether the variable is set.
     pub is_key_set: bool,
-    /// Whether it gives no answer without a key, as far as that is known.
+    /// Whether it requires a key, as far as known.
     pub is_key_needed: bool,
-    /// Why it cannot be used as it is.
+    /// Why it cannot be used as configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// Every provider that could be used, those of the configuration included.
+/// Returns every provider that could be used, configured ones included.
 pub(super) fn lines(config: &Config, env: &BTreeMap<String, String>) -> Vec<ProviderLine> {
     let line = |name: String| {
         let known = KNOWN.iter().find(|known| known.name == name);
@@ -202,7 +202,7 @@ pub(super) fn lines(config: &Config, env: &BTreeMap<String, String>) -> Vec<Prov
         let key_env = text("key_env").or(known.map(|known| known.key_env).filter(|name| !name.is_empty()));
         let is_key_set =
             key_env.and_then(|variable| env.get(variable)).is_some_and(|key| !key.trim().is_empty());
-        // An address that cannot be used may carry a password.
+        // An address that cannot be used may contain a password.
         let address = match &ready {
             Ok(ready) => Some(ready.base.clone()),
             Err(ChoiceError::NoKey { .. } | ChoiceError::BadKey { .. } | ChoiceError::Extra { .. }) => {
@@ -231,7 +231,7 @@ pub(super) fn lines(config: &Config, env: &BTreeMap<String, String>) -> Vec<Prov
     names(config).into_iter().map(line).collect()
 }
 
-/// Whose words are spoken: what the configuration says, else what is known, else what most servers speak.
+/// Returns the protocol: as configured, otherwise the known one, otherwise the most common one.
 fn api(said: Option<&str>, known: Option<&Known>) -> Dialect {
     let said = said.and_then(|api| Dialect::ALL.into_iter().find(|dialect| dialect.name() == api));
     said.or(known.map(|known| known.dialect)).unwrap_or(Dialect::Chat)

@@ -1,6 +1,6 @@
-//! What is configured and what is there: every choice beside what its server says of its models.
+//! The configured models, compared with what their servers offer.
 //!
-//! Servers are asked for their lists, side by side and within bounds. No model is asked anything.
+//! Servers are asked for their lists, in parallel and with time limits. No model is asked.
 
 use std::time::Duration;
 
@@ -17,91 +17,91 @@ use crate::desk::{EMBEDDED, EMBEDDED_HINT, Health};
 use crate::error::Error;
 use crate::program::{Program, ProgramError};
 
-/// Names of other models that are told where one is missing.
+/// Most other models that are suggested if one is missing.
 const NEAR_MAX: usize = 3;
-/// Letters that a name must share with one that is missing to be told.
+/// Letters that a name must share with a missing one to be suggested.
 const NEAR_CHARS_MIN: usize = 3;
 
-/// What is configured and what is there.
+/// The configured models and what their servers offer.
 #[derive(Clone, Debug, Default)]
 pub struct ModelsReport {
-    /// The choices; none when one of them cannot be used.
+    /// The choices; empty if one of them cannot be used.
     pub models: Vec<ModelLine>,
-    /// The servers that they are on.
+    /// Servers of the choices.
     pub servers: Vec<ServerLine>,
     /// Every provider that could be used.
     pub providers: Vec<ProviderLine>,
-    /// The first choice that cannot be used.
+    /// Why the choices cannot be used.
     pub error: Option<Error>,
 }
 
-/// One choice.
+/// A choice for display.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModelLine {
-    /// The key that chooses for it, such as `models.brain`.
+    /// Configuration key of the choice, such as `models.brain`.
     pub slot: String,
-    /// The model's whole name.
+    /// Full name of the model.
     pub name: String,
-    /// What chose it.
+    /// Origin of the choice.
     pub origin: String,
-    /// The address; none for the embedded brain.
+    /// The address; `None` for the embedded brain.
     pub address: Option<String>,
-    /// The variable that holds its key, or would. Never the key.
+    /// Variable that holds its key, or would. Never the key.
     pub key_env: Option<String>,
-    /// Whether that is set.
+    /// Whether the variable is set.
     pub is_key_set: bool,
-    /// Tokens that question and answer may have together, where it is known.
+    /// Tokens that question and answer may have together, if known.
     pub window_tokens: Option<u32>,
-    /// Tokens of an answer at most, where that is less than is asked for.
+    /// Most tokens of an answer, if fewer than requested.
     pub tokens_out_max: Option<u32>,
-    /// How capable it is beside others, where it is known.
+    /// Capability compared with other models, if known.
     pub rank: Option<u8>,
-    /// What its tokens cost, where it is known.
+    /// Price of its tokens, if known.
     pub price: Option<PriceLine>,
-    /// How it stands.
+    /// Its state.
     pub state: Health,
-    /// What was seen.
+    /// What was found.
     pub finding: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// What a million tokens cost, in the currency of the price table.
+/// The price of a million tokens, in the currency of the price table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PriceLine {
     /// Of questions.
     pub million_in: String,
     /// Of answers.
     pub million_out: String,
-    /// Of questions, read from a cache.
+    /// Of questions that were read from a cache.
     pub million_cached: String,
 }
 
-/// One server.
+/// A server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ServerLine {
     /// The provider's name.
     pub provider: String,
     /// Its address.
     pub address: String,
-    /// The names of its models, where it has a list.
+    /// Names of its models, if it has a list.
     pub models: Vec<String>,
-    /// Whether these are all.
+    /// Whether the list is complete.
     pub is_whole: bool,
     /// Why there is no list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// One server, and what it said.
+/// A server, with its answer.
 #[derive(Clone, Debug)]
 struct Server {
     /// The provider's name.
     provider: String,
     /// Its address.
     address: String,
-    /// What it said.
+    /// The answer.
     listed: Result<Listed, ModelFailure>,
 }
 
@@ -120,7 +120,7 @@ impl Server {
     }
 }
 
-/// Looks at everything that is configured.
+/// Checks everything that is configured.
 pub async fn survey(program: &Program) -> ModelsReport {
     let providers = provider::lines(&program.config, program.env());
     let chosen = match program.chosen_models() {
@@ -224,7 +224,7 @@ fn stands(chosen: &Chosen, servers: &[Server]) -> ModelLine {
     }
 }
 
-/// What to do where a model is missing.
+/// Returns what to do if a model is missing.
 fn others(offer: &Offer, endpoint: &Endpoint) -> String {
     let shared = |name: &str| name.chars().zip(endpoint.model.chars()).take_while(|(a, b)| a == b).count();
     let mut near: Vec<(usize, &str)> = offer

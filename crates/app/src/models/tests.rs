@@ -6,7 +6,7 @@ use super::choose::{Answerer, Chooser, Chosen};
 use super::error::ChoiceError;
 use crate::config::{Config, Sources};
 
-/// A table in which ranks are known, and one model's is not.
+/// A table in which one model has no rank.
 const TABLE: &str = "
 [[model]]
 name = \"local/*\"
@@ -38,7 +38,7 @@ fn choose(settings: &[(&str, &str)], env: &[(&str, &str)]) -> Result<Vec<Chosen>
     Chooser { config: &config, env: &env, catalogue: &catalogue }.choose()
 }
 
-/// Each slot with its model and what chose it, or the error with its hint.
+/// Returns each slot with its model and origin, or the error with its hint.
 fn said(settings: &[(&str, &str)], env: &[(&str, &str)]) -> String {
     match choose(settings, env) {
         Ok(chosen) => {
@@ -54,7 +54,7 @@ fn said(settings: &[(&str, &str)], env: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn flags_files_and_the_keys_in_the_environment_choose() {
+fn flags_files_and_keys_in_the_environment_choose() {
     let told = [
         said(&[], &[]),
         said(&[("models.brain", "playbook")], &[("OPENAI_API_KEY", "k")]),
@@ -75,7 +75,7 @@ fn flags_files_and_the_keys_in_the_environment_choose() {
         said(&[("models.brain", "gpt-oss:20b")], &[("OPENAI_BASE_URL", "http://localhost:1234")]),
         said(&[("models.brain", "ft:gpt-x:me::1")], &[("OPENAI_API_KEY", "k")]),
         said(&[("models.brain", "gpt-oss")], &[("OLLAMA_HOST", "gpu"), ("OPENAI_API_KEY", "k")]),
-        // A server of one's own has models that nobody knows; another provider's key has not.
+        // A server at another address has unknown models; another provider's key is for known ones.
         said(&[], &[("ANTHROPIC_BASE_URL", "http://h"), ("ANTHROPIC_API_KEY", "a"), ("GEMINI_API_KEY", "g")]),
         said(&[], &[("OLLAMA_HOST", "gpu"), ("ANTHROPIC_API_KEY", "a")]),
         said(&[("models.brain", "local/big"), ("models.executor", "")], &[]),
@@ -104,7 +104,7 @@ fn flags_files_and_the_keys_in_the_environment_choose() {
 }
 
 #[test]
-fn what_cannot_be_used_is_named_with_what_to_change() {
+fn unusable_settings_are_named_with_a_hint() {
     let told = [
         said(&[("models.brain", "qwen")], &[]),
         said(&[("models.brain", "local/")], &[]),
@@ -144,7 +144,7 @@ fn what_cannot_be_used_is_named_with_what_to_change() {
 }
 
 #[test]
-fn the_judge_of_the_whole_ranks_at_least_as_high_as_the_planner() {
+fn the_judge_must_not_rank_below_the_planner() {
     let with = |planner: &str, judge: &str| {
         said(
             &[("models.brain", "local/big"), ("models.planner", planner), ("models.meta_validator", judge)],
@@ -163,7 +163,7 @@ fn the_judge_of_the_whole_ranks_at_least_as_high_as_the_planner() {
 }
 
 #[test]
-fn an_endpoint_is_made_from_all_that_is_known() {
+fn an_endpoint_combines_configuration_and_catalogue() {
     let settings = [
         ("models.brain", "local/big"),
         ("models.brain_effort", "low"),

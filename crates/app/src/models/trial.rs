@@ -1,4 +1,4 @@
-//! What the chosen models can do: each is asked a few questions, and what that cost is told.
+//! Tests what the chosen models can do: asks each a few questions, and reports the cost.
 
 use std::borrow::Cow;
 
@@ -16,16 +16,16 @@ use super::error::ChoiceError;
 use crate::desk::{Diagnosis, Health};
 use crate::program::Program;
 
-/// What was found out, and what it cost.
+/// The result of a trial.
 #[derive(Clone, Debug, Default)]
 pub struct Trial {
-    /// What was found out, model by model.
+    /// Findings, model by model.
     pub found: Vec<Diagnosis>,
-    /// What it cost; nothing where no language model is chosen.
+    /// Cost of the trial; `None` if no language model is chosen.
     pub cost: Option<TrialCost>,
 }
 
-/// What a trial cost, for other programs.
+/// The cost of a trial, for other programs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrialCost {
     /// Questions asked.
@@ -34,24 +34,23 @@ pub struct TrialCost {
     pub tokens_in: u64,
     /// Tokens of the answers.
     pub tokens_out: u64,
-    /// Money, in the currency of the price table; `None` where the price of one of the models is not known.
+    /// Money, in the currency of the price table; `None` if a model's price is not known.
     pub money: Option<f64>,
 }
 
-/// What a trial cost.
+/// The cost of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Cost {
     /// Questions asked.
     calls: u64,
-    /// Tokens, as far as there were answers.
+    /// Tokens, as far as answers reported them.
     usage: Usage,
-    /// Money; `None` where the price of one of the models is not known.
+    /// Money; `None` if a model's price is not known.
     money: Option<Money>,
 }
 
-/// Tries out every model that is chosen, each once: servers side by side, and models of one server one after another,
-/// since it may have to load them. A choice that cannot be used is no trial: whoever looks
-/// at the choices says so.
+/// Tries every chosen model once: servers in parallel, models of one server one after another, because it may have to
+/// load them. Skips a choice that cannot be used, which the check of the choices reports.
 pub async fn try_out(program: &Program) -> Trial {
     let Ok(chosen) = program.chosen_models() else { return Trial::default() };
     let mut distinct: Vec<&Chosen> = Vec::new();

@@ -26,21 +26,21 @@ use crate::program::Program;
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// The Auditor. Asking changes nothing but its own log; where nothing was ever done there is nothing to audit, and no file
-/// afterwards either.
+/// The Auditor. Asking changes only its own log. In an unused data directory there is nothing to audit, and no file is
+/// created.
 #[async_trait]
 pub trait Audit: Send + Sync {
-    /// What it saw: a snapshot, up to the journal's end.
+    /// Returns what it saw: a snapshot, up to the journal's end.
     async fn report(&self, query: &AuditQuery) -> Result<Audited>;
 
-    /// What it found, newest first.
+    /// Returns its findings, newest first.
     async fn findings(&self, filter: &FindingFilter) -> Result<Vec<FindingLine>>;
 
-    /// Holds its log against itself, against checkpoints and keys, and the journal against its log.
+    /// Verifies its log by itself, against checkpoints and keys, and the journal against the log.
     async fn verify(&self, against: &Against) -> Result<AuditVerdict>;
 
-    /// Audits until the receiver closes, or watches while another process audits. Sends only new findings.
-    /// Meanwhile its totals can be read at the door.
+    /// Audits until the receiver closes, or watches while another process audits. Sends only new findings, and serves
+    /// the totals as metrics if `metrics` is set.
     async fn follow(&self, events: mpsc::Sender<AuditEvent>, metrics: Option<MetricsDoor>) -> Result<()>;
 }
 
@@ -57,7 +57,7 @@ pub struct OperatorAudit {
 }
 
 impl OperatorAudit {
-    /// Of this program's data directory.
+    /// Creates the Auditor of this program's data directory.
     #[must_use]
     pub fn new(program: Program) -> Self {
         OperatorAudit { program }
@@ -124,11 +124,11 @@ impl Audit for OperatorAudit {
                 let read = read_on(&mut keeper);
                 let unread = match &read {
                     Ok(()) => keeper.unread().map(str::to_owned),
-                    // What it knows can be told, whether or not it can be written down.
+                    // The report can be returned even if new rows cannot be read or written.
                     Err(error) => Some(told(error)),
                 };
                 let report = keeper.report(&query_id, clock::now());
-                // Nor does it depend on what is kept for the next one.
+                // Nor does the report depend on the state kept for the next run.
                 let stopped = if read.is_ok() { keeper.stop(clock::now()) } else { Ok(()) };
                 let unwritten = stopped.err().map(|error| told(&error));
                 Ok(Audited { report, is_elsewhere: false, unread, unwritten })
@@ -149,7 +149,7 @@ impl Audit for OperatorAudit {
                 if let Some(journal) = journal
                     && let Some(mut keeper) = opened(place, journal)?
                 {
-                    // What cannot be read or written now was found before, or is found later.
+                    // The findings in the log can be returned even if no new rows can be read or written now.
                     if read_on(&mut keeper).is_ok() {
                         drop(keeper.stop(clock::now()));
                     }
@@ -186,7 +186,7 @@ impl Audit for OperatorAudit {
         let verdict = self
             .blocking(journal, move |place, journal| {
                 let seen = log::verify(&place.dir, &log_against)?;
-                // A journal that is gone has none of the rows that the log notes.
+                // A missing journal has none of the rows that the log notes.
                 let journal = || journal.cloned().unwrap_or_else(Journal::in_memory);
                 let fit = (!log_only).then(|| setpoint_audit::verify_journal(&place.dir, &journal()));
                 let fit = fit.transpose()?;
@@ -202,7 +202,7 @@ impl Audit for OperatorAudit {
     async fn follow(&self, events: mpsc::Sender<AuditEvent>, metrics: Option<MetricsDoor>) -> Result<()> {
         let place = self.program.audit_place();
         let journal = self.program.made_journal()?;
-        // Nothing is known yet, which is a page, too.
+        // An empty page is valid until there are metrics.
         let page = Arc::new(Mutex::new("# EOF\n".to_owned()));
         let stop = CancellationToken::new();
         let served = match metrics {
@@ -224,7 +224,7 @@ impl Audit for OperatorAudit {
     }
 }
 
-/// Looks and sends what is new until the receiver closes.
+/// Reads and sends what is new until the receiver closes.
 async fn follow(
     mut follower: Follower,
     events: &mpsc::Sender<AuditEvent>,
@@ -278,7 +278,7 @@ fn panicked(error: &JoinError) -> Error {
         .hint("`setpoint doctor` looks at the journal")
 }
 
-/// Serves the page, whatever it says by then.
+/// Serves the page with its current content.
 async fn serve(
     door: MetricsDoor,
     page: Arc<Mutex<String>>,
@@ -302,17 +302,17 @@ async fn serve(
     Ok((tokio::spawn(setpoint_telemetry::serve::serve(listener, source, stop)), address))
 }
 
-/// What went wrong, and what can be done about it.
+/// Describes a failure, with its hint.
 fn told(failure: &AuditFailure) -> String {
     format!("{} ({})", error_chain(failure), audit_hint(failure))
 }
 
-/// The right to audit; it is left to another process that has it.
+/// Takes the right to audit; `None` if another process has it.
 fn opened(place: &AuditPlace, journal: &Journal) -> std::result::Result<Option<Keeper>, AuditFailure> {
     Keeper::open(place, journal, clock::now())
 }
 
-/// Reads to the journal's end, and looks for what was missed.
+/// Reads to the journal's end, and checks for missed rows.
 fn read_on(keeper: &mut Keeper) -> std::result::Result<(), AuditFailure> {
     while keeper.catch_up(ROWS_AT_ONCE, clock::now())?.is_behind {}
     keeper.missed(clock::now()).map(drop)

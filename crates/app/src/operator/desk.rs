@@ -1,4 +1,4 @@
-//! What the program says about itself: configuration, playbooks, health, its controller alone.
+//! What the program reports about itself: configuration, playbooks, health, its controller alone.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -15,28 +15,28 @@ use crate::models::survey::{ModelsReport, survey};
 use crate::models::trial::{Trial, try_out};
 use crate::program::{PlaybookProblem, PlaybookSummary, Program};
 
-/// The program's own desk. What is not `async` answers at once; nothing here touches a data directory but `doctor`.
+/// The program's own desk. Methods that are not `async` answer at once; only `doctor` uses a data directory.
 #[async_trait]
 pub trait Desk: Send + Sync {
-    /// Every configuration value with its origin.
+    /// Returns every configuration value with its origin.
     ///
     /// # Errors
-    /// A configuration that cannot be used.
+    /// When a configuration cannot be used.
     fn config(&self) -> Result<Vec<ConfigLine>, Error>;
 
-    /// The configuration files that are read, weakest first, and whether each is there.
+    /// Returns the configuration files, weakest first, and whether each exists.
     fn config_files(&self) -> Vec<(String, bool)>;
 
-    /// What a person should know before a task is driven, a line each.
+    /// Returns notices for a person before a task is driven, one line each.
     fn notices(&self) -> Vec<String>;
 
-    /// The playbooks, and what is broken.
+    /// Returns the playbooks, and the problems in them.
     fn playbooks(&self) -> (Vec<PlaybookSummary>, Vec<PlaybookProblem>);
 
-    /// One playbook's own text.
+    /// Returns the text of a playbook.
     ///
     /// # Errors
-    /// When there is none of this name.
+    /// When no playbook has this name.
     fn playbook(&self, name: &str) -> Result<String, Error>;
 
     /// Checks one file, or every playbook.
@@ -45,22 +45,22 @@ pub trait Desk: Send + Sync {
     /// When the file cannot be read at all.
     fn check_playbooks(&self, file: Option<&Path>) -> Result<Vec<PlaybookProblem>, Error>;
 
-    /// How everything stands; never fails.
+    /// Runs all checks; never fails.
     fn doctor(&self) -> Vec<Diagnosis>;
 
-    /// Which models are chosen, and whether they are there: servers are asked for their lists, models nothing.
+    /// Returns the chosen models, and whether they are there: asks servers for their lists, and models nothing.
     async fn models(&self) -> ModelsReport;
 
-    /// Asks every chosen model a few questions. Never fails; a choice that cannot be used is the doctor's to tell.
+    /// Asks every chosen model a few questions. Never fails; `doctor` reports a choice that cannot be used.
     async fn try_models(&self) -> Trial;
 
     /// Looks for keys and servers of this machine, and writes a first configuration.
     ///
     /// # Errors
-    /// A file that is there, or that cannot be written; an address that cannot be looked at.
+    /// When a file exists or cannot be written, or an address is not valid.
     async fn initialise(&self, wishes: &InitWishes) -> Result<Initialised, Error>;
 
-    /// The controller alone, on JSON lines.
+    /// Runs the controller alone, on JSON lines.
     ///
     /// # Errors
     /// When the output cannot be written.

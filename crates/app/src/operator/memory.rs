@@ -1,4 +1,4 @@
-//! Memory of a data directory, as an operator asks it.
+//! The memory of a data directory, for the operator.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,94 +20,94 @@ use crate::program::Program;
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// Memory, as the operator has it. Reading makes nothing but memory's own files; where nothing was ever done there is
-/// nothing to read, and no file afterwards either.
+/// Memory, as the operator uses it. Reading creates only memory's own files. In an unused data directory there is
+/// nothing to read, and no file is created.
 #[async_trait]
 pub trait Memory: Send + Sync {
-    /// How much there is.
+    /// Returns the size of memory.
     async fn stats(&self) -> Result<MemoryStats>;
 
-    /// What memory says about pairs.
+    /// Returns what memory knows about pairs.
     async fn query(&self, question: &PairQuestion) -> Result<Answer>;
 
-    /// Records, newest first.
+    /// Returns records, newest first.
     async fn list(&self, filter: &RecordFilter) -> Result<Vec<RecordLine>>;
 
-    /// The one record whose id begins or ends with `id`. Ids of one moment begin alike.
+    /// Returns the one record whose id begins or ends with `id`. Ids created at the same time begin alike.
     async fn show(&self, id: &str, at: Option<Timestamp>) -> Result<RecordReport>;
 
-    /// The rules and facts in force, newest first.
+    /// Returns the rules and facts in force, newest first.
     async fn rules(&self, at: Option<Timestamp>) -> Result<Vec<RuleLine>>;
 
-    /// States a fact, which every task knows from then on.
+    /// States a fact, which every later task sees.
     async fn remember(&self, text: &str, tags: &[String]) -> Result<Remembered>;
 
-    /// Deletes these records for good; what went. All of them or none.
+    /// Deletes these records permanently, all of them or none, and returns them.
     async fn forget(&self, ids: &[MegramId]) -> Result<Vec<RecordLine>>;
 
-    /// What was learnt so many milliseconds ago or earlier and can be forgotten, oldest first. Rules, what they were made of,
-    /// proposals and stated facts are not among it.
+    /// Returns what was learnt at least so many milliseconds ago and can be forgotten, oldest first. Excludes rules,
+    /// their source records, proposals and stated facts.
     async fn prunable(&self, older_than_ms: u64) -> Result<PrunableRecords>;
 
-    /// One pass of the Dreamer now.
+    /// Runs one pass of the Dreamer now.
     async fn dream(&self) -> Result<DreamReport>;
 
-    /// All records as JSON, oldest first, in pages: those behind the place, and the next place while there may be more.
+    /// Returns a page of records as JSON after a position, oldest first, and the next position while there may be more.
     async fn export(&self, after: u64) -> Result<(Vec<Megram>, Option<u64>)>;
 
-    /// Rules in force as folders with a `SKILL.md` each, below this folder; the folders.
+    /// Writes rules in force as folders with a `SKILL.md` each, below this folder; returns the folders.
     async fn export_skills(&self, folder: &Path) -> Result<Vec<PathBuf>>;
 
-    /// Takes records in, one JSON object a line. All of it or nothing, unless `is_lenient`: then what can be taken is.
+    /// Imports records, one JSON object per line. An invalid line rejects the whole import, unless `is_lenient`.
     async fn import(&self, text: &str, is_lenient: bool) -> Result<ImportReport>;
 
-    /// What is proposed for the layer T and not yet approved, newest first.
+    /// Returns the proposals for the layer T that are not approved, newest first.
     async fn proposals(&self) -> Result<Vec<RecordLine>>;
 
     /// Approves a proposal. Every model-backed role of tasks opened from now on receives it.
     async fn approve(&self, id: &MegramId) -> Result<RecordLine>;
 
-    /// The language models, of these or else of those that are configured, that do not know all of what was learnt of late, when
-    /// the operator has not said yet whether they may be told it; none where there is nothing to ask.
+    /// Returns the language models, among these or the configured ones, that the operator has to decide about: they do
+    /// not know everything learnt lately, and there is no decision yet whether they may see it.
     async fn unasked(&self, models: &[String]) -> Result<Vec<String>>;
 
-    /// Says whether a language model may be told what was learnt without it.
+    /// Records whether a language model may see what was learnt without it.
     async fn share(&self, is_allowed: bool) -> Result<()>;
 
-    /// Closes it.
+    /// Closes memory.
     async fn close(&self);
 }
 
-/// Records of a pair that are shown.
+/// Most records of a pair that are shown.
 const RECORDS_SHOWN: usize = 20;
-/// Sources of a rule that are shown.
+/// Most sources of a rule that are shown.
 const SOURCES_SHOWN: usize = 50;
-/// Pairs that are listed.
+/// Most pairs that are listed.
 const PAIRS_LISTED: usize = 1_000;
 /// Steps of a curve.
 const CURVE_STEPS: u32 = 120;
-/// The longest that a curve goes on for, in days.
+/// Longest curve, in days.
 const CURVE_DAYS_MAX: f64 = 512.0;
 
-/// Memory of a data directory, opened when it is first asked.
+/// The memory of a data directory, opened when first used.
 pub struct OperatorMemory {
     program: Program,
     opened: Mutex<Option<Arc<setpoint_memory::Memory>>>,
 }
 
 impl OperatorMemory {
-    /// Of this program's data directory.
+    /// Creates the memory of this program's data directory.
     #[must_use]
     pub fn new(program: Program) -> Self {
         OperatorMemory { program, opened: Mutex::new(None) }
     }
 
-    /// Memory, with everything that the journal holds by now; `None` where nothing was ever done.
+    /// Opens memory and applies the whole journal; `None` in an unused data directory.
     fn read(&self) -> Result<Option<Arc<setpoint_memory::Memory>>> {
         self.open(false)
     }
 
-    /// The same, made where there is none.
+    /// Opens memory, creating it if necessary.
     fn write(&self) -> Result<Arc<setpoint_memory::Memory>> {
         self.open(true)?.ok_or_else(|| Error::new(ErrorKind::Internal, "failed to make a memory"))
     }
@@ -234,7 +234,7 @@ impl Memory for OperatorMemory {
         };
         let of_ids = |ids: Vec<MegramId>| -> Result<Vec<RecordLine>> {
             let found = ids.iter().map(|id| memory.store().get(id));
-            // One that another process forgot meanwhile is not told of.
+            // Skips a record that another process has forgotten in the meantime.
             let found = found.filter(|one| !matches!(one, Err(store::MemoryError::Unknown { .. })));
             found.map(|one| Ok(line(one.map_err(failed)?, now))).collect()
         };
@@ -313,7 +313,7 @@ impl Memory for OperatorMemory {
 }
 
 impl OperatorMemory {
-    /// Everything about one pair; nothing is known of one that was never written to.
+    /// Returns everything about one pair; empty for a pair that was never written to.
     fn pair(
         &self,
         memory: Option<&setpoint_memory::Memory>,
@@ -342,7 +342,7 @@ impl OperatorMemory {
     }
 }
 
-/// A pair's sums until they have faded, or for as long as a curve goes.
+/// Returns a pair's sums until they have faded, or until the longest curve ends.
 fn curve(memory: &store::Store, space: &str, entity: &str, at: Timestamp) -> Result<Vec<CurvePoint>> {
     let of = |moments: &[Timestamp]| memory.curve(space, entity, moments).map_err(failed);
     let after = |days: f64| {
@@ -367,7 +367,7 @@ fn curve(memory: &store::Store, space: &str, entity: &str, at: Timestamp) -> Res
     Ok(moments.into_iter().zip(sums).map(point).collect())
 }
 
-/// The pairs of which something is summed or in force, the strongest first.
+/// Returns the pairs with summed records or rules in force, the strongest first.
 fn pairs(memory: &setpoint_memory::Memory, at: Timestamp) -> Result<Vec<PairLine>> {
     let summed = memory.store().pairs(at, PAIRS_LISTED).map_err(failed)?;
     let mut lines: Vec<PairLine> = summed

@@ -1,4 +1,4 @@
-//! The tasks of a data directory: start, resume, say something, watch, look back.
+//! The tasks of a data directory: start, resume, message, watch, read.
 
 use std::sync::Arc;
 
@@ -17,28 +17,28 @@ use crate::error::hints::audit_trouble;
 use crate::error::{Error, ErrorKind};
 use crate::program::{self, Program, ProgramError};
 
-/// Events that may wait for a watcher. Beyond it events are dropped and the watcher receives `Lagged`.
+/// Most events that wait for a watcher. Further events are dropped and the watcher receives `Lagged`.
 pub const EVENTS_MAX: usize = 1_024;
 
-/// A goal with how it is to be pursued.
+/// A goal and how to pursue it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Goal {
-    /// The person's words, verbatim.
+    /// The person's words, unchanged.
     pub raw_input: String,
-    /// Whether a person can be asked (a terminal is there).
+    /// Whether a person can be asked (there is a terminal).
     pub interactive: bool,
     /// Show each plan and ask before it runs; `None` leaves it to the configuration.
     pub preview_plan: Option<bool>,
 }
 
-/// What happens to a task.
+/// An event of a task.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// Records became durable; `closed` says that the last one is the end.
+    /// Records became durable.
     Records {
-        /// In order.
+        /// The records, in order.
         records: Arc<[Record]>,
-        /// Whether the task ended.
+        /// Whether these records end the task.
         closed: bool,
     },
     /// A model wrote more text.
@@ -54,12 +54,12 @@ pub enum Event {
     Released(Error),
 }
 
-/// A point of a task that another one is to go on from.
+/// The point of a task at which a fork begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fork {
-    /// The task.
+    /// The forked task.
     pub from: TaskId,
-    /// The record whose step is the last that is taken over.
+    /// Record whose step is the last one that is inherited.
     pub at: u64,
     /// Other settings of the controller: names, bare or as in the configuration, with values.
     pub set: Vec<(String, String)>,
@@ -71,35 +71,36 @@ pub trait Organisation: Send + Sync {
     /// Opens a task; returns once it is durable, with its events from the first record on.
     async fn start(&self, goal: Goal) -> Result<(TaskId, mpsc::Receiver<Event>), Error>;
 
-    /// Takes up an unfinished task, with its events from now on.
+    /// Resumes an unfinished task, with its events from now on.
     async fn resume(&self, task: &TaskId) -> Result<(Resumed, mpsc::Receiver<Event>), Error>;
 
     /// Passes a person's message (cancel, an answer, a decision) to a task, wherever it is driven.
     async fn say(&self, task: &TaskId, payload: Payload) -> Result<(), Error>;
 
-    /// All records of a task, checked against their chain.
+    /// Returns all records of a task, checked against their chain.
     async fn records(&self, task: &TaskId) -> Result<Vec<Record>, Error>;
 
-    /// The tasks, newest first.
+    /// Returns the tasks, newest first.
     async fn tasks(&self, only_open: bool, limit: usize) -> Result<Vec<TaskSummary>, Error>;
 
-    /// What a person who looks at tasks should know of all of them, such as that an older journal was put back.
+    /// Returns a warning about all tasks, such as that an older journal was restored.
     async fn warning(&self) -> Result<Option<String>, Error> {
         Ok(None)
     }
 
-    /// What is left of a task that was pruned; `None` for one that is whole. All else that reads a pruned task fails.
+    /// Returns the remains of a pruned task; `None` if the task was not pruned. Every other read of a pruned task
+    /// fails.
     async fn left(&self, _: &TaskId) -> Result<Option<Left>, Error> {
         Ok(None)
     }
 
-    /// Tasks that ended so many milliseconds ago or earlier, and were not pruned.
+    /// Returns tasks that ended at least so many milliseconds ago and were not pruned.
     async fn prunable(&self, older_than_ms: u64) -> Result<Prunable, Error>;
 
-    /// Takes the steps of these tasks away for good.
+    /// Deletes the steps of these tasks permanently.
     async fn prune(&self, prunable: &Prunable) -> Result<Pruned, Error>;
 
-    /// The task whose id this is, or begins with it, or ends in it.
+    /// Returns the task whose id equals `part`, begins with it or ends with it.
     async fn resolve(&self, part: &str) -> Result<TaskId, Error>;
 
     /// Returns a task as CloudEvents, one JSON object per line, with everything that a replay elsewhere needs.
@@ -107,20 +108,20 @@ pub trait Organisation: Send + Sync {
 
     /// Returns the Auditor's findings about this task, oldest first.
     async fn findings(&self, task: &TaskId) -> Result<Vec<Finding>, Error>;
-    /// Runs a task's machines again over its recorded inputs and compares what they say with what is recorded.
+    /// Replays a task over its recorded inputs and compares the result with the recorded one.
     async fn replay(&self, task: &TaskId) -> Result<ReplayReport, Error>;
 
     /// Runs a task's controller again under other settings: names, bare or as in the configuration, with values.
     async fn rerun(&self, task: &TaskId, set: &[(String, String)]) -> Result<Rerun, Error>;
 
-    /// Pieces of prompts by their hashes, in order; none where one is not kept.
+    /// Returns fragments of prompts by their hashes, in order; `None` for one that is not stored.
     async fn fragments(&self, hashes: &[FragmentHash]) -> Result<Vec<Option<String>>, Error>;
 
     /// Makes a new task from the records of another up to a point, and drives it. Returns its events from there on.
     async fn fork(&self, fork: &Fork) -> Result<(Forked, mpsc::Receiver<Event>), Error>;
 
-    /// Releases all tasks and closes the journal; any process can resume the unfinished ones. Returns what failed beside
-    /// the tasks, such as the Auditor, if anything did.
+    /// Releases all tasks and closes the journal; any process can resume the unfinished ones. Returns what failed
+    /// beside the tasks, such as the Auditor.
     async fn shutdown(&self) -> Option<String>;
 }
 
@@ -131,7 +132,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Of this organisation, which the program opened.
+    /// Wraps an organisation that the program opened.
     #[must_use]
     pub fn new(organisation: setpoint_runtime::Organisation, program: Program) -> Self {
         Running { organisation, program }
@@ -142,7 +143,7 @@ impl Running {
 impl Organisation for Running {
     async fn start(&self, goal: Goal) -> Result<(TaskId, mpsc::Receiver<Event>), Error> {
         let new = self.program.new_task(goal.raw_input, goal.interactive, goal.preview_plan)?;
-        // Tapped before the task is there, so that its first records are not missed.
+        // Tapped before the task exists, so that its first records are not missed.
         let tap = self.organisation.tap();
         let task = self.organisation.start(new).await?;
         Ok((task.clone(), self.follow(task, tap)))
@@ -232,7 +233,7 @@ impl Organisation for Running {
     async fn fork(&self, fork: &Fork) -> Result<(Forked, mpsc::Receiver<Event>), Error> {
         let (program, history, wanted) = (self.program.clone(), self.organisation.history(), fork.clone());
         let new = blocking(move || program.new_fork(&history, wanted.from, wanted.at, &wanted.set)).await?;
-        // Tapped before the task is there, so that nothing of it is missed.
+        // Tapped before the task exists, so that its first records are not missed.
         let tap = self.organisation.tap();
         let made = self.organisation.fork(new).await?;
         let events = self.follow(made.task.clone(), tap);
@@ -245,7 +246,7 @@ impl Organisation for Running {
 }
 
 impl Running {
-    /// The events of one task, out of everything that the tap hears.
+    /// Returns the events of one task, filtered from the tap.
     fn follow(&self, task: TaskId, mut tap: Tap) -> mpsc::Receiver<Event> {
         let (sender, receiver) = mpsc::channel(EVENTS_MAX);
         let organisation = self.organisation.clone();

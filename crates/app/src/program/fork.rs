@@ -1,4 +1,4 @@
-//! Other settings for the controller of a recorded task, as the command line names them.
+//! Forks and reruns of a recorded task with other controller settings, as named on the command line.
 
 use setpoint_history::History;
 use setpoint_history::fork::{BudgetWish, NewFork};
@@ -9,11 +9,11 @@ use super::{Program, ProgramError, suffix};
 use crate::config::{Origin, bare_name, controller_with};
 
 impl Program {
-    /// A fork of a task at a record, with other settings of the controller: names, bare or as in the configuration, with
-    /// values. The recorded budgets hold, but for those that the command line names.
+    /// Creates a fork of a task at a record, with other controller settings, whose names are bare or as in the
+    /// configuration. The recorded budgets apply unless the command line names others.
     ///
     /// # Errors
-    /// An unknown or damaged task, and settings that the controller does not take.
+    /// When the task is unknown or damaged, or the controller rejects a setting.
     pub fn new_fork(
         &self,
         history: &History,
@@ -35,10 +35,10 @@ impl Program {
     }
 }
 
-/// Runs a task's controller again under other settings: names, bare or as in the configuration, with values.
+/// Runs a task's controller again under other settings, whose names are bare or as in the configuration.
 ///
 /// # Errors
-/// An unknown or damaged task, one that does not replay, and settings that the controller does not take.
+/// When the task is unknown or damaged, does not replay, or the controller rejects a setting.
 pub fn rerun(history: &History, task: &TaskId, set: &[(String, String)]) -> Result<Rerun, ProgramError> {
     let recorded = history.controller(task)?;
     let tried = controller_with(&recorded, set).map_err(ProgramError::Settings)?;

@@ -1,11 +1,10 @@
-//! What is asked of the system about this process itself: limits that would end it without a word, and that no other
-//! process may look into it.
+//! Settings of this process itself: limits that would end it silently, and protection from other processes.
 
 use std::ffi::OsStr;
 
-/// Starts this process again in UTC where `TZ` or `TZDIR` names no time zone: libraries that format a time would read
-/// the named file to its end, and `/dev/zero` has none. `warn` is called with the variable before. Returns only where
-/// there is nothing to do, or with the reason why it cannot be done.
+/// Restarts this process in UTC if `TZ` or `TZDIR` does not name a time zone: libraries that format a time would read
+/// the named file to its end, and `/dev/zero` has none. Calls `warn` with the variable first. Returns only if there is
+/// nothing to do, or with the reason why the restart failed.
 ///
 /// # Errors
 /// When this executable cannot be started again.
@@ -26,16 +25,16 @@ pub fn leave_no_time_zone(warn: impl Fn(&str, &OsStr)) -> std::io::Result<()> {
     Err(again.exec())
 }
 
-/// From now on a write beyond a limit on the size of files (`ulimit -f`) fails like one to a full disk, and is told;
-/// left alone, the signal that comes with it would end the process without a word. The programs that it starts are
-/// not changed. Call it inside the async runtime.
+/// Makes a write beyond a limit on file size (`ulimit -f`) fail with an error, like one to a full disk. Otherwise the
+/// signal that comes with it would end the process silently. Programs that it starts are not affected. Must be called
+/// inside the async runtime.
 ///
 /// # Errors
-/// When the system takes no handler.
+/// When the system accepts no handler.
 #[cfg(unix)]
 pub fn outlive_file_size_limits() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
-    // The handler stays when this end of it is dropped.
+    // The handler stays installed when the stream is dropped.
     signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
 }
 
@@ -48,19 +47,19 @@ pub fn outlive_file_size_limits() -> std::io::Result<()> {
     Ok(())
 }
 
-/// From now on no other process of this person may read this one's environment or memory, where keys are, and it leaves
-/// no core file. Whoever may look into every process (root) still can: there the gate of the tools is all there is. The
-/// programs that it starts are not changed.
+/// Prevents other processes of this user from reading the environment and memory of this one, which hold keys, and
+/// disables core files. A process that may inspect every other one (root) still can; there only the tools' gate
+/// protects. Programs that it starts are not affected.
 ///
 /// # Errors
-/// When the system does not do it.
+/// When the system refuses.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn keep_to_itself() -> std::io::Result<()> {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
-/// Other systems do not show a process to others.
+/// Other systems do not expose a process to others.
 ///
 /// # Errors
 /// Never.

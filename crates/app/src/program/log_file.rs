@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use setpoint_own_files::own::{self, Access};
 
-/// A log file that is made when there is something to say. A log that cannot be written loses nothing: what a task
-/// did is in its journal.
+/// A log file, created at its first entry. A log that cannot be written loses nothing: a task's steps are in its
+/// journal.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
@@ -16,13 +16,13 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// At this path; nothing is made yet.
+    /// Creates the log of this path; no file is created yet.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
         LogFile { path, file: OnceLock::new() }
     }
 
-    /// Something that one event is written to.
+    /// Returns a writer for one event.
     #[must_use]
     pub fn writer(self: Arc<Self>) -> LogWriter {
         LogWriter(self)

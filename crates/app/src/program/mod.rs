@@ -1,4 +1,4 @@
-//! The program as it is installed and configured here: what an organisation is made from.
+//! The program as installed and configured: it assembles an organisation.
 
 mod fork;
 mod limits;
@@ -56,79 +56,79 @@ pub use self::models::{Cassette, MODELS_FILE};
 pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
 pub use setpoint_tools::keeper::serve as serve_as_keeper;
 
-/// Bytes of the operator's words for every task that are read: a little more than may be used.
+/// Most bytes that are read of the operator's instructions for every task: a little more than the limit.
 const THINKING_BYTES_MAX: u64 = 4 * THINKING_CHARS_MAX as u64 + 4_096;
-/// What a person can do where the runtime itself ends a task.
+/// Hints for a person when the runtime itself ends a task.
 const HINTS: Hints = Hints {
     defect: "this is a defect of the program; please report it with `setpoint tasks export`",
     deadline: "allow more time with `--time-budget`, or state a smaller goal",
 };
-/// Environment variables that say where files are.
+/// Environment variables that contain paths of the program's files.
 const PLACE_VARS: [&str; 4] = ["SETPOINT_DATA_DIR", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
 
-/// Whether nothing is there. What cannot be looked at may be anything.
+/// Returns whether nothing exists at a path. What cannot be inspected may exist.
 pub(crate) fn is_none(found: io::Result<Metadata>) -> bool {
     found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-/// What the command line says about the whole program.
+/// Options of the command line for the whole program.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
     /// The data directory.
     pub data_dir: Option<PathBuf>,
-    /// The model of everybody.
+    /// The model for all roles.
     pub model: Option<String>,
-    /// Configuration values: key, value, and the option that says so, without what may be secret in it.
+    /// Configuration values: key, value, and the option that set it, without parts that may be secret.
     pub set: Vec<(String, String, String)>,
     /// A cassette to record to or to play.
     pub cassette: Option<Cassette>,
 }
 
-/// The program cannot be put together.
+/// Why the program cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// The configuration.
+    /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Settings that the controller does not take.
+    /// The controller rejects the settings.
     #[error("try other settings")]
     Settings(#[source] ConfigError),
-    /// A task.
+    /// A task failed.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
-    /// A task's history.
+    /// A task's history cannot be read.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// There is no place for files.
+    /// There is no directory for files.
     #[error(transparent)]
     NoHome(#[from] NoHome),
-    /// The working directory.
+    /// The working directory cannot be read.
     #[error("find the working directory")]
     Cwd(#[source] std::io::Error),
-    /// A place whose name is no text. Tools and the journal take places as text, where it would be another place.
+    /// A path is not UTF-8. Tools and the journal handle paths as text, where it would be another path.
     #[error("use {what} {place:?}: it is not UTF-8")]
     NotText {
-        /// What it is for.
+        /// Purpose of the path.
         what: &'static str,
-        /// Its name, as far as it is text.
+        /// The path, lossily decoded.
         place: String,
     },
-    /// Whoever only reads was sent to a place where nothing is.
+    /// A command that only reads names a directory without data.
     #[error("read {}: there is no such directory", place.display())]
     NoData {
-        /// The place.
+        /// Path of the directory.
         place: PathBuf,
     },
-    /// The journal.
+    /// The journal failed.
     #[error("open the journal")]
     Journal(#[from] JournalError),
-    /// The Auditor's log.
+    /// The audit log failed.
     #[error(transparent)]
     Audit(#[from] AuditFailure),
-    /// Another process holds the Auditor's log.
+    /// Another process holds the audit log.
     #[error("note in the audit log that a task goes on by force: another process audits")]
     AuditedElsewhere,
-    /// Memory.
+    /// Memory failed.
     #[error("open the memory")]
     Memory(#[from] MemoryError),
     /// A file or directory of the data directory is not Setpoint's own.
@@ -136,50 +136,50 @@ pub enum ProgramError {
     Place {
         /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The operator's words for every task.
+    /// The operator's instructions for every task cannot be read.
     #[error("read {}", path.display())]
     Thinking {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The same, too many of them.
+    /// The operator's instructions for every task are too long.
     #[error("use {}: it has {chars} characters, and at most {THINKING_CHARS_MAX} are allowed", path.display())]
     ThinkingTooLong {
         /// The file.
         path: PathBuf,
-        /// How many.
+        /// Number of characters.
         chars: usize,
     },
-    /// A file that is to be an exported task.
+    /// The file of an exported task cannot be opened.
     #[error("open {}", path.display())]
     OpenFile {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A file that is no exported task.
+    /// The file is not an exported task.
     #[error("use {}", path.display())]
     Exported {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: TakeInError,
     },
-    /// The models.
+    /// The models cannot be used.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
-    /// A recording of models.
+    /// A recording of models cannot be used.
     #[error(transparent)]
     Cassette(#[from] TapeError),
 }
 
-/// The program as it is installed and configured here.
+/// The program as installed and configured.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Its configuration.
@@ -194,10 +194,10 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads environment, configuration files and the command line's wishes. Writes nothing.
+    /// Reads environment, configuration files and command line options. Writes nothing.
     ///
     /// # Errors
-    /// What cannot be used.
+    /// When any of these cannot be used.
     pub fn load(wishes: &Wishes) -> Result<Self, ProgramError> {
         let mut program = Program::without_files(wishes)?;
         program.config = Config::load(&program.sources)?;
@@ -205,11 +205,11 @@ impl Program {
         Ok(program)
     }
 
-    /// The same with a configuration of the environment alone: for whoever looks where the files are, or writes the
-    /// first of them, whatever is wrong with those that are there.
+    /// Does the same without configuration files: for commands that show where the files are, or write the first one,
+    /// even if existing ones are wrong.
     ///
     /// # Errors
-    /// Places that cannot be used.
+    /// When a path cannot be used.
     pub fn without_files(wishes: &Wishes) -> Result<Self, ProgramError> {
         for name in PLACE_VARS {
             if let Some(place) = std::env::var_os(name) {
@@ -240,7 +240,7 @@ impl Program {
         Ok(program)
     }
 
-    /// A key that is no text is there, and cannot be used: it is not to be taken for one that is missing.
+    /// Adds keys that are not UTF-8 in lossy form, so that they are reported as invalid and not as missing.
     fn take_keys_that_are_no_text(&mut self) {
         for name in provider::keys_of(&self.config) {
             if let Some(value) = std::env::var_os(&name).filter(|value| value.to_str().is_none()) {
@@ -249,18 +249,18 @@ impl Program {
         }
     }
 
-    /// The files that the configuration is read from, the weakest first.
+    /// Returns the configuration files, the weakest first.
     #[must_use]
     pub fn config_files(&self) -> &[PathBuf] {
         &self.sources.files
     }
 
-    /// What a person should know before a task is driven, a line each: what came with the working directory and counts,
-    /// and what came with it and does not.
+    /// Returns notices for a person before a task is driven, one line each: which files of the working directory have
+    /// an effect, and which are ignored.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
         let mut notices = match &self.cassette {
-            // A recording answers: nobody is asked who was chosen.
+            // With a recording no chosen model is asked.
             Some(Cassette::Play(_)) => vec![],
             None | Some(Cassette::Record(_)) => self.config.told().to_vec(),
         };
@@ -278,30 +278,30 @@ impl Program {
         notices
     }
 
-    /// Why nothing is logged, where the log file is none; the log itself cannot say so.
+    /// Returns why nothing is logged, if the path of the log is not a log file; the log itself cannot report that.
     fn log_trouble(&self) -> Option<String> {
         let path = self.directories.log();
         let refused = own::check(&path).err().filter(is_refusal)?;
         Some(format!("nothing is written to the log file {}: {refused}", path.display()))
     }
 
-    /// The surroundings that a task would open in now.
+    /// Returns the surroundings of a task opened now.
     #[must_use]
     pub fn surroundings(&self) -> Surroundings {
         surroundings(&self.cwd, &self.directories, &self.sources.env, Host::this().notable_programs())
     }
 
-    /// The search path for programs.
+    /// Returns the search path for programs.
     #[must_use]
     pub fn path(&self) -> &str {
         self.sources.env.get("PATH").map_or("", String::as_str)
     }
 
-    /// Opens the journal and puts the organisation together. The first thing that writes; a recording is begun last, so
-    /// that what cannot start leaves no empty one behind.
+    /// Opens the journal and assembles the organisation. Nothing is written before this call. A recording is created
+    /// last, so that a failed start leaves no empty one.
     ///
     /// # Errors
-    /// A data directory or a model that cannot be used.
+    /// When a data directory or a model cannot be used.
     pub fn open(&self) -> Result<Organisation, ProgramError> {
         let models = self.models()?;
         self.check_workspaces()?;
@@ -319,7 +319,7 @@ impl Program {
     /// Checks the entries of the data directory that are not stores.
     ///
     /// # Errors
-    /// The first place that is neither missing nor Setpoint's own.
+    /// The first path that exists and is not Setpoint's own.
     pub fn check_places(&self) -> Result<(), ProgramError> {
         self.check_workspaces()?;
         let path = self.directories.log();
@@ -327,15 +327,14 @@ impl Program {
         Ok(())
     }
 
-    /// The tasks' workspaces lie where they seem to: tools write there without asking.
+    /// Checks that the tasks' workspaces are not reached through a link: tools write there without asking.
     fn check_workspaces(&self) -> Result<(), ProgramError> {
         let path = self.directories.workspaces();
         own::check_dir(&path).map_err(|source| ProgramError::Place { path, source })?;
         Ok(())
     }
 
-    /// Lets a collector know of what the organisation does, where the configuration names one. Whatever is wrong with it,
-    /// tasks can be driven without.
+    /// Sends telemetry to a collector if the configuration names one. Tasks are driven even if that fails.
     fn send_telemetry(&self, organisation: &Organisation) {
         let exporter = self.telemetry().map_err(TelemetryError::from).and_then(|plan| match plan {
             Some(plan) => Ok(Some((plan.exporter()?, plan.content))),
@@ -351,19 +350,19 @@ impl Program {
         }
     }
 
-    /// Where telemetry goes; `None` where nothing is sent.
+    /// Returns where telemetry goes; `None` if nothing is sent.
     ///
     /// # Errors
-    /// What is no address of a collector.
+    /// When the configured address is not valid.
     pub fn telemetry(&self) -> Result<Option<telemetry::Plan>, EndpointError> {
         telemetry::Plan::of(&self.config, &self.sources.env)
     }
 
-    /// An organisation for whoever only reads or passes messages on: no task is driven, and no model has to be there. Where there
-    /// is no journal there is none afterwards either: whoever mistypes a directory is not left with one more.
+    /// Opens an organisation for commands that only read or pass on messages: no task is driven, and no model is
+    /// needed. Creates no journal: a typo in `--data-dir` must not create a directory.
     ///
     /// # Errors
-    /// A data directory that cannot be used.
+    /// When a data directory cannot be used.
     pub fn open_without_models(&self) -> Result<Organisation, ProgramError> {
         let nobody = Models::one(Arc::new(Playbook::new(Arc::new(self.library()))));
         let data = &self.directories.data;
@@ -380,11 +379,11 @@ impl Program {
         Ok(organisation)
     }
 
-    /// Lets a task go on although an older journal was put back, or every unfinished one if none is named; the Auditor's log
-    /// notes it. Nothing is done where nothing keeps them from it.
+    /// Lets a task, or every unfinished one if none is named, continue although an older journal was restored; the
+    /// audit log notes it. Does nothing if the journal was not restored.
     ///
     /// # Errors
-    /// A task that is not there, or a log that cannot be written.
+    /// When the task does not exist, or the log cannot be written.
     pub fn force(&self, prefix: Option<&str>) -> Result<(), ProgramError> {
         let Some(journal) = self.open_journal()? else { return Ok(()) };
         let ids = match prefix {
@@ -401,11 +400,11 @@ impl Program {
         }
     }
 
-    /// An organisation whose journal holds an exported task and nothing else, in memory: no data directory is looked at.
-    /// It drives nothing.
+    /// Opens an organisation with an in-memory journal that holds an exported task and nothing else. Uses no data
+    /// directory and drives nothing.
     ///
     /// # Errors
-    /// A file that cannot be read, or that is not byte by byte what was exported.
+    /// When the file cannot be read, or differs from what was exported.
     pub fn open_exported(&self, path: &Path) -> Result<(Organisation, TaskId), ProgramError> {
         let broken = |source| ProgramError::OpenFile { path: path.to_owned(), source };
         let file = named::open(path).map_err(broken)?;
@@ -417,10 +416,11 @@ impl Program {
         Ok((self.organisation(journal, nobody.standing_in(StandIn::Unasked), memory), task))
     }
 
-    /// Memory, beside the journal. Whatever is wrong with it, tasks can be driven without.
+    /// Opens memory, beside the journal. Tasks are driven even if that fails.
     fn memory(&self, journal: &Journal) -> Access {
         if self.cassette.is_some() {
-            // Questions would hold what is remembered here and now, and a recording answers only what it was asked.
+            // Questions would contain what is remembered here and now, but a recording answers only the recorded
+            // questions.
             return Access::closed("a recording is made or played, and what is remembered is not in it");
         }
         if !self.config.yes("memory.recall") {
@@ -436,10 +436,11 @@ impl Program {
         }
     }
 
-    /// Memory for the operator, without an organisation. Where nothing was ever done there is none, unless it is to be made.
+    /// Opens memory for the operator, without an organisation. Returns `None` in an unused data directory, unless
+    /// `is_made`.
     ///
     /// # Errors
-    /// A data directory or a memory that cannot be used.
+    /// When a data directory or memory cannot be used.
     pub fn open_memory(&self, is_made: bool) -> Result<Option<Arc<Memory>>, ProgramError> {
         let found = self.open_journal()?;
         if found.is_none() && !is_made {
@@ -450,14 +451,14 @@ impl Program {
         Ok(Some(Arc::new(memory)))
     }
 
-    /// The model that the Dreamer takes its words from; none where templates are wanted, or no model can be used.
+    /// Returns the model that words the Dreamer's rules; `None` if templates are configured, or no model can be used.
     #[must_use]
     pub fn dreamers_model(&self) -> Option<Arc<dyn Model>> {
         let models = self.config.yes("memory.reflect").then(|| self.models())?;
         Some(Arc::clone(models.ok()?.of(RoleId::Memory)))
     }
 
-    /// Where the Auditor keeps what.
+    /// Returns the paths of the Auditor.
     #[must_use]
     pub fn audit_place(&self) -> AuditPlace {
         let named = |key| self.config.text(key).map(|path| self.directories.data.join(path));
@@ -468,10 +469,10 @@ impl Program {
         }
     }
 
-    /// The journal, for whoever looks at it without an organisation. `None` where nothing was ever done: then nothing is made.
+    /// Opens the journal without an organisation. Returns `None` in an unused data directory, and creates nothing.
     ///
     /// # Errors
-    /// A data directory or a journal that cannot be used.
+    /// When a data directory or a journal cannot be used.
     pub fn open_journal(&self) -> Result<Option<Journal>, ProgramError> {
         if is_none(self.directories.journal().symlink_metadata()) {
             let data = &self.directories.data;
@@ -483,20 +484,20 @@ impl Program {
         Ok(Some(self.journal()?))
     }
 
-    /// The newest tasks with their titles, for a shell that completes a task's id.
+    /// Returns the newest tasks with their titles, for shell completion of task ids.
     ///
     /// # Errors
-    /// A data directory or a journal that cannot be used.
+    /// When a data directory or a journal cannot be used.
     pub fn newest_tasks(&self, limit: usize) -> Result<Vec<(TaskId, String)>, ProgramError> {
         let Some(journal) = self.open_journal()? else { return Ok(Vec::new()) };
         let tasks = journal.list_tasks(TaskFilter::Any, limit)?;
         Ok(tasks.into_iter().filter_map(|task| Some((task.id.parse().ok()?, task.title))).collect())
     }
 
-    /// The journal, made where there is none.
+    /// Opens the journal, creating it if necessary.
     ///
     /// # Errors
-    /// A data directory or a journal that cannot be used.
+    /// When a data directory or a journal cannot be used.
     pub fn made_journal(&self) -> Result<Journal, ProgramError> {
         Ok(self.journal()?)
     }
@@ -518,7 +519,7 @@ impl Program {
         })
     }
 
-    /// What no tool may enter, with any approval.
+    /// Returns the directories that no tool may enter, with any approval.
     fn house(&self) -> House {
         let (directories, audit) = (&self.directories, self.audit_place());
         let cassette = self.cassette.as_ref().map(|cassette| match cassette {
@@ -530,10 +531,10 @@ impl Program {
         House::new(folders, files, directories.workspaces())
     }
 
-    /// A task for this goal, in these surroundings.
+    /// Creates a task for this goal, in these surroundings.
     ///
     /// # Errors
-    /// When what the operator has laid down for every task cannot be read: nothing is done against it.
+    /// When the operator's instructions for every task cannot be read: no task may ignore them.
     pub fn new_task(
         &self,
         raw_input: String,
@@ -560,7 +561,7 @@ impl Program {
         })
     }
 
-    /// The operator's own words for every task, if there are any.
+    /// Reads the operator's instructions for every task, if there are any.
     fn thinking(&self) -> Result<Vec<String>, ProgramError> {
         let path = self.directories.thinking();
         if self.directories.is_config_foreign {
@@ -578,47 +579,47 @@ impl Program {
         Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()).into_iter().collect())
     }
 
-    /// What the configuration is read from, with this text in one of the files.
+    /// Returns the sources of the configuration, with this text in one of the files.
     pub(crate) fn sources_with(&self, path: &Path, text: &str) -> Sources {
         let mut sources = self.sources.clone();
         sources.texts.insert(path.to_owned(), text.to_owned());
         sources
     }
 
-    /// Every key that this process knows, with its name.
+    /// Returns every key that this process knows, with its name.
     fn keys(&self) -> Vec<(String, SecretString)> {
         keys::keys(&self.config, &self.sources.env)
     }
 
-    /// The environment that it was started in.
+    /// Returns the environment that the process was started in.
     pub(crate) fn env(&self) -> &BTreeMap<String, String> {
         &self.sources.env
     }
 
-    /// The working directory.
+    /// Returns the working directory.
     #[must_use]
     pub fn cwd(&self) -> &Path {
         &self.cwd
     }
 }
 
-/// The data directory without the link that a person may have put in its place: below it nothing may be one. One that leads
-/// nowhere stays, and the error comes from where it is used.
+/// Resolves the data directory if the person made it a link: paths below it may contain none. A broken link is kept,
+/// and its first use fails.
 fn resolved(data: PathBuf) -> PathBuf {
-    // A separator at its end would make the system follow the link while it looks.
+    // With a trailing separator the system would follow the link.
     let bare: PathBuf = data.components().collect();
     let is_link = bare.symlink_metadata().is_ok_and(|found| found.is_symlink());
     if is_link { bare.canonicalize().unwrap_or(data) } else { data }
 }
 
-/// A regular file's text; one that is too long is told by its beginning.
+/// Reads a regular file's text, at most `bytes_max` of it.
 fn read_short(path: &Path, bytes_max: u64) -> io::Result<String> {
     let mut text = String::new();
     named::open(path)?.take(bytes_max).read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// The files that the configuration is read from, and those of them that came with the working directory.
+/// Returns the configuration files, and those of them that came with the working directory.
 fn files_of(directories: &Directories, cwd: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let own = directories.config.join(config::FILE_NAME);
     let mut files = vec![own.clone()];
@@ -635,7 +636,7 @@ fn files_of(directories: &Directories, cwd: &Path) -> (Vec<PathBuf>, Vec<PathBuf
     (files, foreign)
 }
 
-/// What the command line says, as configuration values.
+/// Converts command line options to configuration values.
 fn flags_of(wishes: &Wishes) -> Vec<(String, String, String)> {
     let mut flags = Vec::new();
     if let Some(model) = &wishes.model {
@@ -643,19 +644,19 @@ fn flags_of(wishes: &Wishes) -> Vec<(String, String, String)> {
         for tier in [Slot::Tier(Tier::Brain), Slot::Tier(Tier::Tool)] {
             flags.push((tier.key(), model.clone(), flag()));
         }
-        // A model for everything is one for roles that had a model of their own, too.
+        // A model for all roles also replaces that of roles with a model of their own.
         flags.extend(OWN_MODEL.map(|role| (Slot::Role(role).key(), String::new(), flag())));
     }
     flags.extend(wishes.set.iter().cloned());
     flags
 }
 
-/// A place as text.
+/// Returns a path as text.
 fn text_of<'p>(what: &'static str, place: &'p OsStr) -> Result<&'p str, ProgramError> {
     place.to_str().ok_or_else(|| ProgramError::NotText { what, place: place.to_string_lossy().into_owned() })
 }
 
-/// Sixty-four bits that no other task of this data directory has: time, process and count, hashed.
+/// Returns 64 bits that no other task of this data directory has: time, process and count, hashed.
 fn suffix() -> u64 {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let mut hasher = blake3::Hasher::new();

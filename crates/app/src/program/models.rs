@@ -1,4 +1,4 @@
-//! The models that an organisation is given: those of the configuration, recorded, or played from a recording.
+//! The models of an organisation: configured, recorded, or played from a recording.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,37 +21,37 @@ use crate::config::Origin;
 use crate::models::choose::{Answerer, Chooser, Chosen, Slot};
 use crate::models::error::ChoiceError;
 
-/// The name of a person's own table of models, in the configuration directory.
+/// Name of a person's own table of models, in the configuration directory.
 pub const MODELS_FILE: &str = "models.toml";
-/// Bytes of a person's own table of models at most.
+/// Most bytes of a person's own table of models.
 const MODELS_BYTES_MAX: u64 = 1024 * 1024;
 
-/// What is done with a recording of models.
+/// The use of a recording of models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cassette {
-    /// What the models say is written to this file.
+    /// Answers are recorded to this file.
     Record(PathBuf),
     /// This file answers instead of the models.
     Play(PathBuf),
 }
 
 impl Program {
-    /// Where a person's own table of models is, whether or not it is there.
+    /// Returns the path of a person's own table of models, whether or not it exists.
     #[must_use]
     pub fn models_file(&self) -> PathBuf {
         self.directories.config.join(MODELS_FILE)
     }
 
-    /// What is known of models, the person's own table included.
+    /// Returns the data about models, including the person's own table.
     ///
     /// # Errors
-    /// A table that cannot be used.
+    /// When a table cannot be used.
     pub fn catalogue(&self) -> Result<Catalogue, ChoiceError> {
         let built_in = Catalogue::built_in();
         let built_in = built_in
             .map_err(|source| ChoiceError::Catalogue { path: "the built-in table".to_owned(), source })?;
         let path = self.models_file();
-        // A table of somebody else's could call a dear model cheap.
+        // A foreign table could call an expensive model cheap.
         if self.directories.is_config_foreign && path.exists() {
             return Err(ChoiceError::ForeignTable { path: path.display().to_string() });
         }
@@ -67,22 +67,22 @@ impl Program {
         }
     }
 
-    /// Which model answers whom, by flags, environment and files. Asks nobody.
+    /// Returns the chosen models, by flags, environment and files. Asks no server.
     ///
     /// # Errors
-    /// The first choice that cannot be used.
+    /// When a choice cannot be used.
     pub fn chosen_models(&self) -> Result<Vec<Chosen>, ChoiceError> {
         let catalogue = self.catalogue()?;
         Chooser { config: &self.config, env: &self.sources.env, catalogue: &catalogue }.choose()
     }
 
-    /// The models that tasks are started with, those of the configuration or a recording.
+    /// Returns the models that tasks start with: configured ones or a recording.
     pub(super) fn models(&self) -> Result<Models, ProgramError> {
         match &self.cassette {
             None => self.configured_models(),
             Some(Cassette::Record(path)) => {
                 let path = self.cwd.join(path);
-                // Known before anything is written.
+                // Checked before anything is written.
                 if path.symlink_metadata().is_ok() {
                     return Err(TapeError::Exists { path }.into());
                 }
@@ -106,7 +106,7 @@ impl Program {
         }
     }
 
-    /// The same models, recorded when that was wished.
+    /// Returns the same models, recorded if requested.
     pub(super) fn recorded(&self, models: Models) -> Result<Models, ProgramError> {
         let Some(Cassette::Record(path)) = &self.cassette else { return Ok(models) };
         let by = concat!("setpoint ", env!("CARGO_PKG_VERSION"));
@@ -115,7 +115,7 @@ impl Program {
         Ok(models.behind(|model| Arc::new(Recorder::new(Arc::clone(model), Arc::clone(&tape)))))
     }
 
-    /// Values that no recording may hold.
+    /// Returns values that no recording may contain.
     fn secrets(&self) -> Vec<SecretString> {
         self.keys().into_iter().map(|(_, key)| key).collect()
     }

@@ -1,4 +1,4 @@
-//! The playbooks as a person lists, reads and checks them.
+//! The playbooks, for a person to list, read and check.
 
 use std::path::Path;
 
@@ -8,18 +8,18 @@ use setpoint_tools::{Host, Registry};
 
 use super::Program;
 
-/// One playbook, for a list.
+/// A playbook in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlaybookSummary {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Purpose of the playbook.
     pub title: String,
-    /// A goal that it knows.
+    /// A goal that it matches.
     pub example: String,
     /// Its approaches, in order.
     pub approaches: Vec<String>,
-    /// `built in`, or the file.
+    /// `built in`, or the path of its file.
     pub origin: String,
 }
 
@@ -28,21 +28,21 @@ pub struct PlaybookSummary {
 pub struct PlaybookProblem {
     /// The file.
     pub file: String,
-    /// The line, from 1; 0 when the file as a whole is meant.
+    /// Number of the line, from 1; 0 for the whole file.
     pub line: usize,
     /// What is wrong.
     pub reason: String,
 }
 
 impl Program {
-    /// The playbooks of the program and of the person. Those that came with the working directory are nobody's.
+    /// Returns the playbooks of the program and of the person. Ignores those that came with the working directory.
     #[must_use]
     pub fn library(&self) -> Library {
         let own = self.directories.playbooks();
         Library::load((!self.directories.is_config_foreign).then_some(own.as_path()))
     }
 
-    /// What the person may know of each playbook, and what is broken.
+    /// Returns a summary of each playbook, and the problems.
     #[must_use]
     pub fn playbooks(&self) -> (Vec<PlaybookSummary>, Vec<PlaybookProblem>) {
         let library = self.library();
@@ -68,13 +68,13 @@ impl Program {
         (known, broken.collect())
     }
 
-    /// One playbook's own text.
+    /// Returns the text of a playbook.
     #[must_use]
     pub fn playbook(&self, name: &str) -> Option<String> {
         self.library().show(name).map(|(_, text)| text.to_owned())
     }
 
-    /// Checks one file, or every playbook, against the tools there are.
+    /// Checks one file, or every playbook, against the available tools.
     #[must_use]
     pub fn check_playbooks(&self, file: Option<&Path>) -> Vec<PlaybookProblem> {
         let library = self.library();

@@ -20,14 +20,14 @@ fn ways(file: &str, env: &[(&str, &str)]) -> (Option<String>, Option<String>) {
 }
 
 #[test]
-fn nothing_is_sent_unless_somebody_says_where() {
+fn nothing_is_sent_without_an_address() {
     assert_eq!(plan("", &[]).unwrap(), None);
     assert_eq!(plan("", &[("OTEL_SERVICE_NAME", "x"), ("OTEL_EXPORTER_OTLP_ENDPOINT", " ")]).unwrap(), None);
     assert_eq!(plan("telemetry.content = true", &[]).unwrap(), None);
 }
 
 #[test]
-fn a_file_or_the_usual_variables_say_where() {
+fn the_address_comes_from_a_file_or_the_usual_variables() {
     let (traces, metrics) =
         (Some("http://c:1/v1/traces".to_owned()), Some("http://c:1/v1/metrics".to_owned()));
     let both = (traces.clone(), metrics.clone());
@@ -47,7 +47,7 @@ fn a_file_or_the_usual_variables_say_where() {
 }
 
 #[test]
-fn an_address_that_is_none_is_refused_and_shown_without_its_password() {
+fn an_invalid_address_is_shown_without_its_password() {
     let error = plan("telemetry.otlp_endpoint = 'grpc://a:secret@c:4317'", &[]).unwrap_err().to_string();
     assert!(error.contains("http://") && !error.contains("secret"), "{error}");
 }
