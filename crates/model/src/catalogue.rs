@@ -1,6 +1,6 @@
-//! What is known of models: windows, ranks, prices. A table of the program, and over it the person's own.
+//! Data about models: windows, ranks, prices. The program's table, overridden by the person's own.
 //!
-//! It never asks anybody: what a server says of its models is for whoever asks it.
+//! It sends no requests; what a server reports about its models is read elsewhere.
 
 use serde::Deserialize;
 use setpoint_protocol::models::Price;
@@ -9,35 +9,35 @@ use setpoint_protocol::text::clip;
 
 /// The program's own table.
 const BUILT_IN: &str = include_str!("../../../models.toml");
-/// Entries of a table at most.
+/// Most entries of a table.
 pub const ENTRIES_MAX: usize = 2_000;
 /// The highest rank.
 pub const RANK_MAX: u8 = 5;
-/// The smallest window in which a task's questions have room, in tokens.
+/// The smallest window, in tokens, that has room for a task's questions.
 pub const WINDOW_TOKENS_MIN: u32 = 8_192;
-/// The largest window that is believed, in tokens.
+/// Largest plausible window, in tokens.
 pub const WINDOW_TOKENS_MAX: u32 = 100_000_000;
-/// Tokens that a price is stated for.
+/// Number of tokens that a stated price is for.
 const TOKENS_OF_A_PRICE: f64 = 1e6;
 
-/// What is known of one model. What is not known is absent.
+/// The data about one model; `None` for unknown fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Facts {
     /// Tokens that question and answer may have together.
     pub window_tokens: Option<u32>,
-    /// Tokens of one answer at most.
+    /// Most tokens of one answer.
     pub tokens_out_max: Option<u32>,
-    /// How capable it is beside others, from 1 to [`RANK_MAX`].
+    /// Capability compared with other models, from 1 to [`RANK_MAX`].
     pub rank: Option<u8>,
-    /// What its tokens cost.
+    /// Price of its tokens.
     pub price: Option<Price>,
-    /// Whether it takes tools through an interface of its own.
+    /// Whether it has an interface for tools.
     pub tools: Option<bool>,
-    /// Whether it can hold an answer to a JSON Schema.
+    /// Whether it can keep an answer to a JSON Schema.
     pub schema: Option<bool>,
 }
 
-/// The models that a provider's key alone chooses.
+/// The models that are chosen if only a provider's key is set.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
@@ -47,11 +47,11 @@ pub struct Defaults {
     pub tool: String,
 }
 
-/// A table that cannot be used.
+/// Why a table cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("read the table of models, line {line}: {reason}")]
 pub struct CatalogueError {
-    /// The line, from 1.
+    /// Number of the line, from 1.
     pub line: usize,
     /// What is wrong.
     pub reason: String,
@@ -87,24 +87,25 @@ struct Entry {
 }
 
 impl Catalogue {
-    /// The program's own table.
+    /// Returns the program's own table.
     ///
     /// # Errors
-    /// Never, as the tests show; a table that is broken would be named.
+    /// Never, as the tests show; an error in the table would be reported.
     pub fn built_in() -> Result<Self, CatalogueError> {
         Ok(Catalogue { tables: vec![read(BUILT_IN)?] })
     }
 
-    /// Lays a person's table over it.
+    /// Adds a person's table, which overrides this one.
     ///
     /// # Errors
-    /// What cannot be used in it, with its line.
+    /// When an entry is invalid; the error names its line.
     pub fn over(mut self, text: &str) -> Result<Self, CatalogueError> {
         self.tables.insert(0, read(text)?);
         Ok(self)
     }
 
-    /// What is known of a model: each field from the first table, and there from the longest name, that states it.
+    /// Returns the data about a model. Each field comes from the first table that states it, and there from the longest
+    /// matching name.
     #[must_use]
     pub fn facts(&self, provider: &str, model: &str) -> Facts {
         let name = format!("{provider}/{model}");
@@ -129,7 +130,7 @@ impl Catalogue {
         facts
     }
 
-    /// The models that this provider's key alone chooses.
+    /// Returns the models that are chosen if only this provider's key is set.
     #[must_use]
     pub fn defaults(&self, provider: &str) -> Option<&Defaults> {
         self.tables.iter().find_map(|table| table.defaults.get(provider))
@@ -137,7 +138,7 @@ impl Catalogue {
 }
 
 impl Entry {
-    /// Its price, when both directions are stated; what is cached costs like what is not unless that is stated too.
+    /// Returns the price, if both directions are stated. Cached tokens cost the same unless stated otherwise.
     fn price(&self) -> Option<Price> {
         let a_token = |units: f64| Money::of_units(units / TOKENS_OF_A_PRICE);
         let (token_in, token_out) = (a_token(self.price_in?)?, a_token(self.price_out?)?);
@@ -186,7 +187,7 @@ fn read(text: &str) -> Result<Table, CatalogueError> {
     Ok(table)
 }
 
-/// Whether a name fits a pattern in which `*` stands for any characters.
+/// Returns whether a name matches a pattern in which `*` stands for any characters.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|head| name.strip_prefix(head)) else { return false };
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_the_program_can_be_used_and_knows_its_own_defaults() {
+    fn the_built_in_table_is_valid_and_has_its_defaults() {
         let catalogue = Catalogue::built_in().unwrap();
         for provider in ["openai", "anthropic", "gemini"] {
             let defaults = catalogue.defaults(provider).unwrap();
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_named_with_its_line() {
+    fn invalid_entries_are_named_with_their_line() {
         let said = [
             "[[model]]\nname = \"x\"\n",
             "[[model]]\nname = \"a/b\"\nrank = 9\n",

@@ -1,11 +1,11 @@
-//! What answers a role's questions: one trait, and the embedded brain that needs no network.
+//! Models: the trait that answers a role's questions, and the embedded brain, which needs no network.
 //!
-//! A [`Model`] gets a question as data and as text and gives back what was said and what it cost. It never decides
-//! what becomes of its answer (roles validate it), never keeps state between questions, and never reads the journal.
+//! A [`Model`] receives a question as data and as text and returns the answer with its cost. It never decides what
+//! becomes of its answer (roles validate it), never keeps state between questions, and never reads the journal.
 //!
 //! Reading order: [`model`] (the trait), [`progress`] (text while it is being written), [`playbook`] (the embedded
-//! brain and the data files it knows), [`wire`] and [`remote`] (language models), [`catalogue`] (what is known of
-//! them), [`cassette`] (recording and playing back).
+//! brain and its data files), [`wire`] and [`remote`] (language models), [`catalogue`] (data about them), [`cassette`]
+//! (recording and playing back).
 
 pub mod cassette;
 pub mod catalogue;

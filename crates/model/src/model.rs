@@ -1,4 +1,4 @@
-//! The trait of everything that can be asked.
+//! The trait of models.
 
 use std::time::Duration;
 
@@ -12,39 +12,39 @@ use crate::progress::Progress;
 /// Something that answers questions: a language model behind a wire, the embedded brain, a recording.
 #[async_trait]
 pub trait Model: Send + Sync {
-    /// Answers one question. `progress` hears the text while it is being written, if anybody listens.
+    /// Answers one question. `progress` receives the text while it is being written, if there is a watcher.
     ///
     /// The embedded brain reads only `call.brief`; adapters to language models read only `call.prompt`, `call.schema`
     /// and `call.tools()`.
     ///
-    /// What it does before it first waits is done in the task's own turn: it must not block.
+    /// The part before its first wait runs in the driver's own turn and must not block.
     ///
     /// # Errors
-    /// Why there is no answer, and whether the same question may be asked again.
+    /// Why there is no answer, and whether the question may be retried.
     async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError>;
 
-    /// The name under which it was chosen and under which its cost is booked.
+    /// Returns the name under which it was chosen and its cost is booked.
     fn name(&self) -> &str;
 
-    /// What a task must know of it before it asks.
+    /// Returns what a task records about it.
     fn card(&self) -> ModelCard {
         ModelCard::named(self.name())
     }
 }
 
-/// Why a model did not answer.
+/// Why a model failed to answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", failure.reason)]
 pub struct ModelError {
-    /// What is recorded. It never carries text of the model's own.
+    /// The recorded failure. It never contains the model's own text.
     pub failure: ModelFailure,
-    /// Set when the same question may be asked again, after this long at least. Whoever asks decides how often, and
-    /// records each time before it does.
+    /// Least wait before a retry; `None` if a retry would not help. The caller decides how often, and records each
+    /// retry before it is sent.
     pub again_after: Option<Duration>,
 }
 
 impl From<ModelFailure> for ModelError {
-    /// A failure that asking again would not mend.
+    /// Creates a failure that a retry would not help.
     fn from(failure: ModelFailure) -> Self {
         ModelError { failure, again_after: None }
     }

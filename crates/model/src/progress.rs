@@ -1,21 +1,20 @@
-//! Text of an answer while it is still being written.
+//! The text of an answer while it is being written.
 //!
-//! A tap for whoever watches: never an input of a role, never journaled, and dropped where it is not taken in time. And
-//! a meter for whoever pays: an attempt that comes to nothing has cost something all the same.
+//! It is shown to watchers: it is never an input of a role and never journaled, and is dropped if it is not read in
+//! time. It also counts usage, because an attempt without an answer costs money too.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use setpoint_protocol::record::Usage;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Pieces that wait to be taken; a further one is dropped.
+/// Most pieces that wait to be read; further ones are dropped.
 pub const PROGRESS_PIECES_MAX: usize = 256;
 
-/// Bytes of an answer that are about one token.
+/// Bytes of an answer per token, approximately.
 const TOKEN_BYTES: u64 = 4;
 
-/// Where streamed text goes, and what is known of an answer before it is there. Never blocks, loses text rather than
-/// time.
+/// The receiver of streamed text, and a count of what an answer has used so far. Never blocks; loses text instead.
 #[derive(Debug, Default)]
 pub struct Progress {
     sink: Option<Sender<String>>,
@@ -26,69 +25,70 @@ pub struct Progress {
     tokens_cached: AtomicU64,
 }
 
-/// The other end of a [`Progress`].
+/// The reading end of a [`Progress`].
 #[derive(Debug)]
 pub struct ProgressTap {
     source: Receiver<String>,
 }
 
 impl Progress {
-    /// Nobody watches.
+    /// Creates a progress without a watcher.
     #[must_use]
     pub fn none() -> Self {
         Progress::default()
     }
 
-    /// A sink and the tap that hears it.
+    /// Creates a progress and its tap.
     #[must_use]
     pub fn tapped() -> (Self, ProgressTap) {
         let (sink, source) = mpsc::channel(PROGRESS_PIECES_MAX);
         (Progress { sink: Some(sink), ..Progress::default() }, ProgressTap { source })
     }
 
-    /// Whether anybody watches, so that text need not be made for nobody.
+    /// Returns whether there is a watcher; without one no text need be built.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.sink.as_ref().is_some_and(|sink| !sink.is_closed())
     }
 
-    /// Shows a piece of text. It is lost when nobody watches or whoever watches is behind.
+    /// Shows a piece of text. It is lost if there is no watcher or the watcher is too slow.
     pub fn text(&self, piece: &str) {
         if let Some(sink) = &self.sink
             && !piece.is_empty()
         {
-            // A full or closed channel is the documented loss: what is shown here is in the answer anyway.
+            // A full or closed channel is the documented loss: the answer contains the text anyway.
             drop(sink.try_send(piece.to_owned()));
         }
     }
 }
 
-/// What an attempt costs that gives no answer.
+/// The cost of an attempt without an answer.
 impl Progress {
-    /// The provider answers: from now on the question is paid for.
+    /// Notes that the provider answers: from now on the question costs money.
     pub fn begun(&self) {
         self.has_begun.store(true, Ordering::Relaxed);
     }
 
-    /// So many bytes of text, thinking or calls have come.
+    /// Counts bytes of text, thinking or calls.
     pub fn came(&self, bytes: usize) {
         self.bytes.fetch_add(u64::try_from(bytes).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// What the provider has counted so far; 0 where it has not.
+    /// Notes what the provider has counted so far; 0 where it has not.
     pub fn counted(&self, usage: Usage) {
         self.tokens_in.store(usage.tokens_in, Ordering::Relaxed);
         self.tokens_out.store(usage.tokens_out, Ordering::Relaxed);
         self.tokens_cached.store(usage.tokens_cached, Ordering::Relaxed);
     }
 
-    /// Whether the provider has begun to answer.
+    /// Returns whether the provider has begun to answer.
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.has_begun.load(Ordering::Relaxed)
     }
 
-    /// What has been used so far: as the provider counted it, else a question of `tokens_in` and the bytes that came.
+    /// Returns the usage so far: as counted by the provider, otherwise `tokens_in` and an estimate from the received
+    /// bytes.
     #[must_use]
     pub fn used(&self, tokens_in: impl FnOnce() -> u64) -> Usage {
         let counted_in = self.tokens_in.load(Ordering::Relaxed);
@@ -102,12 +102,12 @@ impl Progress {
 }
 
 impl ProgressTap {
-    /// The next piece; `None` once every sink is gone.
+    /// Returns the next piece; `None` once every sink is gone.
     pub async fn next(&mut self) -> Option<String> {
         self.source.recv().await
     }
 
-    /// A piece that waits already.
+    /// Returns a piece that is waiting, if any.
     pub fn try_next(&mut self) -> Option<String> {
         self.source.try_recv().ok()
     }
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tap_hears_pieces_in_order_until_it_is_full() {
+    fn a_tap_receives_pieces_in_order_until_it_is_full() {
         let (progress, mut tap) = Progress::tapped();
         assert!(progress.is_watched());
         for n in 0..PROGRESS_PIECES_MAX + 10 {
@@ -131,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_is_what_was_counted_or_else_what_came() {
+    fn usage_is_counted_by_the_provider_or_estimated() {
         let progress = Progress::none();
         assert!(!progress.has_begun());
         progress.begun();
         progress.came(41);
         let used = progress.used(|| 100);
         assert_eq!((progress.has_begun(), used.tokens_in, used.tokens_out), (true, 100, 11));
-        // Providers count what was asked first, and often what they say only at the end.
+        // Providers count the question first, and often the answer only at the end.
         progress.counted(Usage { tokens_in: 90, tokens_out: 1, tokens_cached: 50 });
         let used = progress.used(|| 100);
         assert_eq!((used.tokens_in, used.tokens_out, used.tokens_cached), (90, 11, 50));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_watching_costs_nothing_and_breaks_nothing() {
+    fn progress_without_a_watcher_has_no_effect() {
         Progress::none().text("lost");
         let (progress, tap) = Progress::tapped();
         drop(tap);

@@ -1,9 +1,9 @@
-//! What a question means, as text that is the same in every run.
+//! The canonical form of a question: a text that is the same in every run.
 //!
-//! It holds what adapters see: the prompt, fragment by fragment, the tools and the schema. It does not hold the time
-//! that is left, nor the bound on the answer, which follows what is left of the budgets to the last token and so the
-//! length of every path; nor what `places` takes out. Lines of a fragment are indented, so that no fragment can pass for
-//! the head of another.
+//! It contains what adapters see: the prompt, fragment by fragment, the tools and the schema. It excludes the remaining
+//! time, the limit on the answer (which depends on the remaining budgets to the last token, and so on the length of
+//! every path), and what `places` replaces. Lines of a fragment are indented, so that no fragment can imitate the head
+//! of another.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use setpoint_protocol::record::{Part, Reply, Surroundings, ToolRequest};
 
 use super::places::{Places, in_value};
 
-/// Fragments in which the controller's numbers stand: they hold the time that passed.
+/// Fragments that contain the controller's numbers, which depend on the elapsed time.
 const REASONED: &[&str] = &["directive", "reason"];
 
 /// One question in its canonical form.
@@ -25,7 +25,7 @@ pub struct Canonical {
 }
 
 impl Canonical {
-    /// Of this question. `here` stands in where the question itself does not say where it is asked.
+    /// Creates the canonical form. `here` is used if the question itself does not say where it is asked.
     #[must_use]
     pub fn of(call: &ModelCall, here: Option<&Surroundings>) -> Option<Self> {
         let mut places = Places::of(surroundings(&call.brief).or(here))?;
@@ -42,7 +42,7 @@ impl Canonical {
                 FragmentKind::System => "system",
                 FragmentKind::Task => "task",
                 FragmentKind::Data => "data",
-                // What they are stands above.
+                // The tools are already included above.
                 FragmentKind::Tools => continue,
                 FragmentKind::Said => "said",
                 FragmentKind::Result => "result",
@@ -58,32 +58,32 @@ impl Canonical {
         Some(Canonical { text, places })
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The hash under which its answers are found.
+    /// Returns the hash by which its answers are found.
     #[must_use]
     pub fn hash(&self) -> String {
         hash(self.text.as_bytes())
     }
 
-    /// An answer to this question, as it is recorded.
+    /// Converts an answer to this question to its recorded form.
     #[must_use]
     pub fn hide(&self, reply: &Reply) -> Reply {
         changed(reply, &|text| self.places.hide_known(text))
     }
 
-    /// A recorded answer, as it answers this question.
+    /// Converts a recorded answer to an answer to this question.
     #[must_use]
     pub fn show(&self, reply: &Reply) -> Reply {
         changed(reply, &|text| self.places.show(text))
     }
 }
 
-/// Where a question is asked, if its brief says so.
+/// Returns where a question is asked, if its brief says so.
 #[must_use]
 pub fn surroundings(brief: &Brief) -> Option<&Surroundings> {
     match brief {
@@ -111,6 +111,6 @@ fn hash(bytes: &[u8]) -> String {
 }
 
 fn line(text: &mut String, head: &str, rest: &str) {
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _written = writeln!(text, "{head} {rest}");
 }

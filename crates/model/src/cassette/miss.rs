@@ -1,20 +1,20 @@
-//! What is said of a question that was not recorded: which one it is, and what the nearest recorded one says instead.
+//! Describes a question that was not recorded, and how the nearest recorded one differs.
 //!
-//! It quotes the first line that differs, and never where a model's own text stands: there it names the place.
+//! It quotes the first line that differs, except in a model's own text, of which it only names the place.
 
 use setpoint_protocol::record::Purpose;
 use setpoint_protocol::text::clip;
 
 use super::tape::{Exchange, Tape};
 
-/// Characters of a line that are shown.
+/// Most characters of a line that are shown.
 const LINE_CHARS_MAX: usize = 160;
-/// Data blocks that code wrote out of calls. All others hold what a model said.
+/// Data blocks that code writes from calls. All others may contain a model's words.
 const SHOWN_BLOCKS: &[&str] = &["result conversation", "data calls", "data probes of the whole"];
-/// Lines that are compared from either end; what differs further inside is as far away as it gets.
+/// Most lines that are compared from either end; differences further inside are ignored.
 const LINES_MAX: usize = 20_000;
 
-/// The reason of the failure.
+/// Returns the reason of the failure.
 pub(super) fn reason(tape: &Tape, asked: &str, purpose: Purpose, number: u64, recorded: usize) -> String {
     let name = purpose.name();
     let question = format!("the recording has no answer to question {number} of `{name}`");
@@ -22,7 +22,7 @@ pub(super) fn reason(tape: &Tape, asked: &str, purpose: Purpose, number: u64, re
         return format!("{question}: it was recorded {recorded} time(s), and each answer is given once");
     }
     let same_purpose = tape.exchanges().iter().filter(|exchange| exchange.purpose == purpose);
-    // The first of several that are as near: later ones of a conversation say all that it says.
+    // The first of several equally near ones: later ones of a conversation repeat it.
     let nearest = same_purpose.rev().max_by_key(|exchange| alike(asked, &exchange.asked));
     let cut = tape.notice().map(|notice| format!("; {notice}")).unwrap_or_default();
     match nearest {
@@ -31,7 +31,8 @@ pub(super) fn reason(tape: &Tape, asked: &str, purpose: Purpose, number: u64, re
     }
 }
 
-/// How many lines two questions have in common, from both ends, and how many characters of the first that differs.
+/// Returns how many lines two questions have in common, from both ends, and how many characters of the first line that
+/// differs.
 fn alike(asked: &str, recorded: &str) -> (usize, usize) {
     let same = |(a, b): &(&str, &str)| a == b;
     let front = asked.lines().zip(recorded.lines()).take(LINES_MAX).take_while(same).count();
@@ -70,7 +71,7 @@ fn difference(tape: &Tape, asked: &str, nearest: &Exchange) -> String {
     at
 }
 
-/// A line in one line, or that there is none.
+/// Formats a line on one line, or says that there is none.
 fn shown(line: Option<&str>) -> String {
     let Some(line) = line else { return "nothing more".to_owned() };
     let plain: String = line.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -1,16 +1,15 @@
-//! Cassettes: the traffic of models, recorded in one run and played back in another without any model.
+//! Cassettes: the traffic of models, recorded in one run and played back in another without a model.
 //!
-//! A [`Recorder`] stands before a model and writes every question with its answer to a tape; a [`Player`] answers from
-//! a tape. A question is found by the hash of its canonical form ([`canonical`]), which leaves out what differs from
-//! run to run; what was left out is put back into the answer, so that a tape made in one folder plays in another.
+//! A [`Recorder`] wraps a model and writes every question with its answer to a tape; a [`Player`] answers from a tape.
+//! A question is found by the hash of its canonical form ([`canonical`]), which excludes what differs between runs. The
+//! excluded values are put back into the answer, so that a tape recorded in one folder plays in another.
 //!
-//! What is never done: a secret that the writer knows is never written, in any encoding ([`setpoint_scrub`]); a
-//! recorded answer is never given twice, and none is given to another question than its own; a file that exists is
-//! never overwritten; an answer that was paid for is never lost because it could not be recorded; no error quotes an
-//! answer.
+//! Guarantees: a secret that the writer knows is never written, in any encoding ([`setpoint_scrub`]); a recorded answer
+//! is never given twice, nor to another question than its own; an existing file is never overwritten; a paid answer is
+//! never lost because it could not be recorded; no error quotes an answer.
 //!
-//! Reading order: [`canonical`] with `places` (what a question means), [`tape`] (the file), [`writer`], [`recorder`],
-//! [`player`] with `miss` (what is said where nothing was recorded).
+//! Reading order: [`canonical`] with `places` (the form of a question), [`tape`] (the file), [`writer`], [`recorder`],
+//! [`player`] with `miss` (the error for a question that was not recorded).
 
 pub mod canonical;
 mod miss;

@@ -1,7 +1,7 @@
-//! What differs between two runs of the same task, told apart from what a question means.
+//! Replaces what differs between two runs of the same task.
 //!
 //! Folders, the local time, ids, times and durations become placeholders: `{cwd}`, `{id:1}`, `{time:2}`, `{ms}`. Text
-//! that looks like a placeholder gets a `!` (`{!cwd}`), so that what is put back is never more than what was taken out.
+//! that looks like a placeholder gets a `!` (`{!cwd}`), so that nothing is put back that was not taken out.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 use setpoint_protocol::record::Surroundings;
 
-/// What every text is searched for, the surroundings' own values aside.
+/// Pattern of the replaced values, except those of the surroundings.
 const PATTERNS: &str = r"(?x)
     (?P<literal>\{!*(?:cwd|home|workspace|task|local_time|ms|number|(?:id|time):[0-9]+)\})
     |(?P<id>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)
@@ -21,10 +21,10 @@ const PATTERNS: &str = r"(?x)
         |\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\ (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +[0-9]{1,2}\ [0-9]{2}:[0-9]{2}:[0-9]{2}\ [A-Z]{3,5}\ [0-9]{4}\b
         |\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ [\ 0-9][0-9]\ [0-9]{2}:[0-9]{2}\b)";
 
-/// The controller's numbers, which hold the time that passed.
+/// Pattern of the controller's numbers, which depend on the elapsed time.
 const NUMBERS: &str = r"[+-]?\b[0-9]+\.[0-9]{3}\b";
 
-/// What was taken out of one question.
+/// The values taken out of one question.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     /// Values of the surroundings with their names, the longest first.
@@ -34,7 +34,7 @@ pub(super) struct Places {
     times: Vec<String>,
 }
 
-/// Two expressions that are ours and compile.
+/// The two constant expressions, compiled.
 struct Expressions {
     plain: Regex,
     numbers: Regex,
@@ -45,21 +45,21 @@ static EXPRESSIONS: LazyLock<Option<Expressions>> = LazyLock::new(|| {
 });
 
 impl Places {
-    /// Of a question with these surroundings. `None` cannot be: the expressions are ours.
+    /// Creates the places of a question with these surroundings. Never `None`, because the expressions are constant.
     pub(super) fn of(surroundings: Option<&Surroundings>) -> Option<Self> {
         let values = surroundings.map(values).unwrap_or_default();
         let plain = &EXPRESSIONS.as_ref()?.plain;
         let escaped: Vec<String> = values.iter().map(|(value, _)| regex::escape(value)).collect();
         let search = match escaped.as_slice() {
             [] => None,
-            // Too long for an expression, they are no folders that a tape has to play in.
+            // Values too long for an expression are not folders that a tape has to play in.
             values => Regex::new(&format!("(?P<value>{})|{PATTERNS}", values.join("|"))).ok(),
         };
         let search = search.unwrap_or_else(|| plain.clone());
         Some(Places { values, search, ids: Vec::new(), times: Vec::new() })
     }
 
-    /// A text of the question, with placeholders; what it holds is remembered.
+    /// Replaces values in a text of the question by placeholders, and remembers them.
     pub(super) fn hide(&mut self, text: &str) -> String {
         let Places { values, search, ids, times } = self;
         rewritten(text, search, |found, at| match Found::of(found, values, text, at)? {
@@ -73,7 +73,7 @@ impl Places {
                 });
                 Some((id.len(), format!("{{id:{}}}", number + 1)))
             }
-            // Each by itself: whether two are equal is chance.
+            // Each time gets its own number: it is chance whether two are equal.
             Found::Time(time) => {
                 times.push(time.to_owned());
                 Some((time.len(), format!("{{time:{}}}", times.len())))
@@ -82,7 +82,7 @@ impl Places {
         })
     }
 
-    /// Numbers of the controller, out of a text that gives its reasons.
+    /// Replaces the controller's numbers in a text that gives its reasons.
     pub(super) fn hide_numbers(text: &str) -> String {
         match EXPRESSIONS.as_ref() {
             Some(known) => known.numbers.replace_all(text, "{number}").into_owned(),
@@ -90,7 +90,7 @@ impl Places {
         }
     }
 
-    /// A text of the answer, with placeholders for what the question held; anything else stays.
+    /// Replaces values of the question in a text of the answer by placeholders; other text stays.
     pub(super) fn hide_known(&self, text: &str) -> String {
         let at_of = |list: &[String], wanted: &str| list.iter().position(|known| known == wanted);
         rewritten(text, &self.search, |found, at| match Found::of(found, &self.values, text, at)? {
@@ -102,7 +102,7 @@ impl Places {
         })
     }
 
-    /// A recorded text of the answer, with what this question holds in place of the placeholders.
+    /// Replaces the placeholders in a recorded text of the answer by this question's values.
     pub(super) fn show(&self, text: &str) -> String {
         rewritten(text, &self.search, |found, _| {
             let literal = found.name("literal")?.as_str();
@@ -124,7 +124,7 @@ impl Places {
     }
 }
 
-/// Every text in a JSON value, names of fields included, made anew.
+/// Changes every text in a JSON value, names of fields included.
 pub(super) fn in_value(value: &Value, change: &impl Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::String(change(text)),
@@ -136,7 +136,7 @@ pub(super) fn in_value(value: &Value, change: &impl Fn(&str) -> String) -> Value
     }
 }
 
-/// Something that is replaced.
+/// A match that is replaced.
 enum Found<'t> {
     Literal(&'t str),
     Value(&'t str, &'static str),
@@ -146,7 +146,7 @@ enum Found<'t> {
 }
 
 impl<'t> Found<'t> {
-    /// What was found at `at`; `None` where it is a part of something else.
+    /// Returns the match at `at`; `None` if it is a part of something else.
     fn of(found: &Captures<'t>, values: &'t [(String, &'static str)], text: &str, at: usize) -> Option<Self> {
         let named = |name: &str| found.name(name).map(|found| found.as_str());
         if let Some(literal) = named("literal") {
@@ -161,7 +161,7 @@ impl<'t> Found<'t> {
         if let Some(duration) = named("ms") {
             return Some(Found::Duration(duration));
         }
-        // The longest that ends where a name ends: one folder may begin like another.
+        // The longest value that ends at a boundary of names: one folder may be a prefix of another.
         let (before, rest) = text.split_at_checked(at)?;
         let stands =
             |value: &str| rest.strip_prefix(value).is_some_and(|after| is_whole(before, value, after));
@@ -169,7 +169,7 @@ impl<'t> Found<'t> {
     }
 }
 
-/// Whether a value stands there by itself, and not within a longer path.
+/// Returns whether a value is complete, and not a part of a longer path.
 fn is_whole(before: &str, value: &str, after: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let mut next = after.chars();
@@ -187,7 +187,7 @@ fn is_whole(before: &str, value: &str, after: &str) -> bool {
     !continues && !follows
 }
 
-/// The values that are replaced. The root of all folders is none: it begins every path.
+/// Returns the values that are replaced. Excludes the root folder, with which every path begins.
 fn values(place: &Surroundings) -> Vec<(String, &'static str)> {
     let task = place.workspace.rsplit('/').next().unwrap_or_default();
     let is_minted = task
@@ -211,7 +211,7 @@ fn values(place: &Surroundings) -> Vec<(String, &'static str)> {
     values
 }
 
-/// A text that looks like a placeholder, told apart from one.
+/// Marks a text that looks like a placeholder.
 fn marked(literal: &str) -> String {
     literal.replacen('{', "{!", 1)
 }
@@ -221,8 +221,8 @@ fn nth<'l>(list: &'l [String], number: &str) -> Option<&'l str> {
     list.get(at).map(String::as_str)
 }
 
-/// `text` with everything that `search` finds replaced by what `each` makes of it: the bytes that are replaced, and
-/// what with. Where it makes nothing, the search goes on behind the first character.
+/// Replaces what `search` finds by the result of `each`: a number of bytes and their replacement. If `each` returns
+/// `None`, the search continues after the first character.
 fn rewritten<'t>(
     text: &'t str,
     search: &Regex,

@@ -14,7 +14,7 @@ use super::tape::{Answer, Taken, Tape};
 use crate::model::{Model, ModelError};
 use crate::progress::Progress;
 
-/// Answers from a tape. What was not recorded is not answered.
+/// Answers from a tape. A question that was not recorded fails.
 pub struct Player {
     tape: Arc<Tape>,
     card: ModelCard,
@@ -22,14 +22,14 @@ pub struct Player {
 }
 
 impl Player {
-    /// From this tape, under this name. Several players may share a tape.
+    /// Creates a player of this tape, with this name. Several players may share a tape.
     #[must_use]
     pub fn new(tape: Arc<Tape>, name: impl Into<String>) -> Self {
         Player { tape, card: ModelCard::named(&name.into()), here: Here::default() }
     }
 
-    /// Answers for a model that was recorded, asked as that one was, prices and all. Its name says what it is, so that
-    /// nobody takes it for the model.
+    /// Creates a player in place of a recorded model, with that model's window, prices and other data. Its name marks
+    /// it as a recording.
     #[must_use]
     pub fn of_card(tape: Arc<Tape>, card: &ModelCard) -> Self {
         let name = format!("recording of {}", card.name);
@@ -74,7 +74,7 @@ impl Model for Player {
     }
 }
 
-/// Asking again would not mend it.
+/// Creates a failure that a retry would not help.
 fn unable(reason: String) -> ModelFailure {
     let hint = "record the run anew, with the same goal, configuration and program".to_owned();
     ModelFailure { kind: ModelFailureKind::Unable, reason, hints: vec![hint] }

@@ -21,7 +21,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Before this model, onto this tape.
+    /// Wraps this model, recording to this tape.
     #[must_use]
     pub fn new(inner: Arc<dyn Model>, tape: Arc<TapeWriter>) -> Self {
         Recorder { inner, tape, here: Here::default() }
@@ -55,12 +55,12 @@ impl Model for Recorder {
     }
 }
 
-/// Where questions were asked last: some of them do not say so themselves.
+/// Where the last question was asked, for questions that do not say so themselves.
 #[derive(Debug, Default)]
 pub(super) struct Here(Mutex<Option<Arc<Surroundings>>>);
 
 impl Here {
-    /// The canonical form of a question, which may be the first to say where it is asked.
+    /// Returns the canonical form of a question, and remembers where it is asked.
     pub(super) fn canonical(&self, call: &ModelCall) -> Option<Canonical> {
         let said = surroundings(&call.brief);
         let here = {

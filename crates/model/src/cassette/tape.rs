@@ -1,7 +1,7 @@
-//! The file: a head, then one line of JSON an exchange.
+//! The file of a tape: a head, then one line of JSON per exchange.
 //!
-//! A tape is data of others once it lies on a disk: every size is bounded, and a line that cannot be read is named by
-//! its number and never quoted.
+//! A tape on disk is untrusted data: every size is limited, and a line that cannot be read is named by its number and
+//! never quoted.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -16,21 +16,21 @@ use setpoint_protocol::record::{ModelFailure, Purpose, Reply};
 
 use crate::model::ModelError;
 
-/// Bytes of a tape at most.
+/// Largest tape, in bytes.
 pub const TAPE_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// Bytes of one line at most: the longest prompt and the longest answer, escaped.
+/// Longest line in bytes: the longest prompt and the longest answer, escaped.
 pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Exchanges of a tape at most.
+/// Most exchanges of a tape.
 pub const EXCHANGES_MAX: usize = 100_000;
-/// The version of the form that is written.
+/// Version of the written format.
 pub const VERSION: u32 = 1;
-/// What a tape says that it is.
+/// Name of the format in a tape's head.
 const FORMAT: &str = "setpoint cassette";
 
 /// Why a tape cannot be written or played.
 #[derive(Debug, thiserror::Error)]
 pub enum TapeError {
-    /// There is a file already.
+    /// The file exists already.
     #[error(
         "record to {path}: it exists, and what was recorded is never overwritten; name another file, or remove it"
     )]
@@ -38,12 +38,12 @@ pub enum TapeError {
         /// The file.
         path: PathBuf,
     },
-    /// The file cannot be made or written.
+    /// The file cannot be created or written.
     #[error("record to {path}")]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
@@ -52,17 +52,17 @@ pub enum TapeError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// It is something else than a tape.
+    /// The file is not a tape.
     #[error("play {path}: it is no recording of models")]
     NoTape {
         /// The file.
         path: PathBuf,
     },
-    /// A newer program wrote it.
+    /// A newer program wrote the tape.
     #[error(
         "play {path}: it is of version {found}, and this program reads up to {VERSION}; record it anew, or use the newer program"
     )]
@@ -72,14 +72,14 @@ pub enum TapeError {
         /// Its version.
         found: u32,
     },
-    /// A line that is no exchange.
+    /// A line is not an exchange.
     #[error("play {path}: line {line} is no recorded exchange (column {column})")]
     Line {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// Where in it.
+        /// Column in the line.
         column: usize,
     },
     /// An exchange of more than [`LINE_BYTES_MAX`].
@@ -87,7 +87,7 @@ pub enum TapeError {
     LineTooLong {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
+        /// Number of the line, from 1.
         line: usize,
     },
     /// More than [`TAPE_BYTES_MAX`] or [`EXCHANGES_MAX`].
@@ -98,7 +98,7 @@ pub enum TapeError {
         /// The file.
         path: PathBuf,
     },
-    /// A question that has no canonical form, or an exchange that is none without its secrets.
+    /// The prompt cannot be canonicalised, or redaction leaves no valid exchange to record.
     #[error("record an exchange to {path} as it was")]
     Unwritable {
         /// The file.
@@ -111,17 +111,17 @@ pub enum TapeError {
 pub struct Head {
     format: String,
     version: u32,
-    /// When it was recorded.
+    /// Time of the recording.
     pub recorded: Timestamp,
-    /// By which program, such as `setpoint 0.1.0`.
+    /// Program that recorded it, such as `setpoint 0.1.0`.
     pub by: String,
-    /// The models that were recorded: questions are cut to their windows, so whoever plays them must know these.
+    /// The recorded models: questions are cut to their windows, so a player needs this data.
     #[serde(default)]
     pub models: Models,
 }
 
 impl Head {
-    /// Of a tape that is recorded now.
+    /// Creates the head of a tape that is recorded now.
     #[must_use]
     pub fn new(recorded: Timestamp, by: impl Into<String>) -> Self {
         Head {
@@ -133,46 +133,46 @@ impl Head {
         }
     }
 
-    /// The same, of these models.
+    /// Sets the models.
     #[must_use]
     pub fn of_models(self, models: Models) -> Self {
         Head { models, ..self }
     }
 }
 
-/// One question and its answer.
+/// A question with its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
     /// The hash of the canonical form.
     pub request: String,
-    /// What it was for.
+    /// Purpose of the question.
     pub purpose: Purpose,
     /// The name of the model that answered.
     pub model: String,
-    /// The canonical form itself, so that a question that was not recorded can be held against it.
+    /// The canonical form, to compare with a question that was not recorded.
     pub asked: String,
     /// The answer, with placeholders.
     pub answer: Answer,
 }
 
-/// What came of a question.
+/// The outcome of a question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// It was answered.
+    /// The model answered.
     Reply(Reply),
-    /// It was not.
+    /// The model failed.
     Failed {
-        /// Why.
+        /// The failure.
         failure: ModelFailure,
-        /// After how many milliseconds it might be asked again.
+        /// Milliseconds after which a retry is possible; `None` if it is not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again_after_ms: Option<u64>,
     },
 }
 
 impl Answer {
-    /// A failure as it is recorded.
+    /// Converts a failure to its recorded form.
     #[must_use]
     pub fn failed(error: &ModelError) -> Self {
         let millis = |wait: Duration| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
@@ -180,7 +180,7 @@ impl Answer {
     }
 }
 
-/// A loaded tape. Every answer is given once.
+/// A loaded tape. Each answer is given once.
 #[derive(Debug)]
 pub struct Tape {
     path: PathBuf,
@@ -190,23 +190,23 @@ pub struct Tape {
     state: Mutex<State>,
 }
 
-/// How far it was played.
+/// The state of a player.
 #[derive(Debug, Default)]
 struct State {
-    /// Exchanges that were not given yet, by the hash of their question.
+    /// Exchanges that were not played yet, by the hash of their question.
     left: BTreeMap<String, VecDeque<usize>>,
-    /// Questions so far, by purpose.
+    /// Number of questions so far, by purpose.
     asked: BTreeMap<&'static str, u64>,
 }
 
-/// What a tape has for a question.
+/// The result of looking up a question.
 #[derive(Debug)]
 pub(super) enum Taken<'t> {
-    /// The next answer to it.
+    /// The next answer.
     Answer(&'t Answer),
-    /// Nothing.
+    /// There is no answer.
     Miss {
-        /// Which question of its purpose it was, from 1.
+        /// Number of the question among those of its purpose, from 1.
         number: u64,
         /// How often exactly this question was recorded.
         recorded: usize,
@@ -217,14 +217,14 @@ impl Tape {
     /// Reads a tape.
     ///
     /// # Errors
-    /// What keeps it from being played, named with file and line. A last line that breaks off is none of it.
+    /// When it cannot be played; the error names file and line. A truncated last line is no error.
     pub fn read(path: &Path) -> Result<Self, TapeError> {
         let failed = |source| TapeError::Read { path: path.to_owned(), source };
         let bytes = named::read(path, TAPE_BYTES_MAX).map_err(failed)?;
         Self::of(path, &bytes)
     }
 
-    /// A tape out of its bytes; `path` is what errors name.
+    /// Parses a tape; `path` is the name used in errors.
     ///
     /// # Errors
     /// As [`Tape::read`].
@@ -266,38 +266,38 @@ impl Tape {
         Ok(Tape { path: path.to_owned(), head, cut_line, exchanges, state })
     }
 
-    /// The file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its first line.
+    /// Returns the head.
     #[must_use]
     pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// What is recorded.
+    /// Returns the recorded exchanges.
     #[must_use]
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 
-    /// What a person should know before it is played: where it breaks off.
+    /// Returns a notice for a person before playing: where the tape is truncated.
     #[must_use]
     pub fn notice(&self) -> Option<String> {
         let line = self.cut_line?;
         Some(format!("{} breaks off in line {line}; it is played up to there", self.path.display()))
     }
 
-    /// Answers that were not given yet.
+    /// Returns the number of answers not given yet.
     #[must_use]
     pub fn left(&self) -> usize {
         self.state().left.values().map(VecDeque::len).sum()
     }
 
-    /// The next answer to the question with this hash.
+    /// Takes the next answer to the question with this hash.
     pub(super) fn take(&self, request: &str, purpose: Purpose) -> Taken<'_> {
         let mut state = self.state();
         let asked = state.asked.entry(purpose.name()).or_default();

@@ -1,4 +1,4 @@
-//! Questions recorded and played back, without an organisation around them.
+//! Recording and playing back questions, without an organisation.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ fn place(root: &str, minute: u32) -> Surroundings {
     }
 }
 
-/// A question of R4b's kind, which holds where and when it is asked.
+/// Creates a question of R4b's kind, which contains where and when it is asked.
 fn question(text: &str, place: &Surroundings) -> ModelCall {
     let brief = MergeBrief {
         words: String::new(),
@@ -77,7 +77,7 @@ fn perceive(text: &str) -> ModelCall {
     ModelCall { brief: Brief::Perceive(Box::new(brief)), prompt, schema: None, limits }
 }
 
-/// Says these one after the other, and nothing afterwards.
+/// A model that gives these answers in order, and then fails.
 struct Says {
     replies: Vec<Result<Reply, ModelError>>,
     asked: AtomicUsize,
@@ -113,7 +113,7 @@ fn writer(dir: &Path, secrets: &[&str]) -> Arc<TapeWriter> {
     Arc::new(TapeWriter::create(&dir.join("tape.jsonl"), &head(), &secrets).unwrap())
 }
 
-/// Records these questions with these answers; the tape's text.
+/// Records these questions with these answers; returns the tape's text.
 async fn record(dir: &Path, asked: Vec<(ModelCall, Result<Reply, ModelError>)>) -> String {
     let (calls, replies): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
     let tape = writer(dir, &[]);
@@ -187,7 +187,7 @@ async fn an_answer_is_played_where_and_when_it_was_not_recorded() {
 }
 
 #[test]
-fn the_canonical_form_holds_what_is_meant_and_nothing_else() {
+fn the_canonical_form_excludes_what_differs_between_runs() {
     let here = place("/srv/ada", 5);
     let text = format!(
         "{0} {0}/a.txt {0}.bak {0}s /mnt{0} file://{0} /srv/ada /srv/adam ~/x\ncount-0000000000000005 took 17 ms",
@@ -213,7 +213,7 @@ fn the_canonical_form_holds_what_is_meant_and_nothing_else() {
 }
 
 #[test]
-fn no_text_of_a_fragment_passes_for_the_head_of_another() {
+fn a_fragment_cannot_imitate_the_head_of_another() {
     let here = place("/srv/ada", 5);
     let canonical = Canonical::of(&question("a\ndata pieces\nb", &here), None).unwrap();
     assert_eq!(canonical.text().matches("\ndata pieces\n").count(), 1);
@@ -245,7 +245,7 @@ fn times_that_programs_print_do_not_count() {
     ] {
         assert_eq!(asked(one), asked(other), "{one}");
     }
-    // What is no time of a run counts.
+    // Other numbers, which are not times of a run, count.
     for (one, other) in [
         ("wait 0.5s", "wait 0.6s"),
         ("a.txt of Jan  2  2024", "a.txt of Jan  3  2024"),
@@ -286,7 +286,7 @@ async fn each_answer_is_given_once_and_in_its_order() {
 }
 
 #[tokio::test]
-async fn a_miss_names_the_question_and_the_nearest_and_quotes_no_answer() {
+async fn a_miss_names_the_nearest_question_and_quotes_no_answer() {
     let dir = tempfile::tempdir().unwrap();
     let here = place("/srv/ada", 5);
     let recorded = record(
@@ -317,7 +317,7 @@ async fn a_miss_names_the_question_and_the_nearest_and_quotes_no_answer() {
 }
 
 #[tokio::test]
-async fn a_secret_is_written_nowhere() {
+async fn secrets_are_never_written() {
     let dir = tempfile::tempdir().unwrap();
     let secret = "sk-live-0123456789\"abcdef";
     let tape = writer(dir.path(), &[secret]);
@@ -337,7 +337,7 @@ async fn a_secret_is_written_nowhere() {
     let text = std::fs::read_to_string(tape.path()).unwrap();
     assert!(!text.contains("0123456789"), "{text}");
     assert_eq!(text.matches("{secret}").count(), 6, "{text}");
-    // The question holds the secret, the tape does not, and still they find each other.
+    // The question contains the secret and the tape does not, but the hash still matches.
     assert!(ask(&player(&text), &call).await.unwrap().starts_with("{secret} "));
 }
 
@@ -356,7 +356,7 @@ fn a_file_is_its_owners_alone_and_never_overwritten() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_recorded_is_answered_all_the_same_and_ends_the_recording() {
+async fn a_failed_recording_ends_but_still_returns_the_answer() {
     let dir = tempfile::tempdir().unwrap();
     let tape = writer(dir.path(), &[]);
     let long = "x".repeat(LINE_BYTES_MAX);
@@ -385,7 +385,7 @@ async fn a_tape_that_breaks_off_is_played_up_to_there() {
         let miss = ask(&player, &perceive("b")).await.unwrap_err();
         assert!(miss.ends_with("; tape.jsonl breaks off in line 3; it is played up to there"), "{miss}");
     }
-    // Only its line's end is missing.
+    // Only the last line end is missing.
     let whole = tape(text.trim_end());
     assert_eq!((whole.notice(), whole.left()), (None, 2));
 }
@@ -442,7 +442,7 @@ async fn hostile_tapes_are_refused_by_line_and_not_quoted() {
 }
 
 #[tokio::test]
-async fn more_than_a_tape_holds_is_refused() {
+async fn tapes_over_the_limits_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let text = record(dir.path(), vec![(perceive("a"), said("to a"))]).await;
     let (first, line) = text.split_once('\n').unwrap();
@@ -451,7 +451,7 @@ async fn more_than_a_tape_holds_is_refused() {
     assert!(matches!(error, TapeError::Full { .. }), "{error}");
 }
 
-/// Text rich in what is replaced.
+/// Generates text with many values that are replaced.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "/srv/ada",
@@ -483,7 +483,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// What was taken out of an answer is what is put back, whatever the question held.
+    /// Showing a hidden answer restores it, whatever the question contained.
     #[test]
     fn what_is_hidden_is_shown_again(question in text(), answer in text()) {
         let here = place("/srv/ada", 5);
@@ -492,7 +492,7 @@ proptest! {
         prop_assert_eq!(places.show(&places.hide_known(&answer)), answer);
     }
 
-    /// Two runs that differ only in where and when they are ask the same.
+    /// Two runs that differ only in where and when they are ask the same question.
     #[test]
     fn a_question_is_the_same_wherever_it_is_asked(pieces in prop::collection::vec(0..6_usize, 0..12)) {
         let asked = |place: &Surroundings, id: &str, time: &str| {

@@ -1,7 +1,7 @@
-//! Writing a tape, line by line.
+//! Writes a tape, line by line.
 //!
-//! The first thing that cannot be written ends the recording and is kept for whoever asks ([`TapeWriter::trouble`]):
-//! an answer that was paid for is worth more than its recording. Nothing is taken back, and no file is overwritten.
+//! The first failure ends the recording and is kept ([`TapeWriter::trouble`]): the answer, which was paid for, is
+//! returned anyway. Written lines stay, and no file is overwritten.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -14,7 +14,7 @@ use secrecy::SecretString;
 use super::tape::{EXCHANGES_MAX, Exchange, Head, LINE_BYTES_MAX, TAPE_BYTES_MAX, TapeError};
 use setpoint_scrub::Scrub;
 
-/// A tape that is being recorded. All recorders of a run share one.
+/// A tape that is being recorded. All recorders of a run share it.
 #[derive(Debug)]
 pub struct TapeWriter {
     path: PathBuf,
@@ -31,11 +31,11 @@ struct State {
 }
 
 impl TapeWriter {
-    /// Makes the file, which only its owner can read, and writes its head. `secrets` are never written, but for those
-    /// that are too short to be any ([`setpoint_scrub::SECRET_BYTES_MIN`]).
+    /// Creates the file, readable only by its owner, and writes its head. Never writes `secrets`, except those too
+    /// short to be secrets ([`setpoint_scrub::SECRET_BYTES_MIN`]).
     ///
     /// # Errors
-    /// When there is a file already, or none can be made.
+    /// When the file exists, or cannot be created.
     pub fn create(path: &Path, head: &Head, secrets: &[SecretString]) -> Result<Self, TapeError> {
         let failed = |source: std::io::Error| match source.kind() {
             ErrorKind::AlreadyExists => TapeError::Exists { path: path.to_owned() },
@@ -52,25 +52,25 @@ impl TapeWriter {
         Ok(writer)
     }
 
-    /// The file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What ended the recording before its time, if anything did.
+    /// Returns what ended the recording early, if anything did.
     #[must_use]
     pub fn trouble(&self) -> Option<Arc<TapeError>> {
         self.state().trouble.clone()
     }
 
-    /// Exchanges that were written.
+    /// Returns the number of written exchanges.
     #[must_use]
     pub fn exchanges(&self) -> usize {
         self.state().exchanges
     }
 
-    /// Writes one exchange, unless the recording has ended. `None` is one that could not be put into its form.
+    /// Writes one exchange, unless the recording has ended. `None` stands for one that could not be converted.
     pub(super) fn write(&self, exchange: Option<&Exchange>) {
         let mut state = self.state();
         if state.trouble.is_some() {
@@ -82,7 +82,7 @@ impl TapeWriter {
         }
     }
 
-    /// The line, without secrets, if it still is the exchange that it was.
+    /// Returns the line without secrets, if it still parses as an exchange.
     fn line(&self, state: &State, exchange: Option<&Exchange>) -> Result<String, TapeError> {
         let unwritable = || TapeError::Unwritable { path: self.path.clone() };
         if state.exchanges >= EXCHANGES_MAX {
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// The trouble of a writer that got so far, after one more exchange.
+    /// Returns what would be wrong with a tape of this size after one more exchange.
     fn trouble(bytes: u64, exchanges: usize, exchange: Option<&Exchange>) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_tape_takes_nothing_more() {
+    fn a_full_tape_accepts_no_further_exchange() {
         let full = "hold all of PATH: a recording has at most 268435456 bytes and 100000 exchanges";
         let exchange = exchange();
         assert_eq!(trouble(0, 0, Some(&exchange)), None);

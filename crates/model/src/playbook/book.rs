@@ -1,4 +1,4 @@
-//! A playbook as it is used: read, checked, with every template parsed.
+//! A parsed and checked playbook, with every template parsed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +8,12 @@ use super::error::Offset;
 use super::goal::{Param, Pattern};
 use super::template::{TextTemplate, ValueTemplate};
 
-/// Where a playbook comes from.
+/// The origin of a playbook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Part of the program.
     BuiltIn,
-    /// A file of the user's.
+    /// A user's file.
     File(String),
 }
 
@@ -23,10 +23,10 @@ pub(crate) struct Book {
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) description: String,
-    /// How a goal was read, in one sentence.
+    /// Sentence that says how a goal was understood.
     pub(crate) reads: Option<TextTemplate>,
     pub(crate) origin: Origin,
-    /// The file's text.
+    /// Text of the file.
     pub(crate) source: String,
     pub(crate) examples: Vec<Placed<String>>,
     pub(crate) patterns: Vec<Pattern>,
@@ -35,11 +35,11 @@ pub(crate) struct Book {
     /// Criteria of the whole task, by name.
     pub(crate) task_criteria: Vec<String>,
     pub(crate) approaches: Vec<ApproachForm>,
-    /// What a person could try when it does not work.
+    /// What a person could try after a failure.
     pub(crate) next_moves: Vec<TextTemplate>,
 }
 
-/// Something with its place in the file.
+/// A value with its position in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed<T> {
     pub(crate) at: Offset,
@@ -51,48 +51,48 @@ pub(crate) struct Placed<T> {
 pub(crate) struct CriterionForm {
     pub(crate) at: Offset,
     pub(crate) text: TextTemplate,
-    /// Filled in, it has the form of `setpoint_protocol::predicate::Check`.
+    /// After filling in, has the form of `setpoint_protocol::predicate::Check`.
     pub(crate) check: ValueTemplate,
-    /// For a probe that is a shell command: the programs that it runs.
+    /// For a shell probe: the programs that it runs.
     pub(crate) programs: BTreeSet<String>,
-    /// The same: its author vouches that it only reads.
+    /// For a shell probe: its author states that it only reads.
     pub(crate) only_reads: bool,
 }
 
-/// One way to the goal.
+/// One approach to the goal.
 #[derive(Clone, Debug)]
 pub(crate) struct ApproachForm {
     pub(crate) at: Offset,
     pub(crate) name: String,
-    /// What it can do and what it cannot.
+    /// What it can and cannot do.
     pub(crate) note: String,
-    /// It is meant only for goals whose parameters have these values.
+    /// Applies only to goals whose parameters have these values.
     pub(crate) when: BTreeMap<String, String>,
     pub(crate) steps: Vec<StepForm>,
     pub(crate) variants: Vec<VariantForm>,
-    /// After which directive what comes next, by name: variants of this approach, or other approaches.
+    /// What follows after each directive, by name: variants of this approach, or other approaches.
     pub(crate) next: BTreeMap<ActionState, Vec<String>>,
-    /// Whose outputs make up the result, by place from 1; none means all.
+    /// Steps whose outputs form the result, by position from 1; empty for all.
     pub(crate) result: Vec<u32>,
 }
 
-/// The same approach with other values.
+/// A variant of an approach, with other values.
 #[derive(Clone, Debug)]
 pub(crate) struct VariantForm {
     pub(crate) at: Offset,
     pub(crate) name: String,
-    /// What is different, in a few words; it goes into the sub-tasks' intents.
+    /// What is different, in a few words that are added to the sub-tasks' intents.
     pub(crate) note: TextTemplate,
     pub(crate) set: BTreeMap<String, ValueTemplate>,
 }
 
-/// One sub-task.
+/// A sub-task.
 #[derive(Clone, Debug)]
 pub(crate) struct StepForm {
     pub(crate) at: Offset,
     pub(crate) intent: TextTemplate,
     pub(crate) sequence: Option<i64>,
-    /// Earlier steps whose outputs it gets to see, by place from 1.
+    /// Earlier steps whose outputs it receives, by position from 1.
     pub(crate) inputs: Vec<u32>,
     /// Criteria by name.
     pub(crate) criteria: Vec<String>,
@@ -101,7 +101,7 @@ pub(crate) struct StepForm {
     pub(crate) on_error: OnError,
 }
 
-/// One tool call.
+/// A tool call.
 #[derive(Clone, Debug)]
 pub(crate) struct CallForm {
     pub(crate) at: Offset,
@@ -109,24 +109,24 @@ pub(crate) struct CallForm {
     pub(crate) input: ValueTemplate,
     /// For the shell: the programs that the command runs.
     pub(crate) programs: BTreeSet<String>,
-    /// The same: its author vouches that it only reads.
+    /// For the shell: its author states that it only reads.
     pub(crate) only_reads: bool,
 }
 
-/// What follows a call that failed.
+/// What follows after a failed call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum OnError {
-    /// The sub-task is given up, with what the call said.
+    /// Ends the sub-task with the call's message.
     #[default]
     GiveUp,
-    /// No further call; the answer is made of what there is, and the checks say what it is worth.
+    /// Makes no further call and answers with the results so far, which the checks judge.
     Answer,
-    /// The next call all the same.
+    /// Makes the next call.
     Continue,
 }
 
 impl CriterionForm {
-    /// The tool and the input of its probe, when it is one.
+    /// Returns tool and input of the probe, if there is one.
     pub(crate) fn probe(&self) -> Option<(&str, &ValueTemplate)> {
         let probe = self.check.get("on")?.get("probe")?;
         Some((probe.get("tool")?.literal()?, probe.get("input")?))

@@ -13,32 +13,32 @@ use super::{execute, judge, merge, perceive, plan, report};
 use crate::model::{Model, ModelError};
 use crate::progress::Progress;
 
-/// The name by which the embedded brain is chosen.
+/// Name of the embedded brain.
 pub const PLAYBOOK_MODEL: &str = "playbook";
 
-/// Answers from playbooks. The same question gets the same answer, always, and costs no tokens.
+/// Answers from playbooks. The same question always gets the same answer, and costs no tokens.
 #[derive(Clone, Debug)]
 pub struct Playbook {
     library: Arc<Library>,
 }
 
 impl Playbook {
-    /// A brain that knows these playbooks.
+    /// Creates a brain with these playbooks.
     #[must_use]
     pub fn new(library: Arc<Library>) -> Self {
         Playbook { library }
     }
 
-    /// What it knows.
+    /// Returns its playbooks.
     #[must_use]
     pub fn library(&self) -> &Library {
         &self.library
     }
 
-    /// Answers one question. [`Model::answer`] is this and nothing more: there is nothing to wait for.
+    /// Answers one question without waiting. [`Model::answer`] only calls this.
     ///
     /// # Errors
-    /// When no playbook knows the goal, or none of its approaches is left.
+    /// When no playbook matches the goal, or none of its approaches is left.
     pub fn reply(&self, brief: &Brief) -> Result<Reply, ModelFailure> {
         match brief {
             Brief::Perceive(brief) => said(&perceive::perceive(&self.library, brief)),
@@ -50,7 +50,7 @@ impl Playbook {
             },
             Brief::Judge(brief) => said(&judge::judge(brief)),
             Brief::Merge(brief) => said(&merge::merge(&self.library, brief)),
-            // What a template says it could only say again.
+            // Its answer could only repeat the template.
             Brief::Distil(_) | Brief::Reflect(_) => Err(ModelFailure {
                 kind: ModelFailureKind::Refused,
                 reason: "the embedded brain has no words of its own".to_owned(),
@@ -79,7 +79,7 @@ impl Model for Playbook {
     }
 }
 
-/// A draft as the text that a language model would have written.
+/// Returns a draft as the text that a language model would have written.
 fn said(draft: &impl Serialize) -> Result<Reply, ModelFailure> {
     match serde_json::to_string(draft) {
         Ok(text) => Ok(reply(Part::Text(text))),

@@ -1,4 +1,4 @@
-//! The playbooks that are part of the program, one line a file of `playbooks/`.
+//! The built-in playbooks, one line per file of `playbooks/`.
 
 macro_rules! sources {
     ($($name:literal),* $(,)?) => {

@@ -1,4 +1,4 @@
-//! What can be said about playbooks before they are used, against a tool catalogue: for `setpoint playbooks check`.
+//! Checks playbooks against a tool catalogue before they are used, for `setpoint playbooks check`.
 
 use std::fmt;
 use std::path::Path;
@@ -12,14 +12,14 @@ use super::library::{Library, read_file};
 use super::read::verify;
 use super::template::ValueTemplate;
 
-/// Something wrong with a playbook.
+/// A problem of a playbook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file.
     pub file: String,
-    /// The line, from 1; 0 when it is about the whole file.
+    /// Number of the line, from 1; 0 for the whole file.
     pub line: usize,
-    /// The column in characters, from 1; 0 when it is about the whole file.
+    /// Column in characters, from 1; 0 for the whole file.
     pub column: usize,
     /// What is wrong.
     pub reason: String,
@@ -36,7 +36,7 @@ impl fmt::Display for Problem {
 }
 
 impl Library {
-    /// Everything wrong with one playbook, or with all of them and with the files that are broken.
+    /// Returns the problems of one playbook, or of all of them and of files that cannot be read.
     #[must_use]
     pub fn check(&self, which: Option<&str>, tools: &[ToolSpec]) -> Vec<Problem> {
         let mut problems: Vec<Problem> = match which {
@@ -49,7 +49,7 @@ impl Library {
         problems
     }
 
-    /// Everything wrong with a file, as if it were in the user's directory.
+    /// Returns the problems of a file, as if it were in the user's directory.
     #[must_use]
     pub fn check_file(&self, path: &Path, tools: &[ToolSpec]) -> Vec<Problem> {
         match read_file(path) {
@@ -99,7 +99,7 @@ impl Found<'_> {
     }
 }
 
-/// Whether the tool is there and takes what it is given.
+/// Checks that the tool exists and accepts its input.
 fn check_call(found: &mut Found<'_>, at: Offset, tool: &str, input: &ValueTemplate, tools: &[ToolSpec]) {
     let Some(spec) = tools.iter().find(|spec| spec.name == tool) else {
         return found.add(at, format!("there is no tool {tool}"));

@@ -1,4 +1,4 @@
-//! What can be wrong with a playbook file, and where.
+//! Errors in playbook files, with their positions.
 
 use std::fmt;
 
@@ -11,28 +11,28 @@ use super::template::TemplateError;
 /// Why a playbook cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaybookError {
-    /// The file, or the directory it would be in, cannot be read.
+    /// The file or its directory cannot be read.
     #[error("read it")]
     Io(#[source] std::io::Error),
-    /// Larger than [`PLAYBOOK_BYTES_MAX`].
+    /// The file is larger than [`PLAYBOOK_BYTES_MAX`].
     #[error("read it: more than {PLAYBOOK_BYTES_MAX} bytes")]
     TooLarge,
-    /// One file too many in the directory.
+    /// The directory has too many files.
     #[error("read it: the directory holds more than {PLAYBOOK_FILES_MAX} playbooks")]
     TooManyFiles,
-    /// Not UTF-8.
+    /// The file is not UTF-8.
     #[error("read it as UTF-8")]
     NotUtf8,
-    /// Not TOML.
+    /// The file is not TOML.
     #[error("read it as TOML: {0}")]
     Toml(String),
-    /// A key that has to be there and is not.
+    /// A required key is missing.
     #[error("find `{0}`")]
     Missing(String),
-    /// A key that nothing reads: a typing mistake, most likely.
+    /// A key is not known: most likely a typo.
     #[error("understand the key `{0}`")]
     UnknownKey(String),
-    /// A value of another type.
+    /// A value has another type.
     #[error("read `{key}`: expected {expected}, found {found}")]
     Type {
         /// The key.
@@ -42,15 +42,15 @@ pub enum PlaybookError {
         /// What it is.
         found: &'static str,
     },
-    /// A value that is not allowed there.
+    /// A value is not allowed there.
     #[error("read `{key}`: {reason}")]
     Value {
         /// The key.
         key: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// More entries or characters than the limit of that name.
+    /// There are more entries or characters than a limit allows.
     #[error("read `{key}`: more than {max} ({limit})")]
     Limit {
         /// The key.
@@ -60,57 +60,57 @@ pub enum PlaybookError {
         /// The limit's name.
         limit: &'static str,
     },
-    /// A goal pattern.
+    /// A goal pattern is invalid.
     #[error("read a goal pattern")]
     Pattern(#[source] PatternError),
-    /// A text with placeholders.
+    /// A template is invalid.
     #[error("read a template")]
     Template(#[source] TemplateError),
-    /// Something is named that is not there.
+    /// A name refers to nothing.
     #[error("find the {kind} `{name}`")]
     Unknown {
-        /// What kind of thing.
+        /// Kind of the named thing.
         kind: &'static str,
         /// Its name.
         name: String,
     },
-    /// An example that the playbook's own patterns do not match.
+    /// An example does not match the playbook's own patterns.
     #[error("match the example {0:?}")]
     Example(String),
-    /// A check that has not the form of one once it is filled in.
+    /// A check does not have the form of one after it is filled in.
     #[error("read the check of `{criterion}`: {reason}")]
     Check {
         /// The criterion.
         criterion: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A predicate that can never be evaluated.
+    /// A predicate can never be evaluated.
     #[error("use the check of `{criterion}`")]
     Predicate {
         /// The criterion.
         criterion: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: PredicateError,
     },
-    /// A check that any run passes.
+    /// A check passes for any run.
     #[error("find anything in the check of `{0}` that a bad result would not pass")]
     SaysNothing(String),
-    /// A shell command into which a word of the goal would go unquoted.
+    /// A word of the goal would be inserted unquoted into a shell command.
     #[error("accept a shell command: {0}")]
     Unquoted(String),
 }
 
 impl PlaybookError {
-    /// What is wrong, with the whole chain of reasons, on one line.
+    /// Returns what is wrong, with the chain of causes, on one line.
     #[must_use]
     pub fn reason(&self) -> String {
         format!("failed to {}", chain(self))
     }
 }
 
-/// An error with its sources, in one line.
+/// Returns an error with its causes, on one line.
 pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
@@ -122,14 +122,14 @@ pub(super) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// A playbook file that is not used, and why. The others work all the same.
+/// A playbook file that is not used, with the reason. The others are not affected.
 #[derive(Debug)]
 pub struct BrokenPlaybook {
-    /// The file, as it was found.
+    /// Path of the file, as it was found.
     pub file: String,
-    /// The line, from 1; 0 when it is about the whole file.
+    /// Number of the line, from 1; 0 for the whole file.
     pub line: usize,
-    /// The column in characters, from 1; 0 when it is about the whole file.
+    /// Column in characters, from 1; 0 for the whole file.
     pub column: usize,
     /// What is wrong.
     pub error: PlaybookError,
@@ -151,10 +151,10 @@ impl std::error::Error for BrokenPlaybook {
     }
 }
 
-/// A place in a file, in bytes from its beginning.
+/// A position in a file, in bytes from its start.
 pub(crate) type Offset = usize;
 
-/// Something wrong at a place, before the place has become a line.
+/// An error at a byte position.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) at: Offset,
@@ -170,14 +170,14 @@ impl Fault {
         Fault::new(at, PlaybookError::Value { key: key.to_owned(), reason: reason.into() })
     }
 
-    /// The fault with its line and column in `text`.
+    /// Returns the error with its line and column in `text`.
     pub(crate) fn in_file(self, file: &str, text: &str) -> BrokenPlaybook {
         let (line, column) = line_and_column(text, self.at);
         BrokenPlaybook { file: file.to_owned(), line, column, error: self.error }
     }
 }
 
-/// Line and column, both from 1, of a byte offset.
+/// Returns line and column, both from 1, of a byte position.
 pub(crate) fn line_and_column(text: &str, at: Offset) -> (usize, usize) {
     let mut line = 1;
     let mut column = 1;

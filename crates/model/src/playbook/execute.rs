@@ -1,7 +1,7 @@
-//! R3's next step: the calls of the playbook one after the other, then the answer made of their results.
+//! R3's next step: the calls of the playbook in order, then an answer from their results.
 //!
-//! It keeps no state: which call is next follows from the calls made so far. It never judges them either: what is not
-//! there is null in the answer, and the checks say what that means.
+//! It keeps no state: the next call follows from the calls made so far. It does not judge them: a missing value is null
+//! in the answer, and the checks judge that.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::library::Library;
 use super::template::{Scope, TemplateError};
 use super::{gaps, unable};
 
-/// Characters of what a failed call said.
+/// Most characters of a failed call's message.
 const SAID_CHARS_MAX: usize = 300;
 
 /// What R3 does next.
@@ -40,7 +40,7 @@ pub(crate) fn execute(library: &Library, brief: &ExecuteBrief) -> Result<Step, M
             Err(error) => return Ok(work.answer(brief, &results, Some(format!("failed to {error}")))),
         };
         let Some(record) = record_of(&wanted, brief, &results) else {
-            // A call that the runtime refused without a record would be asked for again and again.
+            // A call that the runtime refused without a record would be requested again without end.
             let refused = !brief.notices.is_empty() && rounds_used(brief) > results.len();
             let doubt = refused.then(|| brief.notices.join("; "));
             return Ok(doubt.map_or(Step::Call(wanted), |doubt| work.answer(brief, &results, Some(doubt))));
@@ -64,7 +64,7 @@ pub(crate) fn execute(library: &Library, brief: &ExecuteBrief) -> Result<Step, M
     Ok(work.answer(brief, &results, None))
 }
 
-/// The step of a playbook that a sub-task is.
+/// The step of a playbook that corresponds to a sub-task.
 struct Work<'l> {
     step: &'l StepForm,
     values: BTreeMap<String, Value>,
@@ -113,8 +113,7 @@ impl<'l> Work<'l> {
     }
 }
 
-/// Step and values out of a sub-task's approach. They come back from the journal, so nothing about them is taken for
-/// granted.
+/// Reads step and values from a sub-task's approach. They come from the journal, so nothing is assumed about them.
 fn params(approach: &Approach) -> Option<(usize, BTreeMap<String, Value>)> {
     let Any(params) = &approach.params;
     let place = usize::try_from(params.get("step")?.as_u64()?).ok()?;
@@ -122,8 +121,8 @@ fn params(approach: &Approach) -> Option<(usize, BTreeMap<String, Value>)> {
     Some((place, values.iter().map(|(name, value)| (name.clone(), value.clone())).collect()))
 }
 
-/// What came of a call: its record in this attempt, the next one where a step makes the same call twice. What the runtime
-/// answered from its records instead of running it has none of its own; then the latest of the same call counts.
+/// Returns the record of a call in this attempt; the next one if a step makes the same call twice. A call that the
+/// runtime answered from earlier records has none of its own; then the latest record of the same call counts.
 fn record_of<'b>(wanted: &ToolCall, brief: &'b ExecuteBrief, used: &[&ToolRecord]) -> Option<&'b ToolRecord> {
     let same = |record: &&ToolRecord| {
         record.phase == Phase::Work && record.tool.tool() == wanted.tool && record.input == wanted.input
@@ -140,13 +139,13 @@ fn rounds_used(brief: &ExecuteBrief) -> usize {
     usize::try_from(TOOL_ROUNDS_MAX.saturating_sub(brief.rounds_left)).unwrap_or(usize::MAX)
 }
 
-/// What a call that failed said, in one line.
+/// Returns a failed call's message on one line.
 fn what_failed(record: &ToolRecord) -> String {
     let said = record.evidence.lines().map(str::trim).find(|line| !line.is_empty());
     format!("{}: {}", record.tool, clip(said.unwrap_or("it failed and said nothing"), SAID_CHARS_MAX))
 }
 
-/// What to say of the `n`-th call, which failed.
+/// Describes the failure of the `n`-th call.
 fn failure_of(n: usize, record: &ToolRecord) -> String {
     let kind = record.error_kind.and_then(|kind| serde_json::to_value(kind).ok());
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or("no reason given");

@@ -1,6 +1,7 @@
-//! The shell commands of the program's own playbooks, as forms that the tools let run without a question.
+//! The shell commands of the built-in playbooks, as forms that the tools run without consent.
 //!
-//! Only what a playbook of the program marks `only_reads`: a user's playbook passes the gate like anybody else.
+//! Only commands marked `only_reads` in a built-in playbook count; a user's playbook passes the gate like any other
+//! call.
 
 use std::sync::LazyLock;
 
@@ -13,7 +14,7 @@ use super::goal::{ParamDefault, ParamKind};
 use super::read::{self, command_of};
 use super::template::{Filter, Piece, Slot, Source, TextTemplate, shell_word};
 
-/// The commands of the program's own playbooks that only read.
+/// Returns the forms of the built-in commands that only read.
 #[must_use]
 pub fn forms() -> &'static [Form] {
     static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
@@ -40,7 +41,7 @@ fn of(book: &Book) -> Vec<Form> {
     forms.collect()
 }
 
-/// The pieces of a command; `None` where something else than a word, a number or one of a few texts can stand in it.
+/// Splits a command into pieces; `None` if anything but a word, a number or one of a few texts can be inserted into it.
 fn pieces(book: &Book, command: &TextTemplate) -> Option<Vec<FormPiece>> {
     let mut pieces: Vec<FormPiece> = command
         .pieces()
@@ -50,7 +51,7 @@ fn pieces(book: &Book, command: &TextTemplate) -> Option<Vec<FormPiece>> {
             Piece::Slot(slot) => self::slot(book, slot),
         })
         .collect::<Option<_>>()?;
-    // The blanks around a command are no part of it.
+    // Blanks around a command are not part of it.
     if let Some(FormPiece::Text(text)) = pieces.first_mut() {
         *text = text.trim_start().to_owned();
     }
@@ -81,14 +82,14 @@ fn slot(book: &Book, slot: &Slot) -> Option<FormPiece> {
     }
     match (&param.kind, &param.default) {
         (ParamKind::Number { .. } | ParamKind::Size, _) => Some(FormPiece::Number),
-        // No pattern sets it (`read::shell` makes sure): what it may hold stands in the playbook.
+        // No pattern sets it (`read::shell` ensures that), so its values are written in the playbook.
         (_, Some(ParamDefault::Fixed(value))) => {
             let variants = book.approaches.iter().flat_map(|approach| &approach.variants);
             let mut texts: Vec<String> = variants
                 .filter_map(|variant| variant.set.get(name)?.fixed_text())
                 .chain([plain(value)])
                 .collect();
-            // Of two that begin alike, the longer one is the one that is meant.
+            // The longest text must match first, because one may be a prefix of another.
             texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
             Some(FormPiece::OneOf(texts))
         }
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_that_only_reads_is_a_form() {
+    fn every_read_only_command_is_a_form() {
         let marked: usize =
             built_in::SOURCES.iter().map(|(_, text)| text.matches("\nonly_reads = true\n").count()).sum();
         assert!(marked > 15, "{marked}");

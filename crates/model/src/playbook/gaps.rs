@@ -1,12 +1,12 @@
-//! What the calls of a step say that they left out, in an answer's own words: a figure of a part is not that of the whole.
+//! Words what the calls of a step left out, for the answer: a figure of a part must not pass for one of the whole.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use setpoint_protocol::tool::ToolRecord;
 
-/// What a call may say that it left out: the fact, the words for one and for many of it, and whether the answer is then
-/// incomplete; what is left out on purpose makes none. In the words `{}` stands for the fact of the same name with `_named`.
+/// Counts that a call may report as left out: the fact, its words in singular and plural, and whether the answer is
+/// then incomplete (not if something was left out on purpose). `{}` stands for the fact of the same name with `_named`.
 const COUNTED: &[(&str, &str, &str, bool)] = &[
     ("unreadable", "file or folder could not be read", "files or folders could not be read", true),
     (
@@ -174,7 +174,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
     ),
 ];
 
-/// What a call may say that is so or not: the fact, the words for it, and whether the answer is then incomplete.
+/// Conditions that a call may report: the fact, its words, and whether the answer is then incomplete.
 const TOLD: &[(&str, &str, bool)] = &[
     ("shallow", "this is a shallow clone: older commits are not here", true),
     ("modes_ignored", "Git is told not to look at changes of file modes (core.fileMode)", false),
@@ -197,7 +197,7 @@ const TOLD: &[(&str, &str, bool)] = &[
     ("unclosed_quote", "a quote is never closed, so the end of the file was taken for one value", false),
 ];
 
-/// What a call may say by a text: the fact, and the words for it, with the text at `{}`; the answer is as complete as without it.
+/// Texts that a call may report: the fact, and its words with the text at `{}`. They do not affect completeness.
 const NAMED: &[(&str, &str)] = &[
     ("separator_rival", "“{}” could separate the values as well"),
     ("name_repeated", "a column name is given more than once ({})"),
@@ -209,11 +209,11 @@ const NAMED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Bytes of JSON that the parts of an answer may take; the lists of a longer one are shortened. A task keeps no more of what its
-/// calls and checks found than a few times this.
+/// Most bytes of JSON for the parts of an answer; the lists of a longer one are shortened. A task keeps at most a few
+/// times this of the results of its calls and checks.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
-/// Puts into an answer whether it is complete, and what was left out.
+/// Adds to an answer whether it is complete, and what was left out.
 pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
     let Value::Object(answer) = output else { return };
     let mut said: Vec<String> = Vec::new();
@@ -252,7 +252,7 @@ pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
     }
 }
 
-/// Leaves out the ends of the longest lists of an answer that is too long, and says of which lists not all is there.
+/// Cuts the longest lists of an answer that is too long, and returns the names of the cut lists.
 fn shortened(answer: &mut Map<String, Value>) -> Vec<String> {
     let size = |value: &Value| value.to_string().len();
     let size_of_all = |answer: &Map<String, Value>| answer.values().map(size).sum::<usize>();
@@ -276,8 +276,8 @@ fn shortened(answer: &mut Map<String, Value>) -> Vec<String> {
     said
 }
 
-/// Lists of which an answer holds fewer than it counts: `column_count` is that of `columns`, and `count` that of the only list
-/// without a count of its own.
+/// Returns the lists with fewer entries than the answer's counts: `column_count` belongs to `columns`, and `count` to
+/// the only list without a count of its own.
 fn shorter_lists(answer: &Map<String, Value>) -> Vec<String> {
     let lists: Vec<(&String, usize)> =
         answer.iter().filter_map(|(name, value)| Some((name, value.as_array()?.len()))).collect();
@@ -308,7 +308,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_answer_that_is_too_long_lists_less_and_says_so() {
+    fn lists_of_a_too_long_answer_are_cut_and_marked() {
         let long = |count: usize| vec!["x".repeat(200); count];
         let mut answer = json!({"count": 900, "links": long(500), "keys": long(300), "total": 7});
         let answer = answer.as_object_mut().unwrap();
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_are_cut_are_told_with_their_counts() {
+    fn cut_lists_are_reported_with_their_counts() {
         for (answer, said) in [
             (json!({"count": 300, "links": [1, 2]}), vec!["2 of 300 links are listed"]),
             (json!({"count": 2, "links": [1, 2]}), vec![]),

@@ -1,5 +1,5 @@
-//! R4a's question about what code could not judge. The embedded brain cannot judge prose and says so; a failure that a
-//! check found it can class, because that follows from the calls.
+//! R4a's question about criteria that code could not judge. The embedded brain cannot judge prose and says so. It can
+//! classify a failure found by a check, because the class follows from the calls.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) fn judge(brief: &JudgeBrief) -> JudgeDraft {
     JudgeDraft { verdicts: classed.chain(rest.map(not_judged)).collect() }
 }
 
-/// The verdict on a criterion that has no check.
+/// Returns the verdict on a criterion without a check.
 pub(crate) fn not_judged(id: &CriterionId) -> VerdictDraft {
     VerdictDraft {
         criterion_id: id.to_string(),
@@ -34,8 +34,8 @@ pub(crate) fn not_judged(id: &CriterionId) -> VerdictDraft {
     }
 }
 
-/// What the work's calls of the last attempt say: that of a call that failed, the environment's first; when all did what
-/// they were asked, the result is simply wrong. `None` when nothing was called, or something was refused.
+/// Returns the failure class of the last attempt's calls: environmental if a call failed that way, then that of other
+/// failed calls; logical if all succeeded. `None` if there were no calls, or all failed ones were refused.
 fn class_of(calls: &[Arc<ToolRecord>]) -> Option<FailureClass> {
     let last = calls.iter().map(|record| record.attempt).max()?;
     let work: Vec<&Arc<ToolRecord>> =

@@ -1,4 +1,4 @@
-//! All playbooks that are known: those of the program, and those of a user's directory.
+//! All known playbooks: built-in ones, and those of a user's directory.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,42 +13,42 @@ use super::goal::{Goal, ParamKind, There, Vocabulary, find};
 use super::limits::{CLOSEST_MAX, PLAYBOOK_BYTES_MAX, PLAYBOOK_FILES_MAX};
 use super::read;
 
-/// Playbooks by name.
+/// The playbooks, by name.
 #[derive(Debug, Default)]
 pub struct Library {
     books: BTreeMap<String, Book>,
     broken: Vec<BrokenPlaybook>,
 }
 
-/// What a list of playbooks shows of one.
+/// The summary of a playbook, for a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Its name.
     pub name: String,
-    /// A few words.
+    /// Title of a few words.
     pub title: String,
-    /// What it does and what it does not.
+    /// What it does and does not do.
     pub description: String,
-    /// Where it comes from.
+    /// Origin of the playbook.
     pub origin: Origin,
-    /// Goals that it knows.
+    /// Goals that it matches.
     pub examples: Vec<String>,
-    /// Its parameters, each with its type and what it is for.
+    /// Its parameters, each with type and purpose.
     pub params: Vec<(String, &'static str, String)>,
     /// Its approaches, each with what it can do.
     pub approaches: Vec<(String, String)>,
 }
 
-/// The playbook that knows a goal, and what it takes from it.
+/// The playbook that matches a goal, with the values it takes from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
-    /// The playbook's name.
+    /// Name of the playbook.
     pub playbook: String,
-    /// The parameters that the goal gives; the others have defaults.
+    /// Values of the parameters in the goal; the others have defaults.
     pub values: BTreeMap<String, Value>,
 }
 
-/// Like [`Known`], with the playbook itself.
+/// The same with the playbook itself.
 #[derive(Debug)]
 pub(crate) struct Found<'l> {
     pub(crate) book: &'l Book,
@@ -56,8 +56,8 @@ pub(crate) struct Found<'l> {
 }
 
 impl Library {
-    /// The program's own playbooks and, over those of the same name, the `*.toml` files of a directory. A directory
-    /// that is not there holds none. What is broken is kept in [`Library::broken`] and does not stop the others.
+    /// Loads the built-in playbooks and the `*.toml` files of a directory, which override those of the same name. A
+    /// missing directory has no files. Broken files are listed by [`Library::broken`] and do not affect the others.
     #[must_use]
     pub fn load(user_dir: Option<&Path>) -> Self {
         let mut library = Library::default();
@@ -73,36 +73,36 @@ impl Library {
         library
     }
 
-    /// All playbooks, by name.
+    /// Returns a summary of all playbooks, by name.
     #[must_use]
     pub fn list(&self) -> Vec<Summary> {
         self.books.values().map(summary).collect()
     }
 
-    /// One playbook: what a list shows of it, and the text of its file.
+    /// Returns a playbook's summary and the text of its file.
     #[must_use]
     pub fn show(&self, name: &str) -> Option<(Summary, &str)> {
         self.books.get(name).map(|book| (summary(book), book.source.as_str()))
     }
 
-    /// The files that are not used, in the order in which they were found.
+    /// Returns the files that are not used, in the order in which they were found.
     #[must_use]
     pub fn broken(&self) -> &[BrokenPlaybook] {
         &self.broken
     }
 
-    /// Which playbook knows a goal, and what it takes from it.
+    /// Returns the playbook that matches a goal, with the values it takes from it.
     ///
     /// The most specific pattern wins: more words named, then fewer words taken as free text, then a user's playbook
-    /// over one of the program, then the name.
+    /// over a built-in one, then the name.
     #[must_use]
     pub fn find(&self, goal: &str) -> Option<Known> {
         let found = self.look_up(goal)?;
         Some(Known { playbook: found.book.name.clone(), values: found.values })
     }
 
-    /// The playbooks that come closest to a goal that none knows, each with the example that shows it best, about the goal's own
-    /// path where it has one.
+    /// Returns the playbooks closest to a goal that none matches, each with its best example, applied to the goal's own
+    /// path if it has one.
     #[must_use]
     pub fn closest(&self, goal: &str) -> Vec<(String, String)> {
         let Some(goal) = Goal::read(goal) else { return Vec::new() };
@@ -115,7 +115,7 @@ impl Library {
                 Some((known.closeness(&wanted), example.value.as_str()))
             });
             let mut known: Vec<(f64, &str)> = known.collect();
-            // Of equals the first stays first: the order within a file, then the names.
+            // Equal ones keep their order: within a file, then by name.
             known.sort_by(|(a, _), (b, _)| b.total_cmp(a));
             if let Some(&(closeness, _)) = known.first()
                 && closeness > 0.0
@@ -128,7 +128,7 @@ impl Library {
             .into_iter()
             .take(CLOSEST_MAX)
             .filter_map(|(_, book, examples)| {
-                // What is suggested must be understood, and be something else than what was not.
+                // A suggestion must match a playbook, and differ from the goal that did not.
                 let is_understood =
                     |own: &String| self.look_up(own).is_some_and(|found| found.book.name == book.name);
                 let mut own = examples.iter().map(|example| about(book, example, path));
@@ -145,7 +145,7 @@ impl Library {
         let matches = self.books.values().flat_map(|book| {
             book.patterns.iter().filter_map(move |pattern| Some((book, find(pattern, &book.params, goal)?)))
         });
-        // Of equals the first stays, so names and the order within a file decide.
+        // The first of equal matches wins, so names and the order within a file decide.
         let best = matches.reduce(|best, other| {
             let key =
                 |(book, found): &(&Book, super::goal::Match)| (found.rank, book.origin != Origin::BuiltIn);
@@ -189,7 +189,7 @@ impl Library {
     }
 }
 
-/// A user's playbook, with everything that can be checked without a tool catalogue.
+/// Reads a user's playbook and checks everything that needs no tool catalogue.
 pub(super) fn read_file(path: &Path) -> Result<Book, BrokenPlaybook> {
     let file = path.display().to_string();
     let text =
@@ -209,7 +209,7 @@ fn read_text(path: &Path) -> Result<String, PlaybookError> {
     String::from_utf8(bytes).map_err(|_| PlaybookError::NotUtf8)
 }
 
-/// The `*.toml` files of a directory in the order of their names, hidden ones left out.
+/// Returns the `*.toml` files of a directory, sorted by name, without hidden ones.
 fn playbook_files(dir: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(dir)? {
@@ -223,7 +223,7 @@ fn playbook_files(dir: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
     Ok(files)
 }
 
-/// An example with another path in the place of its own.
+/// Returns an example with another path in place of its own.
 fn about(book: &Book, example: &str, path: Option<&str>) -> String {
     let taken = Goal::read(example).and_then(|goal| {
         book.patterns.iter().find_map(|pattern| find(pattern, &book.params, &goal)).map(|found| found.values)

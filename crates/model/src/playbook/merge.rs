@@ -1,4 +1,4 @@
-//! R4b's question: whose outputs make up the result. Of several approaches, those of the last one planned.
+//! R4b's question: whose outputs form the result. Of several approaches, those of the last planned one.
 
 use serde_json::Value;
 use setpoint_machine::brief::MergeBrief;

@@ -1,11 +1,11 @@
-//! The embedded brain: deterministic, offline, no language model. It answers from *playbooks*, data files that hold a
-//! goal pattern, approaches made of tool calls, and criteria with checks.
+//! The embedded brain: deterministic, offline, no language model. It answers from *playbooks*, data files with goal
+//! patterns, approaches consisting of tool calls, and criteria with checks.
 //!
-//! It reads only the data of a question, never its text; it runs no tool, and it never says that a goal is reached:
-//! what its plans are worth is measured by the same checks and judged by the same roles as those of any model.
+//! It reads only the data of a question, never its text; it runs no tool, and it never claims that a goal is reached:
+//! its plans are measured by the same checks and judged by the same roles as those of any model.
 //!
-//! Reading order: [`Playbook`] (the brain), [`Library`] (the files), `book` (a playbook as it is used), `read` (from
-//! text to book), `goal` (patterns), `template` (placeholders), `plan`, `execute`.
+//! Reading order: [`Playbook`] (the brain), [`Library`] (the files), `book` (a parsed playbook), `read` (from text to
+//! book), `goal` (patterns), `template` (placeholders), `plan`, `execute`.
 
 mod book;
 mod brain;

@@ -1,5 +1,5 @@
-//! R1's answer: how a playbook reads the goal, with every value that it takes, so that a person sees at once what was
-//! understood. A goal that no playbook knows stays as it is, on one line.
+//! R1's answer: how a playbook understands the goal, with every value that it takes, so that a person can check it at
+//! once. A goal that no playbook matches stays as it is, on one line.
 
 use setpoint_machine::brief::PerceiveBrief;
 use setpoint_machine::draft::PerceiveDraft;

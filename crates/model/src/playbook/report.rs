@@ -1,4 +1,4 @@
-//! R2's report of an abandon: what the verdicts say, in words.
+//! R2's report of an abandon: the verdicts in words.
 
 use serde_json::Value;
 use setpoint_machine::brief::ReportBrief;
@@ -13,9 +13,9 @@ use super::library::Library;
 use super::template::{Scope, TextTemplate};
 use super::{unable, values};
 
-/// Criteria that are named; the rest is counted.
+/// Most criteria that are named; the rest is counted.
 const NAMED_MAX: usize = 6;
-/// Characters of one criterion or of its evidence.
+/// Most characters of one criterion or of its evidence.
 const NAMED_CHARS_MAX: usize = 200;
 
 pub(crate) fn report(library: &Library, brief: &ReportBrief) -> ReportDraft {
@@ -51,7 +51,8 @@ fn next_moves(library: &Library, brief: &ReportBrief) -> Vec<String> {
     moves
 }
 
-/// That there is an answer, and that another program comes to another one: looking whether the files are there is no use then.
+/// Says that there is an answer but another program gives a different one: then a hint to check the files would not
+/// help.
 fn disagreement(book: &Book, scope: &Scope<'_>, brief: &ReportBrief) -> Option<String> {
     let Any(Value::Object(answer)) = &brief.partial_output else { return None };
     answer.values().find(|value| value.is_array() || value.is_number())?;

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn every_shipped_playbook_holds_together() {
+fn every_shipped_playbook_is_consistent() {
     let library = Library::load(None);
     let broken: Vec<String> = library.broken().iter().map(ToString::to_string).collect();
     assert_eq!(broken, [""; 0]);
@@ -13,7 +13,7 @@ fn every_shipped_playbook_holds_together() {
 }
 
 #[test]
-fn every_file_of_the_folder_is_part_of_the_program() {
+fn every_playbook_file_is_built_in() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../playbooks");
     let mut there: Vec<String> = std::fs::read_dir(folder)
         .unwrap()

@@ -1,4 +1,4 @@
-//! What the embedded brain says when it has no answer, and what a person can do about it.
+//! The embedded brain's failures when it has no answer, with hints for a person.
 
 use setpoint_machine::brief::{ExecuteBrief, PlanBrief};
 use setpoint_protocol::record::{ModelFailure, ModelFailureKind};
@@ -8,11 +8,11 @@ use super::library::Library;
 use super::template::{Scope, TemplateError};
 use super::values::ValueError;
 
-/// How to get a brain for any goal.
+/// Hint: how to set up a model for any goal.
 pub(crate) const LANGUAGE_MODEL_HINT: &str = "for goals of any kind set a language model: `setpoint init` looks for one, or set \
      ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OLLAMA_HOST";
 
-/// No playbook knows the goal.
+/// Creates the failure for a goal that no playbook matches.
 pub(crate) fn no_playbook(library: &Library, goal: &str) -> ModelFailure {
     let closest = library.closest(goal).into_iter();
     let mut hints: Vec<String> =
@@ -23,22 +23,22 @@ pub(crate) fn no_playbook(library: &Library, goal: &str) -> ModelFailure {
     failure(reason, hints)
 }
 
-/// The goal fits, but one of its values cannot be used.
+/// Creates the failure for a goal that matches with a value that is not allowed.
 pub(crate) fn values(book: &Book, error: &ValueError) -> ModelFailure {
     failure(format!("failed to {error} (playbook {})", book.name), shown(book))
 }
 
-/// A path that the goal names is not there, or not what the playbook is about.
+/// Creates the failure for a path that does not exist, or is not of the kind that the playbook handles.
 pub(crate) fn path(reason: String, book: &Book) -> ModelFailure {
     failure(reason, shown(book))
 }
 
-/// Something in the playbook cannot be filled in for this goal.
+/// Creates the failure for a template of the playbook that cannot be filled in for this goal.
 pub(crate) fn template(book: &Book, error: &TemplateError) -> ModelFailure {
     failure(format!("failed to {error} (playbook {})", book.name), shown(book))
 }
 
-/// Every approach was tried, is blocked, or is not meant for this goal.
+/// Creates the failure if every approach was tried, is blocked, or does not apply to this goal.
 pub(crate) fn no_approach(book: &Book, brief: &PlanBrief, scope: &Scope<'_>) -> ModelFailure {
     let tried = brief.previous.iter().filter(|plan| plan.judged_failed).count();
     let why = match &brief.directive {
@@ -53,12 +53,12 @@ pub(crate) fn no_approach(book: &Book, brief: &PlanBrief, scope: &Scope<'_>) -> 
     failure(reason, own_moves(book, scope))
 }
 
-/// What the playbook itself says that a person could try.
+/// Returns the playbook's own suggestions for a person.
 pub(crate) fn own_moves(book: &Book, scope: &Scope<'_>) -> Vec<String> {
     book.next_moves.iter().filter_map(|template| template.text(scope).ok()).collect()
 }
 
-/// The sub-task does not come from a playbook that is known here.
+/// Creates the failure for a sub-task that does not come from a known playbook.
 pub(crate) fn no_step(brief: &ExecuteBrief) -> ModelFailure {
     let reason = match &brief.subtask.approach {
         Some(approach) => format!(

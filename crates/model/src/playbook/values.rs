@@ -1,4 +1,4 @@
-//! The values of a playbook's parameters for one goal: taken from it, or given by default.
+//! The values of a playbook's parameters for one goal: taken from it, or defaults.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use super::book::{Book, VariantForm};
 use super::goal::{Param, ParamDefault, ParamKind};
 use super::template::{Scope, TemplateError};
 
-/// A value that may not be used.
+/// Why a value is not allowed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ValueError {
-    /// The value of one parameter.
+    /// The value of a parameter is not allowed.
     #[error("use the {param} of the goal: {reason}")]
     Refused {
         /// The parameter.
         param: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A default or a variant that cannot be filled in.
+    /// A default or a variant cannot be filled in.
     #[error("fill in {param}")]
     Template {
         /// The parameter.
         param: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: TemplateError,
     },
 }
 
-/// All values: those that the goal gave, and defaults for the rest.
+/// Returns all values: those in the goal, and defaults for the rest.
 pub(crate) fn complete(
     book: &Book,
     given: &BTreeMap<String, Value>,
@@ -56,7 +56,7 @@ pub(crate) fn complete(
     Ok(values)
 }
 
-/// The values as a variant changes them.
+/// Returns the values with a variant's changes.
 pub(crate) fn varied(
     book: &Book,
     values: &BTreeMap<String, Value>,
@@ -84,7 +84,8 @@ fn accepted(param: &Param, value: Value, surroundings: &Surroundings) -> Result<
     }
 }
 
-/// A path as every program understands it: the home directory by its name, one slash at a time, and never mistaken for a flag.
+/// Returns a path in a form that every program understands: with the full home directory, single slashes, and never
+/// like a flag.
 fn as_argument(path: &str, home: &str) -> String {
     if path.contains("//") {
         return as_argument(&path.replace("//", "/"), home);
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_never_mistaken_for_something_else() {
+    fn a_path_never_looks_like_a_flag() {
         for (path, argument) in [
             ("~", "/home/ada"),
             ("~/x y", "/home/ada/x y"),

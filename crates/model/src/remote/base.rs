@@ -1,4 +1,4 @@
-//! Where a provider is: what people write as its address, made into one form.
+//! Normalises the address of a provider as typed by a person.
 
 use url::Url;
 
@@ -7,23 +7,23 @@ use crate::wire::Dialect;
 /// Port of a local Ollama.
 const OLLAMA_PORT: u16 = 11_434;
 
-/// The address cannot be used.
+/// Why an address cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("use {address:?} as a model's address: {reason}")]
 pub struct BaseError {
-    /// What was written, without what may be secret in it.
+    /// The address, without parts that may be secret.
     pub address: String,
-    /// Why not.
+    /// The reason.
     pub reason: &'static str,
 }
 
-/// The address below which a dialect's paths are, without a slash at its end.
+/// Returns the address below which a dialect's paths are, without a slash at its end.
 ///
-/// With and without `/v1`, with a whole endpoint's path, doubled, with slashes at the end: all give the same. For
-/// Ollama a bare `host:port` will do, and the address that a server listens on is one that can be reached.
+/// An address with or without `/v1`, with an endpoint's path, doubled, or with slashes at the end gives the same
+/// result. For Ollama a bare `host:port` is enough, and an address to listen on becomes one that can be reached.
 ///
 /// # Errors
-/// An address that is no URL of a web server, that carries a password, which would be seen in messages, or a query, which
+/// When the address is not a URL of a web server, or contains a password, which messages would show, or a query, which
 /// would not be sent.
 pub fn normalised(dialect: Dialect, address: &str) -> Result<String, BaseError> {
     let trimmed = address.trim();
@@ -59,8 +59,8 @@ pub fn normalised(dialect: Dialect, address: &str) -> Result<String, BaseError> 
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// The path of the base: endpoints are taken off its end, what is doubled is said once where it ends like a base or an
-/// endpoint (another path may repeat a name), and what must be there is added.
+/// Returns the path of the base: removes endpoints at its end, reduces doubled parts that look like a base or an
+/// endpoint (other paths may repeat a name), and adds the version if the path is empty.
 fn path_of(dialect: Dialect, path: &str) -> String {
     let ends: &[&[&str]] = match dialect {
         Dialect::Chat | Dialect::Responses => {
@@ -88,7 +88,7 @@ fn path_of(dialect: Dialect, path: &str) -> String {
     if segments.is_empty() { version.to_owned() } else { segments.join("/") }
 }
 
-/// How many segments at the end say once more what stands before them, as in `/api/v1/api/v1`.
+/// Returns how many segments at the end repeat those before them, as in `/api/v1/api/v1`.
 fn doubled(segments: &[&str]) -> Option<usize> {
     (1..=segments.len() / 2).find(|len| {
         let (head, tail) = segments.split_at(segments.len() - len);
@@ -96,13 +96,13 @@ fn doubled(segments: &[&str]) -> Option<usize> {
     })
 }
 
-/// `v1`, `v1beta`.
+/// Returns whether a segment is a version: `v1`, `v1beta`.
 fn is_version(segment: &str) -> bool {
     let number = segment.strip_prefix('v').unwrap_or_default();
     number.starts_with(|c: char| c.is_ascii_digit()) && number.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// An address as a message may show it: without what stands before an `@`, or in a query.
+/// Returns an address as a message may show it: without the part before an `@`, and without the query.
 fn shown(address: &str) -> String {
     let scheme = address.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
     let without_user = match address.rsplit_once('@') {
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_way_to_write_an_address_gives_the_same() {
+    fn all_spellings_of_an_address_give_the_same_base() {
         for (dialect, address, expected) in [
             (Dialect::Chat, "http://localhost:8000", "http://localhost:8000/v1"),
             (Dialect::Chat, "http://localhost:8000/", "http://localhost:8000/v1"),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_an_address_is_named_without_its_password() {
+    fn an_invalid_address_is_shown_without_its_password() {
         for (address, expected) in [
             ("", "use \"\" as a model's address: it does not begin with http:// or https://"),
             (

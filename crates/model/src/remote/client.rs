@@ -5,25 +5,25 @@ use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder};
 
-/// Time in which a connection must stand.
+/// Longest time to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time after which an idle connection is closed.
 const POOL_IDLE: Duration = Duration::from_secs(60);
 
-/// Variables that name certificate authorities in place of the system's.
+/// Variables that replace the system's certificate authorities.
 const AUTHORITY_VARS: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
-/// No client can be made on this machine.
+/// Why no client can be created on this machine.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("set up HTTPS: {reason}")]
 pub struct ClientError {
     reason: Arc<str>,
-    /// The variables that were set.
+    /// The variables of these that are set.
     named_by: Arc<[&'static str]>,
 }
 
 impl ClientError {
-    /// What a person can do about it.
+    /// Returns what a person can do about it.
     #[must_use]
     pub fn hint(&self) -> String {
         if self.named_by.is_empty() {
@@ -37,17 +37,17 @@ impl ClientError {
     }
 }
 
-/// Whether the proxies that the environment names are used.
+/// Whether proxies named in the environment are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proxies {
-    /// As the environment says.
+    /// They are.
     OfEnvironment,
-    /// None: this machine is reached without help, and through a proxy elsewhere not at all.
+    /// They are not: requests to this machine need none, and a remote proxy could not reach it.
     None,
 }
 
 impl Proxies {
-    /// Those for a server at this address.
+    /// Returns the setting for a server at this address.
     fn of(base: &str) -> Self {
         let url = url::Url::parse(base).ok();
         let is_of_this_machine = match url.as_ref().and_then(url::Url::host) {
@@ -60,18 +60,18 @@ impl Proxies {
     }
 }
 
-/// A client, and whether it can tell a server by its certificate.
+/// A client, and whether it can verify certificates.
 #[derive(Clone, Debug)]
 struct Made {
     client: Client,
     https: Result<(), ClientError>,
 }
 
-/// The client for a server at this address. It follows no redirections and unpacks nothing, and it waits for headers as
-/// long as whoever asks does (a model may think before its first word).
+/// Returns the client for a server at this address. It follows no redirections, decompresses nothing, and has no time
+/// limit for headers of its own (a model may think before its first word).
 ///
-/// A machine without certificate authorities can still ask a server that needs none. A server of this machine is asked
-/// past any proxy.
+/// A machine without certificate authorities can still reach a server over plain HTTP. Requests to localhost bypass the
+/// proxy.
 pub(super) fn client(base: &str) -> Result<Client, ClientError> {
     let proxies = Proxies::of(base);
     static USUAL: OnceLock<Result<Made, ClientError>> = OnceLock::new();
@@ -88,12 +88,12 @@ pub(super) fn client(base: &str) -> Result<Client, ClientError> {
 }
 
 fn make(proxies: Proxies) -> Result<Made, ClientError> {
-    // A provider that is installed already is the same one: no other is built in.
+    // An error means that the same provider is installed already: it is the only one built in.
     drop(rustls::crypto::ring::default_provider().install_default());
     made(builder(proxies), || builder(proxies).tls_certs_only([]))
 }
 
-/// With the system's authorities, and where there are none without any: then no certificate is trusted.
+/// Builds a client with the system's certificate authorities; if there are none, one that trusts no certificate.
 fn made(usual: ClientBuilder, without: impl Fn() -> ClientBuilder) -> Result<Made, ClientError> {
     let failed = |error: reqwest::Error| ClientError {
         reason: super::send::chain(&error).into(),
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_is_told_by_its_host_alone() {
+    fn this_machine_is_recognised_by_its_host() {
         for base in [
             "http://127.0.0.1:11434",
             "http://127.8.9.1/v1",
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_the_authorities_is_what_is_to_be_changed() {
+    fn the_hint_names_the_variable_of_the_authorities() {
         let error = |named_by: &[&'static str]| ClientError { reason: "x".into(), named_by: named_by.into() };
         assert!(error(&[]).hint().contains("ca-certificates"));
         let hint = error(&AUTHORITY_VARS).hint();

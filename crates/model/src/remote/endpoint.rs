@@ -1,4 +1,4 @@
-//! Where a model is and how it is asked, as the configuration says.
+//! The address of a model and how to ask it, as configured.
 
 use std::time::Duration;
 
@@ -8,46 +8,46 @@ use setpoint_protocol::models::{ModelCard, Price};
 
 use crate::wire::{Dialect, Effort};
 
-/// Silence in the middle of an answer after which it is given up.
+/// Default time without data after which an answer is given up.
 pub const IDLE_DEFAULT: Duration = Duration::from_secs(60);
 
-/// One model of one provider. Its `Debug` form shows no key.
+/// A model of a provider. Its `Debug` form shows no key.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// The name under which it was chosen and its cost is booked.
+    /// Name under which it was chosen and its cost is booked.
     pub name: String,
-    /// The provider's words.
+    /// Protocol of the provider.
     pub dialect: Dialect,
-    /// The address, as [`super::base::normalised`] gives it.
+    /// Address, as normalised by [`super::base::normalised`].
     pub base: String,
     /// The provider's name of the model.
     pub model: String,
-    /// The key; a local server needs none.
+    /// Key; `None` for a local server that needs none.
     pub key: Option<SecretString>,
     /// Whether the server is the provider's own.
     pub is_first_party: bool,
-    /// Whether answers come in pieces.
+    /// Whether answers are streamed.
     pub is_streamed: bool,
     /// Whether the provider has an interface for tools.
     pub takes_tools: bool,
-    /// Whether the provider can hold an answer to a JSON Schema.
+    /// Whether the provider can keep an answer to a JSON Schema.
     pub takes_schema: bool,
-    /// How much it thinks; `None` leaves it to the provider.
+    /// How much it thinks; `None` for the provider's default.
     pub effort: Option<Effort>,
-    /// Its window in tokens, where it is known.
+    /// Window in tokens, if known.
     pub window_tokens: Option<u32>,
-    /// Tokens of one of its answers at most, where that is less than we would ask for.
+    /// Most tokens of an answer, if fewer than we would request.
     pub tokens_out_max: Option<u32>,
-    /// What its tokens cost, where that is known.
+    /// Price of its tokens, if known.
     pub price: Option<Price>,
-    /// Silence in the middle of an answer after which it is given up.
+    /// Time without data after which an answer is given up.
     pub idle: Duration,
-    /// Further fields of every request.
+    /// Extra fields of every request.
     pub extra: Map<String, Value>,
 }
 
 impl Endpoint {
-    /// A model at an address, asked in the way that suits most servers of this dialect.
+    /// Creates an endpoint with settings that suit most servers of this dialect.
     #[must_use]
     pub fn new(name: String, dialect: Dialect, base: String, model: String) -> Self {
         Endpoint {
@@ -69,7 +69,7 @@ impl Endpoint {
         }
     }
 
-    /// What a task must know of it.
+    /// Returns what a task records about it.
     #[must_use]
     pub fn card(&self) -> ModelCard {
         ModelCard {

@@ -1,5 +1,4 @@
-//! What went wrong, in the words of the journal: which kind it is, what a person can do, and whether the same question
-//! may be asked again.
+//! Classifies failures for the journal: their kind, hints for a person, and whether the question may be retried.
 
 use std::time::Duration;
 
@@ -9,36 +8,36 @@ use setpoint_protocol::record::{ModelFailure, ModelFailureKind};
 use crate::model::ModelError;
 use crate::wire::{Refusal, WireError};
 
-/// The longest that a server may make us wait before the same question. Who wants more ends the task, which says when
-/// to come back: another plan would ask the same server.
+/// Longest wait that a server may ask for. A longer one ends the task, whose result says when to try again: another
+/// plan would ask the same server.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// The longest time to come back in that is said in seconds.
+/// Longest wait that is stated in seconds.
 const WAIT_SAID_MAX: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
-/// How long a server is left alone that has too much to do and does not say when to come back.
+/// Wait before a retry if an overloaded server does not state one.
 pub const BUSY_WAIT: Duration = Duration::from_secs(8);
 
-/// What to look at when what answers does not seem to be a model's server.
+/// Hint if the server does not seem to be a model server.
 pub(crate) const ANOTHER_PROGRAM: &str =
     "check the address: another program may answer there, or a proxy in its place";
 
-/// What a server's answer says of when to come back.
+/// The wait that a server's answer asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RetryAfter {
-    /// Nothing that can be read.
+    /// None, or it cannot be read.
     Silent,
     /// After this long.
     Wait(Duration),
 }
 
-/// An answer that could not be read.
+/// Classifies an answer that could not be read.
 pub(crate) fn of_wire(error: WireError, retry_after: RetryAfter) -> ModelError {
     match error {
         WireError::Refused(refusal) => of_refusal(&refusal, retry_after),
         WireError::Withheld(_) => never(ModelFailureKind::Unable, error.to_string(), vec![]),
         WireError::Page => never(ModelFailureKind::Unable, error.to_string(), vec![ANOTHER_PROGRAM]),
-        // Another try may be spared the accident; none of these costs more than the first.
+        // A retry may avoid the accident, and costs no more than the first attempt.
         WireError::Cut => {
             let hint = "if it stays so, try `models.stream = false`: a proxy may cut what is streamed";
             again(ModelFailureKind::Unavailable, error.to_string(), vec![hint], Duration::ZERO)
@@ -53,7 +52,7 @@ pub(crate) fn of_wire(error: WireError, retry_after: RetryAfter) -> ModelError {
     }
 }
 
-/// A server that says no.
+/// Classifies an error answer of a server.
 pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelError {
     let reason = refusal.to_string();
     let retry_after = match (retry_after, refusal.retry_after) {
@@ -91,9 +90,9 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
             vec!["check the model's name and the address: `setpoint models --all` lists what the server has"],
         ),
         Some(429 | 503 | 529) => waiting(reason, retry_after, BUSY_WAIT),
-        // A server that is in trouble says 503. One that breaks over a question breaks over it again: it is asked a few times, in
-        // case it was an accident, and then a person has to know.
-        // Ollama says so, too, of what a model wrote in place of a call: another plan may do without it.
+        // An overloaded server answers 503. One that fails with 500 on a question usually fails again, so it is retried
+        // a few times in case it was an accident, and then reported to a person. Ollama also answers 500 if a model
+        // wrote an invalid call; another plan may avoid that.
         Some(500) if !says(refusal, &["tool call"]) => match waiting(reason, retry_after, Duration::ZERO) {
             refused @ ModelError { again_after: None, .. } => refused,
             ModelError { failure, again_after } => {
@@ -109,10 +108,10 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
             reason,
             vec!["the address moved: state the new one, redirections are not followed with a key"],
         ),
-        // No model server takes a question without answering it.
+        // No model server answers a question with these.
         Some(100..=299) => never(ModelFailureKind::Unable, reason, vec![ANOTHER_PROGRAM]),
         Some(_) => never(ModelFailureKind::Unable, reason, vec![]),
-        // An error in the middle of an answer, without a status: what these words mean is known.
+        // An error in the middle of an answer has no status; these codes are known.
         None => match refusal.code.as_str() {
             "authentication_error" | "permission_error" | "invalid_api_key" => {
                 never(ModelFailureKind::Refused, reason, vec!["check the key"])
@@ -138,18 +137,18 @@ fn waiting(reason: String, retry_after: RetryAfter, unsaid: Duration) -> ModelEr
     }
 }
 
-/// A time that a server names; one that is no time is not repeated.
+/// Formats a wait; does not repeat an absurdly long one.
 fn later(wait: Duration) -> String {
     if wait <= WAIT_SAID_MAX { format!("in {} s", wait.as_secs()) } else { "in more than a month".to_owned() }
 }
 
-/// Whether the server's message has all these words.
+/// Returns whether the server's message contains all these words.
 fn says(refusal: &Refusal, words: &[&str]) -> bool {
     let message = refusal.message.to_lowercase();
     words.iter().all(|word| message.contains(word))
 }
 
-/// Whether the question was longer than the model's window. Every provider has its own words for it.
+/// Returns whether the question was longer than the model's window. Every provider words this differently.
 fn is_too_long(refusal: &Refusal) -> bool {
     let says = |words: &[&str]| says(refusal, words);
     match refusal.status {
@@ -166,19 +165,19 @@ fn is_too_long(refusal: &Refusal) -> bool {
     }
 }
 
-/// A failure after which the same question is not asked again.
+/// Creates a failure without a retry.
 pub(crate) fn never(kind: ModelFailureKind, reason: String, hints: Vec<&str>) -> ModelError {
     let hints = hints.into_iter().map(str::to_owned).collect();
     ModelError { failure: ModelFailure { kind, reason, hints }, again_after: None }
 }
 
-/// A failure after which the same question may be asked again.
+/// Creates a failure with a retry.
 pub(crate) fn again(kind: ModelFailureKind, reason: String, hints: Vec<&str>, wait: Duration) -> ModelError {
     ModelError { again_after: Some(wait), ..never(kind, reason, hints) }
 }
 
-/// Reads a `Retry-After`: seconds, or a date that is held against `now_s` (seconds since 1970). What is neither says
-/// nothing; a date in the past says now.
+/// Parses a `Retry-After`: seconds, or a date that is compared with `now_s` (seconds since 1970). Anything else counts
+/// as absent, a date in the past as now.
 pub(crate) fn retry_after(header: Option<&str>, now_s: i64) -> RetryAfter {
     let Some(header) = header.map(str::trim) else { return RetryAfter::Silent };
     if let Ok(seconds) = header.parse::<u64>() {
@@ -199,8 +198,8 @@ pub(crate) fn retry_after(header: Option<&str>, now_s: i64) -> RetryAfter {
     }
 }
 
-/// Seconds since 1970 of a date in any of the forms that HTTP has (RFC 9110, 5.6.7). The day of the week says nothing
-/// that the rest does not, and is passed over.
+/// Returns the seconds since 1970 of a date in any of HTTP's forms (RFC 9110, 5.6.7). Ignores the day of the week,
+/// which is redundant.
 fn date_s(text: &str) -> Option<i64> {
     let (_, date) = text.split_once(' ')?;
     let date = date.trim().trim_end_matches("GMT").trim_end();
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_has_its_kind_and_only_some_are_asked_again() {
+    fn every_refusal_has_a_kind_and_only_some_are_retried() {
         use ModelFailureKind::{Refused, TooLong, Unable, Unavailable};
         let refusal = |status: u16, code: &str, message: &str| Refusal {
             status: (status > 0).then_some(status),
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wants_us_to_wait_too_long_is_not_waited_for() {
+    fn a_wait_that_is_too_long_ends_the_question() {
         let refusal = Refusal { status: Some(429), ..Refusal::default() };
         let soon = of_refusal(&refusal, RetryAfter::Wait(WAIT_MAX));
         assert_eq!(soon.again_after, Some(WAIT_MAX));

@@ -1,10 +1,10 @@
-//! What a server turns out not to have: found out once, then done without.
+//! The interfaces that a server turns out to lack; later requests do without them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::wire::{Refusal, Request};
 
-/// Interfaces that a model may lack though its provider has them.
+/// Interfaces that a model may lack although its provider has them.
 #[derive(Debug, Default)]
 pub(super) struct Lacks {
     tools: AtomicBool,
@@ -13,23 +13,22 @@ pub(super) struct Lacks {
 }
 
 impl Lacks {
-    /// Whether the model has refused tools.
+    /// Returns whether the model has refused tools.
     pub(super) fn tools(&self) -> bool {
         self.tools.load(Ordering::Relaxed)
     }
 
-    /// Whether the model has refused a schema.
+    /// Returns whether the model has refused a schema.
     pub(super) fn schema(&self) -> bool {
         self.schema.load(Ordering::Relaxed)
     }
 
-    /// Whether the model has no reasoning that could be sent back.
+    /// Returns whether the model has no reasoning that could be sent back.
     pub(super) fn reasoning(&self) -> bool {
         self.reasoning.load(Ordering::Relaxed)
     }
 
-    /// Notes what a refusal says is missing. Gives the reason when the same question, put otherwise, is worth asking
-    /// again.
+    /// Notes what a refusal says is missing. Returns the reason if the question should be retried in another form.
     pub(super) fn learn(&self, refusal: &Refusal, request: &Request<'_>) -> Option<&'static str> {
         if !matches!(refusal.status, Some(400 | 404 | 415 | 422 | 500 | 501)) {
             return None;
@@ -73,7 +72,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn what_is_missing_is_learnt_from_a_refusal_and_nothing_else() {
+    fn missing_interfaces_are_learnt_from_refusals_only() {
         let tools: Vec<Arc<ToolSpec>> = serde_json::from_value(
             json!([{"name": "t", "description": "", "input_schema": {}, "class": "read"}]),
         )

@@ -1,7 +1,7 @@
-//! What a server says of itself and of its models: its list, asked for once and read within bounds.
+//! A server's list of its models, requested once and read within limits.
 //!
-//! Nothing here asks a model anything, follows a redirection or believes a name: a name that no model has (controls,
-//! line breaks, what cannot be seen) is left out.
+//! Nothing here asks a model, follows a redirection or trusts a name: names with control characters, line breaks or
+//! invisible characters are left out.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ use crate::model::ModelError;
 use crate::wire::{Dialect, Refusal};
 use setpoint_scrub::Scrub;
 
-/// Bytes of a list that are read.
+/// Most bytes of a list that are read.
 pub const LIST_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Models of a list that are kept.
+/// Most models of a list that are kept.
 pub const LIST_MODELS_MAX: usize = 2_000;
-/// Time that a list may take.
+/// Longest time of a request for a list.
 pub const LIST_TIME_MAX: Duration = Duration::from_secs(10);
-/// Characters of a model's name.
+/// Longest name of a model, in characters.
 pub const NAME_CHARS_MAX: usize = 200;
-/// Models that are asked for at once, of providers that give their list in pages; the most that they take.
+/// Models per page, for providers with paged lists; the maximum that they accept.
 const PAGE_MODELS: u32 = 1_000;
 
 /// A server's list.
@@ -31,52 +31,53 @@ const PAGE_MODELS: u32 = 1_000;
 pub struct Offer {
     /// Its models, in its order.
     pub models: Vec<Offered>,
-    /// Whether these are all: no further page, nothing left out.
+    /// Whether the list is complete: no further page, nothing left out.
     pub is_whole: bool,
 }
 
-/// One model of a list.
+/// A model in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offered {
-    /// Its name, as it is asked for.
+    /// Name used in requests.
     pub name: String,
-    /// The window that the server gives it, where the list says so.
+    /// Window that the server reports, if it does.
     pub window_tokens: Option<u32>,
-    /// Its size on the server's disk.
+    /// Size on the server's disk, in bytes.
     pub bytes: Option<u64>,
 }
 
-/// What came of asking for a list.
+/// The result of requesting a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listed {
-    /// It.
+    /// The server has a list.
     Offer(Offer),
-    /// The server is there and has none.
+    /// The server exists and has no list.
     NoList {
-        /// The status that said so.
+        /// Status of its answer.
         status: u16,
     },
 }
 
-/// What Ollama says of one of its models.
+/// Ollama's details of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Details {
-    /// The longest window that it could have.
+    /// Largest possible window.
     pub window_tokens: Option<u32>,
-    /// Whether it answers questions at all; some only measure text.
+    /// Whether it answers questions; embedding models do not.
     pub answers: Option<bool>,
     /// Whether it takes tools.
     pub tools: Option<bool>,
 }
 
-/// Asks servers for what they say of themselves.
+/// Requests lists and details from servers.
 #[derive(Clone, Copy, Debug)]
 pub struct Lister {
     time_max: Duration,
 }
 
 impl Offer {
-    /// Whether a model of this name is in it. A name may stand for its dated form, and Ollama's `latest` is unsaid.
+    /// Returns whether the list has a model of this name. A name may stand for its dated form, and Ollama's `latest`
+    /// may be omitted.
     #[must_use]
     pub fn has(&self, model: &str) -> bool {
         self.models.iter().any(|offered| {
@@ -86,23 +87,23 @@ impl Offer {
     }
 }
 
-/// `-20250929`, `-2025-09-29`.
+/// Returns whether a suffix is a date: `-20250929`, `-2025-09-29`.
 fn is_date(rest: &str) -> bool {
     let digits = rest.chars().filter(char::is_ascii_digit).count();
     rest.starts_with('-') && digits == 8 && rest.chars().all(|c| c.is_ascii_digit() || c == '-')
 }
 
 impl Lister {
-    /// Waits no longer than this for each answer.
+    /// Creates a lister with this time limit per request.
     #[must_use]
     pub fn new(time_max: Duration) -> Self {
         Lister { time_max }
     }
 
-    /// The list of the server that this endpoint is on.
+    /// Requests the list of the endpoint's server.
     ///
     /// # Errors
-    /// Why there is no answer, or why it is no list.
+    /// Why there is no answer, or why it is not a list.
     pub async fn list(&self, endpoint: &Endpoint) -> Result<Listed, ModelError> {
         let path = match endpoint.dialect {
             Dialect::Chat | Dialect::Responses => "models".to_owned(),
@@ -130,7 +131,7 @@ impl Lister {
         offer.map(Listed::Offer)
     }
 
-    /// Whether an Ollama is at this address.
+    /// Returns whether an Ollama answers at this address.
     pub async fn is_ollama(&self, endpoint: &Endpoint) -> bool {
         let Ok((StatusCode::OK, body)) = self.fetch(endpoint, "api/version", None).await else {
             return false;
@@ -139,7 +140,7 @@ impl Lister {
             .is_ok_and(|value| value.get("version").is_some_and(Value::is_string))
     }
 
-    /// What Ollama says of one of its models; nothing where it says nothing that can be read.
+    /// Requests Ollama's details of a model; empty if it reports none that can be read.
     pub async fn details(&self, endpoint: &Endpoint, model: &str) -> Details {
         let asked = json!({ "model": model });
         let Ok((StatusCode::OK, body)) = self.fetch(endpoint, "api/show", Some(&asked)).await else {
@@ -191,7 +192,7 @@ async fn read(mut response: Response) -> Result<Vec<u8>, ModelError> {
     Ok(body)
 }
 
-/// Reads a list in any of its forms; `None` for what is none.
+/// Parses a list in any of its forms; `None` if it is not one.
 fn offer(dialect: Dialect, value: &Value) -> Option<Offer> {
     let field = match dialect {
         Dialect::Gemini | Dialect::Ollama => "models",
@@ -212,13 +213,13 @@ fn offered(dialect: Dialect, entry: &Value) -> Option<Offered> {
     if !is_name(name) {
         return None;
     }
-    // What vLLM, OpenRouter, Groq and Gemini call it.
+    // Names of the field in vLLM, OpenRouter, Groq and Gemini.
     let window = ["max_model_len", "context_length", "context_window", "inputTokenLimit"];
     let window_tokens = window.into_iter().find_map(|field| tokens(entry.get(field)?));
     Some(Offered { name: name.to_owned(), window_tokens, bytes: entry.get("size").and_then(Value::as_u64) })
 }
 
-/// Whether a model could be called this: visible characters and single blanks.
+/// Returns whether a text can be a model's name: visible characters and single blanks.
 fn is_name(name: &str) -> bool {
     let is_sound = |c: char| c.is_ascii_graphic() || c.is_alphanumeric() || c == ' ';
     !name.is_empty()
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_model_has_is_left_out_and_the_list_is_not_whole() {
+    fn an_invalid_name_is_left_out_and_the_list_incomplete() {
         for name in
             ["", " a", "a\nb", "a\u{1b}[2Jb", "a\u{202e}b", "a\u{200b}b", &"x".repeat(NAME_CHARS_MAX + 1)]
         {
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_its_dated_form_and_for_no_other_model() {
+    fn a_name_stands_only_for_its_dated_form() {
         let models = ["claude-x-20250929", "gpt-y-2025-08-07", "llama:latest", "qwen:8b", "gpt-y-mini"];
         let models =
             models.map(|name| Offered { name: name.to_owned(), window_tokens: None, bytes: None }).to_vec();
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn details_are_read_where_they_are_sound() {
+    fn only_plausible_details_are_read() {
         let value = json!({
             "model_info": { "general.architecture": "llama", "llama.context_length": 131_072 },
             "capabilities": ["completion", "tools"],

@@ -1,12 +1,12 @@
-//! Language models behind a wire.
+//! Language models over HTTP.
 //!
-//! A [`Remote`] puts a question into its provider's words ([`crate::wire`]), sends it once, and reads the answer within
-//! bounds. It never asks twice: whoever asked records each further attempt first. It never writes a key, a prompt or an
-//! answer into an error, and follows no redirection, since a key would go with it.
+//! A [`Remote`] converts a question to its provider's protocol ([`crate::wire`]), sends it once, and reads the answer
+//! within limits. It never retries: the caller records each retry first. It never writes a key, a prompt or an answer
+//! into an error, and follows no redirection, because the key would go with it.
 //!
-//! Reading order: [`endpoint`] (where and how), [`base`] (addresses), `client` (one for the process), `lacks`
-//! (what a server turns out not to have), `schemas` (read once), `send` (one attempt), `failure` (what went wrong, and
-//! what to do about it), [`listing`] (what a server has), [`probe`] (what a model can do).
+//! Reading order: [`endpoint`] (address and settings), [`base`] (addresses), `client` (one per process), `lacks`
+//! (interfaces that a server lacks), `schemas` (parsed once), `send` (one attempt), `failure` (errors and hints),
+//! [`listing`] (a server's models), [`probe`] (what a model can do).
 
 pub mod base;
 mod client;
@@ -37,31 +37,31 @@ use crate::remote::schemas::Schemas;
 use crate::wire::{Dialect, Request};
 use setpoint_scrub::Scrub;
 
-/// Tokens from which on a count is taken for that of a question that was cut.
+/// Least token count that can prove a cut question.
 const CUT_TOKENS_MIN: u64 = 1_000;
 
-/// A language model behind a wire.
+/// A language model over HTTP.
 #[derive(Debug)]
 pub struct Remote {
     endpoint: Endpoint,
     client: reqwest::Client,
-    /// A question without its body, or why none can be sent.
+    /// A request without its body, or why none can be sent.
     template: Result<reqwest::Request, ModelError>,
     lacks: Lacks,
     schemas: Schemas,
-    /// Takes the key out of what its server says.
+    /// Removes the key from the server's messages.
     scrub: Scrub,
-    /// Whether its server has answered anything yet.
+    /// Whether the server has answered before.
     has_reached: AtomicBool,
-    /// Seconds since 1970, for dates that servers name.
+    /// Returns seconds since 1970, for dates in answers.
     now_s: fn() -> i64,
 }
 
 impl Remote {
-    /// The model at this endpoint. `now_s` gives the seconds since 1970.
+    /// Creates the model of this endpoint. `now_s` returns the seconds since 1970.
     ///
     /// # Errors
-    /// When no client can be made here, as for HTTPS without any certificate authorities.
+    /// When no client can be created here, as for HTTPS without certificate authorities.
     pub fn new(endpoint: Endpoint, now_s: fn() -> i64) -> Result<Self, ClientError> {
         let client = client::client(&endpoint.base)?;
         Ok(Remote {
@@ -76,10 +76,10 @@ impl Remote {
         })
     }
 
-    /// A server that keeps to its window by dropping the beginning of a question says so only by its count. What it
-    /// answers is no answer to what was asked.
+    /// Checks that the server read the whole question. A server that drops the beginning of a question to fit its
+    /// window shows that only in its token count, and its answer is then useless.
     fn see_that_all_was_read(&self, tokens_in: u64, least: u64) -> Result<(), ModelError> {
-        // A server that does not count what it has in its cache counts little, too.
+        // A server that does not count cached tokens reports few tokens too.
         if tokens_in < CUT_TOKENS_MIN || tokens_in >= least {
             return Ok(());
         }
@@ -90,8 +90,8 @@ impl Remote {
         Err(failure::never(ModelFailureKind::TooLong, reason, vec![hint]))
     }
 
-    /// A connection that did not stand. To a server that was there before it is worth coming back for a while; one that
-    /// never was is named to whoever can mend it.
+    /// Classifies a failed connection. A server that answered before is retried; one that never did is reported to a
+    /// person.
     fn not_sent(&self, error: &reqwest::Error) -> ModelError {
         let mut failed = send::of_transport(error);
         if error.is_connect() && failed.failure.kind == ModelFailureKind::Unavailable {
@@ -104,7 +104,7 @@ impl Remote {
         failed
     }
 
-    /// Where it is and how it is asked.
+    /// Returns the endpoint.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
@@ -120,7 +120,7 @@ impl Model for Remote {
         let system = call.prompt.system_text();
         let by = format!("{}/{}", endpoint.dialect.name(), endpoint.model);
         let messages = call.prompt.messages(Manner { has_tools, to: &by });
-        // Only an executor's question is the beginning of a conversation.
+        // Only an executor's question starts a conversation.
         let goes_on = call.purpose() == Purpose::Execute;
         let schema = call.schema.filter(|_| takes_schema).and_then(|text| self.schemas.json(text));
         let request = Request {
@@ -158,9 +158,9 @@ impl Model for Remote {
                 by.clone_into(&mut opaque.by);
             }
         }
-        // What is not sent back is not kept.
+        // Parts that are not sent back are dropped.
         decoded.reply.parts.retain(|part| goes_on || !matches!(part, Part::Opaque(_)));
-        // Some servers say what they were told, the key included; nothing of it may be written down.
+        // Some servers repeat their input, the key included; it must not be written anywhere.
         if let Some(key) = &endpoint.key {
             decoded.reply.parts = send::without_key(decoded.reply.parts, key, &self.scrub);
         }

@@ -1,8 +1,7 @@
-//! What a model can do, found out by asking it: a few small questions, and one that is as long as its window is said
-//! to be.
+//! Tests a model by asking it: a few small questions, and one as long as its configured window.
 //!
-//! It never shows a word of what a model says, asks no question twice, and gives every question a bounded time. What
-//! it costs is counted and told.
+//! It never shows the model's words, repeats no question, and limits the time of each. The cost is counted and
+//! reported.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,20 +21,20 @@ use crate::model::ModelError;
 use crate::progress::Progress;
 use crate::wire::{Dialect, Request};
 
-/// Tokens of the long question at most, so that finding out costs little.
+/// Most tokens of the long question, to keep the test cheap.
 pub const CONTEXT_TOKENS_MAX: u64 = 24_000;
-/// Tokens of an answer at most; a model that thinks needs some before its first word.
+/// Most tokens of an answer; a model that thinks needs some before its first word.
 pub const ANSWER_TOKENS_MAX: u32 = 2_048;
-/// Time that one question may take, whatever the configuration says of silence.
+/// Longest time of one question, whatever the configuration says about idle time.
 pub const QUESTION_TIME_MAX: Duration = Duration::from_secs(600);
 
-/// The tool that is to be called.
+/// The tool that the model is to call.
 const TOOL: &str = "report_number";
-/// The number that is to be reported.
+/// The number that the model is to report.
 const NUMBER: i64 = 7;
-/// What stands at the beginning of the long question.
+/// The text at the beginning of the long question.
 const CODE_WORD: (&str, &str) = ("quintel", "4187");
-/// The schema that an answer is to keep to.
+/// The schema of the requested answer.
 const SCHEMA: &str = r#"{
     "type": "object",
     "properties": {
@@ -47,7 +46,7 @@ const SCHEMA: &str = r#"{
 }"#;
 const SYSTEM: &str = "You are being tested. Do exactly what you are asked to, in the shortest form.";
 
-/// How one thing stands.
+/// The result of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// As it should be.
@@ -58,10 +57,10 @@ pub enum Outcome {
     Bad,
 }
 
-/// One thing that was found out.
+/// A finding about one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How it stands.
+    /// Result of the test.
     pub outcome: Outcome,
     /// What was found.
     pub text: String,
@@ -69,18 +68,18 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
-/// Everything that was found out of one model, and what it cost.
+/// The findings about a model, and their cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Probed {
-    /// In the order in which it was asked.
+    /// Findings in the order of the tests.
     pub findings: Vec<Finding>,
     /// Questions asked.
     pub calls: u64,
-    /// Tokens that they cost, as far as there was an answer.
+    /// Tokens used, as far as there were answers.
     pub usage: Usage,
 }
 
-/// Asks. Where nothing is answered at all, the rest is not asked.
+/// Runs the tests. Stops if the first question is not answered.
 pub async fn probe(remote: &Remote) -> Probed {
     let mut probe = Probe { remote, probed: Probed::default() };
     if probe.answers().await {
@@ -96,20 +95,20 @@ struct Probe<'r> {
     probed: Probed,
 }
 
-/// What came of asking for something through an interface of the provider's.
+/// The result of using an interface of the provider.
 enum Came {
-    /// What was asked for.
+    /// The answer is as requested.
     Fits,
-    /// Something else.
+    /// The answer is something else.
     Misfit(&'static str),
-    /// The interface is not there.
+    /// The interface does not exist.
     Lacks,
-    /// Nothing.
+    /// There is no answer.
     Failed(ModelError),
 }
 
 impl Probe<'_> {
-    /// Whether it answers at all.
+    /// Tests whether the model answers; returns whether it does.
     async fn answers(&mut self) -> bool {
         let word = "Answer with this one word and nothing else: ready";
         match self.ask(&Request { messages: &question(word), ..Request::default() }).await {
@@ -138,7 +137,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Tool calls through the provider's interface, and where that fails as text.
+    /// Tests tool calls through the provider's interface; if that fails, as text.
     async fn tools(&mut self) {
         let user = format!("Call the tool {TOOL} with the number {NUMBER}.");
         let came = if self.remote.endpoint.takes_tools {
@@ -182,7 +181,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Answers held to a JSON Schema, and where that fails JSON for the asking.
+    /// Tests answers with a JSON Schema; if that fails, JSON on request.
     async fn schema(&mut self) {
         let user = "Name a colour and how many letters the word for it has.";
         let came = if self.remote.endpoint.takes_schema {
@@ -231,8 +230,8 @@ impl Probe<'_> {
         }
     }
 
-    /// Whether the window is what it is said to be, or else what a task needs: what stands at the beginning of a long
-    /// question is asked for at its end.
+    /// Tests whether the window is as large as configured, or as a task needs: asks at the end of a long question for a
+    /// text at its beginning.
     async fn context(&mut self) {
         let endpoint = &self.remote.endpoint;
         let name = &endpoint.name;
@@ -298,7 +297,7 @@ impl Probe<'_> {
         self.found(Outcome::Good, text, None);
     }
 
-    /// Asks once, and counts. The reply's usage is what the server counted, or else our estimate.
+    /// Asks once, and counts. Usage is the server's count, otherwise our estimate.
     async fn ask(&mut self, request: &Request<'_>) -> Result<Reply, ModelError> {
         let endpoint = &self.remote.endpoint;
         let wanted = if request.tokens_out_max == 0 { ANSWER_TOKENS_MAX } else { request.tokens_out_max };
@@ -335,7 +334,7 @@ impl Probe<'_> {
         let mut decoded = match answered {
             Ok(decoded) => decoded,
             Err(error) => {
-                // One that began to answer is paid for.
+                // A model that began to answer costs money.
                 if progress.has_begun() {
                     self.used(progress.used(tokens_in));
                 }
@@ -358,7 +357,7 @@ impl Probe<'_> {
         sum.tokens_cached = sum.tokens_cached.saturating_add(usage.tokens_cached);
     }
 
-    /// The setting that spares the model what it does not have.
+    /// Returns the setting that disables what the model lacks.
     fn setting(&self, field: &str) -> Option<String> {
         let (provider, _) = self.remote.endpoint.name.split_once('/')?;
         Some(format!("set `providers.{provider}.{field} = false`: then it is not tried first each time"))
@@ -418,7 +417,7 @@ fn fits(call: &ToolCall) -> bool {
     call.tool == TOOL && number == Some(NUMBER) && is_alone
 }
 
-/// One JSON object with both fields, whatever fence is around it.
+/// Returns whether a text is one JSON object with both fields, with or without a code fence.
 fn is_colour(text: &str) -> bool {
     let text = said(text);
     let (Some(start), Some(end)) = (text.find('{'), text.rfind('}')) else { return false };
@@ -429,7 +428,7 @@ fn is_colour(text: &str) -> bool {
     })
 }
 
-/// What was said, without the thinking.
+/// Returns the text of a reply without thinking.
 fn text_of(reply: &Reply) -> String {
     let texts = reply.parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
@@ -439,7 +438,7 @@ fn text_of(reply: &Reply) -> String {
     said(&text).into_owned()
 }
 
-/// A question of about so many tokens: a code word, many lines about nothing, and what the code word was.
+/// Returns a question of about `target` tokens: a code word, many meaningless lines, and a question for the code word.
 fn long_question(target: u64) -> String {
     const WHO: [&str; 7] = ["ferry", "baker", "clock", "river", "lantern", "teacher", "train"];
     const DID: [&str; 5] = ["crossed", "left", "reached", "passed", "saw"];
@@ -455,7 +454,7 @@ fn long_question(target: u64) -> String {
     );
     let mut line = 0;
     loop {
-        // What lines count together is a little less than the sum of what each counts, so some room is left each time.
+        // Lines together count slightly fewer tokens than one by one, so some room is left each time.
         let mut left = target.saturating_sub(tokens::estimate(&question) + tokens::estimate(end));
         let before = line;
         loop {
@@ -483,7 +482,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_question_is_as_long_as_it_should_be_and_no_longer() {
+    fn the_long_question_has_the_target_length() {
         for target in [0, 200, 6_553, CONTEXT_TOKENS_MAX] {
             let question = long_question(target);
             let count = tokens::estimate(&question);
@@ -493,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_call_that_fits_fits() {
+    fn only_a_matching_call_counts() {
         let call = |tool: &str, input: Value| ToolCall { tool: tool.to_owned(), input: input.into() };
         assert!(fits(&call(TOOL, json!({ "number": 7 }))));
         for input in [json!({ "number": "7" }), json!({ "number": 7.5 }), json!({}), json!([7]), json!(7)] {
@@ -504,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn json_counts_in_a_fence_and_after_thinking_and_only_with_both_fields() {
+    fn json_counts_in_a_fence_and_needs_both_fields() {
         for (text, expected) in [
             (r#"{"colour": "red", "letters": 3}"#, true),
             ("<think>{}</think>Sure:\n```json\n{\"colour\": \"red\", \"letters\": 3}\n```", true),

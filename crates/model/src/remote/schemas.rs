@@ -1,19 +1,19 @@
-//! Schemas of answers as JSON, each read once: there are few of them, and every question names one.
+//! Schemas of answers as JSON, each parsed once: there are few of them, and every question names one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::value::RawValue;
 
-/// Those that were read, by where their texts are.
+/// Parsed schemas, by the addresses of their texts.
 #[derive(Debug, Default)]
 pub(super) struct Schemas(Mutex<BTreeMap<usize, Option<Arc<RawValue>>>>);
 
 impl Schemas {
-    /// The schema of this text; `None` when it is no JSON.
+    /// Returns the schema of this text; `None` if it is not JSON.
     pub(super) fn json(&self, text: &'static str) -> Option<Arc<RawValue>> {
         let mut read = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The texts live as long as the program, so no two of them are ever in the same place.
+        // The texts are static, so no two of them have the same address.
         let json = read.entry(text.as_ptr().addr());
         json.or_insert_with(|| serde_json::from_str::<Box<RawValue>>(text).ok().map(Arc::from)).clone()
     }

@@ -1,4 +1,4 @@
-//! One attempt: a request goes out, an answer is read as it comes.
+//! One attempt: sends a request and reads the answer as it arrives.
 
 use std::error::Error;
 use std::sync::atomic::Ordering;
@@ -21,14 +21,14 @@ use crate::progress::Progress;
 use crate::wire::{ANTHROPIC_VERSION, Decoded, Decoder, Dialect, Framing, Refusal, Request, WireError};
 use setpoint_scrub::Scrub;
 
-/// Bytes of an error's body that are read.
+/// Most bytes of an error's body that are read.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
-/// A shorter key is left where it stands in an answer.
+/// A shorter key is not removed from answers.
 const ANSWER_KEY_BYTES_MIN: usize = 16;
-/// Characters of a transport error.
+/// Most characters of a transport error.
 const CHAIN_CHARS_MAX: usize = 400;
 
-/// Asks once.
+/// Sends a request once.
 pub(super) async fn once(
     remote: &Remote,
     request: &Request<'_>,
@@ -39,7 +39,7 @@ pub(super) async fn once(
         .dialect
         .body(request)
         .map_err(|error| failure::never(Unable, format!("failed to write the question: {error}"), vec![]))?;
-    // One without a body can always be cloned.
+    // A request without a body can always be cloned.
     let mut question = template.as_ref().map_err(Clone::clone)?.try_clone().ok_or_else(no_address)?;
     *question.body_mut() = Some(body.into());
     let sent = client.execute(question).await;
@@ -51,7 +51,7 @@ pub(super) async fn once(
     let retry_after = failure::retry_after(retry_after, now_s());
     if status != StatusCode::OK {
         let body = head_of(&mut response, endpoint.idle).await;
-        // Servers have echoed keys in their messages.
+        // Some servers repeat keys in their messages.
         let refusal = Refusal::of_status(status.as_u16(), &body).reworded(|text| scrub.text(text));
         if let Some(reason) = remote.lacks.learn(&refusal, request) {
             return Err(failure::again(Unable, reason.to_owned(), vec![], Duration::ZERO));
@@ -70,9 +70,9 @@ pub(super) async fn once(
         match tokio::time::timeout(endpoint.idle, response.chunk()).await {
             Ok(Ok(Some(bytes))) => decoder.push(&bytes).map_err(of_wire)?,
             Ok(Ok(None)) => break,
-            // What came may be whole all the same: a server that closes its connection badly has still answered.
+            // The answer may be complete nevertheless: a server that closes its connection badly has still answered.
             Ok(Err(error)) => return decoder.finish().map_err(|_| of_transport(&error)),
-            // So has one that leaves it open.
+            // Likewise a server that leaves the connection open.
             Err(_) => return decoder.finish().map_err(|_| idle_for(endpoint.idle)),
         }
     }
@@ -84,13 +84,13 @@ fn idle_for(idle: Duration) -> ModelError {
     failure::again(Timeout, reason, vec!["raise `models.idle_ms` if it is that slow"], Duration::ZERO)
 }
 
-/// Whether a body with this `Content-Encoding` is not what it says.
+/// Returns whether a body with this `Content-Encoding` is compressed.
 fn is_packed(encoding: &HeaderValue) -> bool {
     let encoding = encoding.as_bytes().trim_ascii();
     !encoding.is_empty() && !encoding.eq_ignore_ascii_case(b"identity")
 }
 
-/// A question to this endpoint without its body: what is the same in all of them is made once.
+/// Creates a request to this endpoint without its body, once for all questions.
 pub(super) fn template(
     endpoint: &Endpoint,
     client: &reqwest::Client,
@@ -138,7 +138,7 @@ pub(super) fn headers(endpoint: &Endpoint, is_streamed: bool) -> Result<HeaderMa
     Ok(headers)
 }
 
-/// The beginning of an error's body; what fails while it is read does not matter beside the error itself.
+/// Reads the beginning of an error's body; a failure while reading does not matter beside the error itself.
 async fn head_of(response: &mut Response, idle: Duration) -> Vec<u8> {
     let mut head = Vec::new();
     while let Ok(Ok(Some(bytes))) = tokio::time::timeout(idle, response.chunk()).await {
@@ -151,8 +151,8 @@ async fn head_of(response: &mut Response, idle: Duration) -> Vec<u8> {
     head
 }
 
-/// Takes the keys out of what was said. A short one stays: those that stand in for a key where none is needed (`x`,
-/// `ollama`) are words of any answer, and no key of a provider is that short.
+/// Removes the keys from an answer. A short key stays: placeholders for servers that need none (`x`, `ollama`) are
+/// words of any answer, and no real key is that short.
 pub(super) fn without_key(parts: Vec<Part>, key: &SecretString, scrub: &Scrub) -> Vec<Part> {
     if key.expose_secret().len() < ANSWER_KEY_BYTES_MIN {
         return parts;
@@ -163,7 +163,7 @@ pub(super) fn without_key(parts: Vec<Part>, key: &SecretString, scrub: &Scrub) -
             let (tool, input) = (scrub.text(tool), Any(scrub.value(input.0)));
             Some(Part::ToolCall(ToolRequest { tool, input, id: id.map(|id| scrub.text(id)) }))
         }
-        // Changed, it would be refused when it is sent back.
+        // If it were changed, the provider would reject it when it is sent back.
         Part::Opaque(opaque) => {
             (scrub.text(opaque.body.clone()) == opaque.body).then_some(Part::Opaque(opaque))
         }
@@ -171,7 +171,7 @@ pub(super) fn without_key(parts: Vec<Part>, key: &SecretString, scrub: &Scrub) -
     parts.into_iter().filter_map(without).collect()
 }
 
-/// A connection that did not stand or broke.
+/// Classifies a connection that failed or broke.
 pub(super) fn of_transport(error: &reqwest::Error) -> ModelError {
     let reason = chain(error);
     let says = |word: &str| reason.contains(word);
@@ -193,19 +193,19 @@ pub(super) fn of_transport(error: &reqwest::Error) -> ModelError {
     failure::again(Unavailable, reason, hints, Duration::ZERO)
 }
 
-/// Host and port in brackets. The rest of an address may hold what is secret.
+/// Returns host and port in brackets. The rest of an address may contain secrets.
 fn place(address: &Url) -> Option<String> {
     let (host, port) = (address.host_str()?, address.port_or_known_default()?);
     Some(format!(" ({host}:{port})"))
 }
 
-/// An error and its causes in one line, without the address, which may hold what is secret.
+/// Returns an error and its causes on one line, without the address, which may contain secrets.
 pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
     let mut cause = Some(error);
     while let Some(error) = cause {
         let said = match error.downcast_ref::<reqwest::Error>() {
-            // Its own text names the address.
+            // Its own text contains the address.
             Some(error) if error.is_connect() => "could not connect".to_owned(),
             Some(error) if error.is_timeout() => "it took too long".to_owned(),
             Some(error) if error.is_body() || error.is_decode() => "the answer broke off".to_owned(),

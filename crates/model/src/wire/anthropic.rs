@@ -1,4 +1,4 @@
-//! Anthropic's Messages.
+//! Anthropic's Messages API.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::fields::{field, items, json, present, text, tokens};
 use super::request::{object, raw};
 use super::{Refusal, Request, WireError};
 
-/// The version of the interface that these words are of.
+/// Version of the API.
 pub const VERSION: &str = "2023-06-01";
 
 /// A request's body.
@@ -72,7 +72,7 @@ enum Block<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheControl>,
     },
-    /// As the provider wrote it.
+    /// An item as the provider wrote it.
     Opaque(&'a RawValue),
 }
 
@@ -129,7 +129,7 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
     Body {
         model: request.model,
         max_tokens: request.tokens_total_max(),
-        // Tools and standing instructions come first and stay the same: from here on they may be kept.
+        // Tools and system text come first and stay the same: the provider may cache everything up to here.
         system: (!request.system.is_empty()).then_some([System {
             r#type: "text",
             text: request.system,
@@ -148,11 +148,12 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
     }
 }
 
-/// The conversation, and whether the model may think about it: calls and results since our side last said something are one
-/// turn to the provider, and one that did not begin with thinking goes on without (another model may have begun it).
+/// Returns the conversation, and whether the model may think in this turn. Calls and results since our last message
+/// form one turn to the provider, and a turn that did not begin with thinking continues without it (another model may
+/// have begun it).
 ///
-/// Sides alternate: results and what is said after them are one message. The last two of our side are marked to be kept:
-/// at the last one the next request goes on, and the one before is found also where a turn has many blocks.
+/// Roles alternate: results and the text after them form one message. The last two messages of our side are marked for
+/// caching: the next request continues from the last one, and the one before is found even if a turn has many blocks.
 fn messages<'a>(request: &Request<'a>) -> (Vec<Said<'a>>, bool) {
     let mut said: Vec<Said<'a>> = Vec::with_capacity(request.messages.len());
     let mut turn_thinks: Option<bool> = None;
@@ -210,7 +211,7 @@ const fn ours(kind: Kind<'_>) -> Block<'_> {
     Block::Ours { kind, cache_control: None }
 }
 
-/// An id as this provider takes it: letters, digits, `_` and `-`.
+/// Returns an id in this provider's alphabet: letters, digits, `_` and `-`.
 fn id(given: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if given.chars().all(is_plain) {
@@ -219,7 +220,7 @@ fn id(given: &str) -> Cow<'_, str> {
     given.chars().map(|c| if is_plain(c) { c } else { '_' }).collect::<String>().into()
 }
 
-/// An answer that is not streamed.
+/// Reads an answer that is not streamed.
 pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     if let Some(refusal) = Refusal::of(value) {
         return Err(WireError::Refused(refusal));
@@ -236,7 +237,7 @@ pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
     Ok(())
 }
 
-/// An event of a streamed answer.
+/// Reads an event of a streamed answer.
 pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     let place = field(value, "index").and_then(Value::as_u64).unwrap_or_default();
     match text(value, ["type"]) {
@@ -272,12 +273,12 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
     Ok(())
 }
 
-/// A block, whole or at its beginning.
+/// Reads a block, or the beginning of one.
 fn block_begins(place: u64, block: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     match text(block, ["type"]) {
         Some("text") => collect.text(text(block, ["text"]).unwrap_or_default()),
         Some(kind @ ("thinking" | "redacted_thinking")) => {
-            // One without its signature would be refused when it is sent back.
+            // Without its signature the provider would reject it when it is sent back.
             collect.opaque_begins(place, kind, if kind == "thinking" { "signature" } else { "data" });
             for field in ["thinking", "signature", "data"] {
                 collect.opaque(place, field, text(block, [field]).unwrap_or_default())?;
@@ -285,7 +286,8 @@ fn block_begins(place: u64, block: &Value<'_>, collect: &mut Collect<'_>) -> Res
             Ok(())
         }
         Some("tool_use") => {
-            // Of a streamed call the input is empty here and follows in pieces; some servers say it here and once more.
+            // A streamed call's input is empty here and follows in pieces; some servers send it here and again in
+            // pieces.
             let is_empty = |input: &Value<'_>| input.as_object().is_some_and(ObjectAsVec::is_empty);
             let input = present(block, ["input"]).filter(|input| !is_empty(input));
             let input = input.map(json).unwrap_or_default();
@@ -307,7 +309,7 @@ fn ended(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> 
     Ok(())
 }
 
-/// Tokens in are counted in three parts here. The end of an answer often repeats only one of them.
+/// Reads token counts. Input tokens are in three parts here; the end of an answer often repeats only one of them.
 fn count(value: &Value<'_>, collect: &mut Collect<'_>) {
     let Some(usage) = present(value, ["usage"]) else { return };
     collect.count(Counted {

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, which many servers speak with small differences.
+//! OpenAI's chat completions API, which many servers implement with small differences.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use super::fields::{field, items, json, present, text, tokens};
 use super::request::object;
 use super::{Effort, Refusal, Request, WireError};
 
-/// The field beside a call in which some servers keep what they want back with it (Gemini's signature).
+/// Field beside a call in which some servers store what they need back with it (Gemini's signature).
 const OF_CALL: &str = "extra_content";
-/// The names that servers have for the reasoning.
+/// Names of the reasoning field, by server.
 const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
-/// What is sent back as it came.
+/// Fields that are sent back unchanged.
 const OWN: &[&str] = &[REASONING_FIELDS[0], REASONING_FIELDS[1], OF_CALL];
-/// Where the pieces of the reasoning are collected: no call has this place.
+/// Slot of the reasoning's pieces, which no call has.
 const REASONING: u64 = u64::MAX;
 
 /// A request's body.
@@ -66,7 +66,7 @@ struct JsonSchema<'a> {
     strict: bool,
 }
 
-/// A message of any side.
+/// A message of any role.
 #[derive(Default, Serialize)]
 struct Said<'a> {
     role: &'static str,
@@ -76,7 +76,7 @@ struct Said<'a> {
     tool_calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
-    /// Fields of the server's own, as they came.
+    /// The server's own fields, unchanged.
     #[serde(flatten)]
     own: Map<String, Json>,
 }
@@ -96,7 +96,7 @@ struct Called<'a> {
     arguments: String,
 }
 
-/// A tool, as this dialect and Ollama's have it.
+/// A tool, in this dialect and in Ollama's.
 #[derive(Serialize)]
 pub(super) struct Tool<'a> {
     r#type: &'static str,
@@ -131,7 +131,7 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
     }
 }
 
-/// Standing instructions and conversation.
+/// Returns system text and conversation.
 fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
     let of = |role, text: Cow<'a, str>| Said { role, content: Some(text), ..Said::default() };
     let mut said = Vec::with_capacity(request.messages.len() + 1);
@@ -151,8 +151,8 @@ fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
     said
 }
 
-/// What the model said. What the server wants back (its reasoning, a signature beside a call) goes with the calls that it
-/// belongs to; of a turn without calls no server wants it.
+/// Returns the model's turn. What the server needs back (its reasoning, a signature beside a call) is sent with the
+/// calls it belongs to; no server needs that of a turn without calls.
 fn turn<'a>(blocks: &'a [Block<'a>]) -> Said<'a> {
     let mut said = Said { role: "assistant", ..Said::default() };
     let mut own: Map<String, Json> = Map::new();
@@ -179,14 +179,14 @@ fn turn<'a>(blocks: &'a [Block<'a>]) -> Said<'a> {
     said
 }
 
-/// The fields of these names in an item of the server's own.
+/// Returns the fields of these names in an item of the server's own.
 pub(super) fn fields_of(opaque: &Opaque, names: &[&str]) -> Map<String, Json> {
     let mut fields: Map<String, Json> = serde_json::from_str(&opaque.body).unwrap_or_default();
     fields.retain(|name, _| names.contains(&name.as_str()));
     fields
 }
 
-/// The tools.
+/// Returns the tools.
 pub(super) fn tools<'a>(request: &Request<'a>) -> Vec<Tool<'a>> {
     let tool = |tool: &'a Arc<ToolSpec>| Tool {
         r#type: "function",
@@ -199,19 +199,19 @@ pub(super) fn tools<'a>(request: &Request<'a>) -> Vec<Tool<'a>> {
     request.tools.iter().map(tool).collect()
 }
 
-/// An answer that is not streamed.
+/// Reads an answer that is not streamed.
 pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     let choice = choice(value)?;
     let Some(choice) = choice else { return Err(WireError::NotJson("the answer")) };
     said(choice, "message", collect)?;
     count(value, collect);
     ended(choice, collect)?;
-    // One that was not cut in transit and names no reason has none to name.
+    // A complete answer may lack a reason for its end.
     collect.close();
     Ok(())
 }
 
-/// A piece of a streamed answer.
+/// Reads a piece of a streamed answer.
 pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     count(value, collect);
     if let Some(choice) = choice(value)? {
@@ -221,7 +221,7 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
     Ok(())
 }
 
-/// The first choice; a piece that only counts has none.
+/// Returns the first choice; a piece that only has counts has none.
 fn choice<'v>(value: &'v Value<'_>) -> Result<Option<&'v Value<'v>>, WireError> {
     if let Some(refusal) = Refusal::of(value) {
         return Err(WireError::Refused(refusal));
@@ -231,10 +231,10 @@ fn choice<'v>(value: &'v Value<'_>) -> Result<Option<&'v Value<'v>>, WireError> 
     Ok(items(value, ["choices"]).iter().find(is_first))
 }
 
-/// What a message, or a piece of one, says.
+/// Reads a message, or a piece of one.
 fn said(choice: &Value<'_>, at: &str, collect: &mut Collect<'_>) -> Result<(), WireError> {
     let Some(message) = present(choice, [at]) else { return Ok(()) };
-    // One place for both: a server has one of them.
+    // One slot for both: a server uses only one of them.
     for field in REASONING_FIELDS {
         collect.opaque(REASONING, field, text(message, [field]).unwrap_or_default())?;
     }
@@ -242,7 +242,7 @@ fn said(choice: &Value<'_>, at: &str, collect: &mut Collect<'_>) -> Result<(), W
     for part in items(message, ["content"]) {
         collect.text(text(part, ["text"]).unwrap_or_default())?;
     }
-    // A refusal of the model is what it says, and no JSON: the role hears so.
+    // A refusal of the model is its answer, and not JSON; the role receives it as text.
     collect.text(text(message, ["refusal"]).unwrap_or_default())?;
     for (at, call) in (0..).zip(items(message, ["tool_calls"])) {
         let number = field(call, "index").and_then(Value::as_u64).unwrap_or(at);
@@ -256,7 +256,7 @@ fn said(choice: &Value<'_>, at: &str, collect: &mut Collect<'_>) -> Result<(), W
     Ok(())
 }
 
-/// The arguments of a call: a piece of JSON text, or an object from servers that know better.
+/// Returns the arguments of a call: a piece of JSON text, or an object from some servers.
 pub(super) fn arguments<'v>(call: &'v Value<'_>) -> Cow<'v, str> {
     match present(call, ["function", "arguments"]) {
         Some(Value::Str(piece)) => Cow::Borrowed(piece),

@@ -1,4 +1,4 @@
-//! The pieces of an answer, put together within bounds.
+//! Assembles the pieces of an answer, within limits.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,34 +13,34 @@ use super::fields::has_many_values;
 use super::{Decoded, WireError};
 use crate::progress::Progress;
 
-/// Text of one answer, in bytes; thinking has the same bound.
+/// Most bytes of an answer's text; thinking has the same limit.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Tool calls of one answer.
+/// Most tool calls of one answer.
 pub const CALLS_MAX: usize = 128;
-/// Bytes of one call's name and arguments.
+/// Most bytes of one call's name and arguments.
 const CALL_BYTES_MAX: usize = 1024 * 1024;
-/// Bytes of an answer's text and calls as they stand in a record, where a control character takes six. It leaves room for
-/// whatever else a record holds.
+/// Most bytes of an answer's text and calls in a record, where a control character takes six. Leaves room for the rest
+/// of the record.
 pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Bytes that one byte of an answer takes in a record: six at most, for a control character, and room for the frame around
-/// it. Below this bound, where most answers are, nothing has to be counted.
+/// Most bytes that one byte of an answer takes in a record: six for a control character, and room for the frame around
+/// it. Below this estimate, as for most answers, nothing has to be counted.
 const WRITTEN_PER_BYTE_MAX: usize = 16;
 
-/// An answer on its way.
+/// An answer that is being received.
 #[derive(Debug)]
 pub(super) struct Collect<'a> {
     tools: &'a [Arc<ToolSpec>],
     progress: &'a Progress,
-    /// What came, in its order.
+    /// The received parts, in order.
     slots: Vec<Slot>,
     text_bytes: usize,
     thinking_bytes: usize,
-    /// Of the thinking, what is kept.
+    /// Bytes of the thinking that is kept.
     opaque_bytes: usize,
     calls: BTreeMap<u64, CallPieces>,
     opaque: BTreeMap<u64, OpaquePieces>,
-    /// Where calls are that a server numbered like another one.
+    /// Slots of calls that a server numbered like another one.
     places: BTreeMap<u64, u64>,
     counted: Counted,
     is_cut: bool,
@@ -48,26 +48,26 @@ pub(super) struct Collect<'a> {
     is_closed: bool,
 }
 
-/// One part of an answer, or where its pieces are.
+/// A part of an answer, or where its pieces are.
 #[derive(Debug)]
 enum Slot {
     Text(String),
     Call,
     Opaque(u64),
-    /// An item of the provider's own that came whole, as JSON.
+    /// A complete item of the provider's own, as JSON.
     Item(String),
 }
 
-/// An item of the provider's own on its way.
+/// An item of the provider's own, in pieces.
 #[derive(Debug, Default)]
 struct OpaquePieces {
     fields: Map<String, Value>,
-    /// The field without which it is of no use.
+    /// The field without which it is useless.
     needs: Option<&'static str>,
 }
 
 impl OpaquePieces {
-    /// The item as JSON, if it is of use.
+    /// Returns the item as JSON, unless it is useless.
     fn body(self) -> Option<String> {
         let is_there =
             |field: &str| self.fields.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
@@ -76,13 +76,13 @@ impl OpaquePieces {
     }
 }
 
-/// A call on its way.
+/// A call in pieces.
 #[derive(Debug, Default)]
 struct CallPieces {
     id: String,
     name: String,
     arguments: String,
-    /// Whether the arguments are those of its beginning, which pieces replace.
+    /// Whether the arguments came with its beginning; further pieces replace them.
     is_preliminary: bool,
 }
 
@@ -92,18 +92,18 @@ impl CallPieces {
     }
 }
 
-/// What a provider counted so far.
+/// The provider's counts so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
-    /// Tokens in, cached ones included, unless these are counted apart.
+    /// Input tokens, cached ones included, unless these are counted separately.
     pub(super) tokens_in: Option<u64>,
-    /// Tokens out, thinking included.
+    /// Output tokens, thinking included.
     pub(super) tokens_out: Option<u64>,
-    /// Tokens in that came from a cache.
+    /// Input tokens that came from a cache.
     pub(super) tokens_cached: Option<u64>,
-    /// Tokens in that went into a cache, where they are counted apart.
+    /// Input tokens that were written to a cache, if counted separately.
     pub(super) tokens_stored: Option<u64>,
-    /// Whether `tokens_in` leaves out what came from a cache or went into one.
+    /// Whether `tokens_in` excludes tokens read from or written to a cache.
     pub(super) is_apart: bool,
 }
 
@@ -126,14 +126,14 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// A piece of the answer's text.
+    /// Adds a piece of the answer's text.
     pub(super) fn text(&mut self, piece: &str) -> Result<(), WireError> {
         self.answer(piece)?;
         self.preview(piece);
         Ok(())
     }
 
-    /// Text of the answer that was shown already.
+    /// Adds text of the answer that was shown already.
     pub(super) fn answer(&mut self, piece: &str) -> Result<(), WireError> {
         if piece.is_empty() {
             return Ok(());
@@ -149,13 +149,13 @@ impl<'a> Collect<'a> {
         Ok(())
     }
 
-    /// Text that is said once more in the end, and counts then: it is shown now.
+    /// Shows text that the end of the answer repeats.
     pub(super) fn preview(&mut self, piece: &str) {
         self.progress.came(piece.len());
         self.progress.text(piece);
     }
 
-    /// A piece of thinking that is not sent back. It is bounded like text, and not kept: nothing may rest on it.
+    /// Counts a piece of thinking that is not sent back. It is limited like text, and dropped.
     pub(super) fn thinking(&mut self, piece: &str) -> Result<(), WireError> {
         self.progress.came(piece.len());
         self.thinking_bytes = self.thinking_bytes.saturating_add(piece.len());
@@ -165,7 +165,7 @@ impl<'a> Collect<'a> {
         Ok(())
     }
 
-    /// An item of the provider's own begins at this place, of no use without the field `needs`.
+    /// Starts an item of the provider's own in this slot, which is useless without the field `needs`.
     pub(super) fn opaque_begins(&mut self, place: u64, kind: &str, needs: &'static str) {
         if self.opaque.len() < CALLS_MAX && !self.opaque.contains_key(&place) {
             let fields = Map::from_iter([("type".to_owned(), Value::from(kind))]);
@@ -174,7 +174,7 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// A piece of a field of the item at this place. Nothing reads it; it counts as thinking.
+    /// Adds a piece of a field of the item in this slot. It is not interpreted, and counts as thinking.
     pub(super) fn opaque(&mut self, place: u64, field: &str, piece: &str) -> Result<(), WireError> {
         if piece.is_empty() {
             return Ok(());
@@ -195,7 +195,7 @@ impl<'a> Collect<'a> {
         Ok(())
     }
 
-    /// An item of the provider's own that came whole.
+    /// Adds a complete item of the provider's own.
     pub(super) fn item(&mut self, body: String) -> Result<(), WireError> {
         self.thinking(&body)?;
         self.opaque_bytes += body.len();
@@ -203,7 +203,7 @@ impl<'a> Collect<'a> {
         Ok(())
     }
 
-    /// A piece of the call at this place. A name or id that is already known is not said again, it is confirmed.
+    /// Adds a piece of the call in this slot. Ignores a repeated name or id.
     pub(super) fn call(
         &mut self,
         place: u64,
@@ -237,16 +237,15 @@ impl<'a> Collect<'a> {
         Ok(())
     }
 
-    /// What is known of the call at this place is its beginning: arguments that come in pieces are not added to those
-    /// that it began with, they are said once more.
+    /// Marks the arguments of the call in this slot as preliminary: pieces that follow replace them.
     pub(super) fn call_begins(&mut self, place: u64) {
         if let Some(call) = self.calls.get_mut(&place) {
             call.is_preliminary = true;
         }
     }
 
-    /// The place of the call that the server numbers so. Some servers number every call 0: a new id at a place that
-    /// another call has is a new call, and pieces without an id that follow are that call's.
+    /// Returns the slot of the call with this number. Some servers number every call 0: a new id with the number of
+    /// another call is a new call, and pieces without an id that follow belong to it.
     pub(super) fn place_of(&mut self, number: u64, id: Option<&str>) -> u64 {
         let place = self.places.get(&number).copied().unwrap_or(number);
         let Some(id) = id.filter(|id| !id.is_empty()) else { return place };
@@ -263,12 +262,12 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// The first place behind all others.
+    /// Returns the first slot after all others.
     pub(super) fn next_place(&self) -> u64 {
         self.calls.last_key_value().map_or(0, |(place, _)| place.saturating_add(1))
     }
 
-    /// What was counted. Counts grow: a later one of the same thing replaces an earlier one, and never by less.
+    /// Adds counts. A later count of the same thing replaces an earlier one unless it is smaller.
     pub(super) fn count(&mut self, counted: Counted) {
         let known = &mut self.counted;
         known.tokens_in = known.tokens_in.max(counted.tokens_in);
@@ -279,13 +278,13 @@ impl<'a> Collect<'a> {
         self.progress.counted(self.counted.usage());
     }
 
-    /// The model stopped for this reason. Counts may still follow.
+    /// Notes why the model stopped. Counts may still follow.
     pub(super) fn end(&mut self, reason: EndReason) {
         self.is_ended = true;
         self.is_cut = reason == EndReason::Length;
     }
 
-    /// Nothing follows.
+    /// Notes that nothing follows.
     pub(super) fn close(&mut self) {
         self.is_closed = true;
     }
@@ -294,7 +293,7 @@ impl<'a> Collect<'a> {
         self.is_closed
     }
 
-    /// The whole answer. One without an end of its own was cut.
+    /// Returns the whole answer. Fails if it was cut, i.e. has no end.
     pub(super) fn finish(self) -> Result<Decoded, WireError> {
         if !self.is_ended && !self.is_closed {
             return Err(WireError::Cut);
@@ -304,7 +303,7 @@ impl<'a> Collect<'a> {
         let said_bytes = calls.values().fold(bytes, |sum, call| sum.saturating_add(call.bytes()));
         let too_large =
             WireError::TooLarge { what: "an answer, as it is written down,", max: REPLY_BYTES_MAX };
-        // Before anything of it is read.
+        // Checked before anything is parsed.
         if said_bytes > REPLY_BYTES_MAX {
             return Err(too_large);
         }
@@ -314,7 +313,7 @@ impl<'a> Collect<'a> {
             Slot::Text(text) => Some(Part::Text(text)),
             Slot::Item(body) => Some(of_provider(body)),
             Slot::Opaque(place) => opaque.remove(&place).and_then(OpaquePieces::body).map(of_provider),
-            // Pieces may come out of turn; the servers' numbers say which call is which.
+            // Pieces may arrive out of order; the server's numbers tell which call they belong to.
             Slot::Call => {
                 let place = in_order.next()?;
                 let call = calls.remove(&place).filter(|call| !call.name.trim().is_empty())?;
@@ -331,7 +330,7 @@ impl<'a> Collect<'a> {
             return Err(too_large);
         }
         let usage = counted.usage();
-        // No question costs nothing, and no answer with something in it does: that is no count.
+        // Every question and every non-empty answer costs tokens, so a count of zero is not a count.
         let is_counted = match counted.tokens_out {
             None => false,
             Some(count) => usage.tokens_in > 0 && (count > 0 || !says),
@@ -340,13 +339,13 @@ impl<'a> Collect<'a> {
     }
 }
 
-/// What these counts come to, as far as they are there.
+/// Adds the counts that exist.
 pub(super) fn sum<const N: usize>(counts: [Option<u64>; N]) -> Option<u64> {
     counts.into_iter().flatten().reduce(u64::saturating_add)
 }
 
 impl Counted {
-    /// Everything in and out; 0 where nothing was counted.
+    /// Returns total input and output; 0 if nothing was counted.
     fn usage(self) -> Usage {
         let Counted { tokens_in, tokens_out, tokens_cached, tokens_stored, is_apart } = self;
         let tokens_in = if is_apart { sum([tokens_in, tokens_cached, tokens_stored]) } else { tokens_in };
@@ -362,14 +361,14 @@ impl Counted {
 /// Why a model stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndReason {
-    /// It had said everything, or calls tools.
+    /// It had finished, or calls tools.
     Said,
-    /// The bound on its tokens.
+    /// It reached the token limit.
     Length,
 }
 
-/// The tool that is meant: models put `functions.` before a name or change its case. Anything else is left as it is,
-/// for the role to refuse by its name.
+/// Returns the tool that is meant: models add `functions.` to a name or change its case. Returns other names unchanged,
+/// for the role to refuse.
 fn offered(tools: &[Arc<ToolSpec>], said: &str) -> String {
     let name = said.trim();
     if tools.iter().any(|tool| tool.name == name) {
@@ -383,8 +382,8 @@ fn offered(tools: &[Arc<ToolSpec>], said: &str) -> String {
     }
 }
 
-/// The arguments of a call. None are an empty object; text that is no JSON, holds too many values or is nested too deeply
-/// for a record, is kept as text, which no tool takes and every tool answers with what it wants instead.
+/// Parses the arguments of a call. Missing ones become an empty object. Text that is not JSON, or has too many values
+/// or levels for a record, is kept as text, which every tool rejects with what it expects instead.
 fn arguments(text: &str) -> Any {
     if text.trim().is_empty() {
         return Any(Value::Object(Map::new()));
@@ -404,12 +403,12 @@ fn arguments(text: &str) -> Any {
     }
 }
 
-/// How long it is when it is written down.
+/// Returns the length in a record.
 fn written_bytes(parts: &[Part]) -> usize {
     let mut written = Written(0);
     match serde_json::to_writer(&mut written, parts) {
         Ok(()) => written.0,
-        // Counting does not fail, and nothing is here that JSON cannot hold.
+        // Counting cannot fail, and everything here can be expressed in JSON.
         Err(_) => usize::MAX,
     }
 }

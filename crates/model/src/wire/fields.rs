@@ -1,17 +1,16 @@
-//! Looking into JSON that nobody vouches for.
+//! Reads fields of untrusted JSON.
 //!
-//! Texts without an escape are borrowed from the answer's bytes; of a field that is there twice, the last one counts, as
-//! everywhere else.
+//! Texts without escapes borrow from the answer's bytes; of a repeated field the last one counts, as usual in JSON.
 
 use serde_json_borrow::Value;
 
 use super::{TOKENS_MAX, WireError};
 
-/// JSON values in an answer that is not streamed, in one piece of one that is, or in the arguments of a call. In memory each
-/// takes many times the byte or two that it may take on the wire.
+/// Most JSON values in an answer that is not streamed, in one piece of a streamed one, or in the arguments of a call.
+/// Each takes many times as much memory as the byte or two on the wire.
 pub const VALUES_MAX: usize = 100_000;
 
-/// Reads one JSON value; `not_json` says what a text is that holds none.
+/// Parses one JSON value; `not_json` creates the error for other text.
 pub(super) fn read(json: &str, not_json: impl FnOnce() -> WireError) -> Result<Value<'_>, WireError> {
     if has_many_values(json) {
         return Err(WireError::TooManyValues);
@@ -19,13 +18,13 @@ pub(super) fn read(json: &str, not_json: impl FnOnce() -> WireError) -> Result<V
     serde_json::from_str(json).map_err(|_| not_json())
 }
 
-/// Whether there may be more values than [`VALUES_MAX`]. Each of them, but for the first, follows a bracket that opens, a
-/// comma or a colon. Few texts are long enough to have to be looked through.
+/// Returns whether there may be more than [`VALUES_MAX`] values. Each, except the first, follows an opening bracket, a
+/// comma or a colon. Short texts need no count.
 pub(super) fn has_many_values(json: &str) -> bool {
     json.len() > VALUES_MAX && marks(json) >= VALUES_MAX
 }
 
-/// The brackets that open, the commas and the colons outside texts.
+/// Counts opening brackets, commas and colons outside texts.
 fn marks(json: &str) -> usize {
     let (mut count, mut is_text, mut is_escaped) = (0, false, false);
     for byte in json.bytes() {
@@ -40,39 +39,39 @@ fn marks(json: &str) -> usize {
     count
 }
 
-/// The field of this name.
+/// Returns the field of this name.
 pub(super) fn field<'v>(value: &'v Value<'_>, name: &str) -> Option<&'v Value<'v>> {
     let fields = value.as_object()?.as_vec();
     fields.iter().rev().find(|(key, _)| **key == *name).map(|(_, value)| value)
 }
 
-/// What stands at a path of field names.
+/// Returns the value at a path of field names.
 fn at<'v, const N: usize>(value: &'v Value<'_>, path: [&str; N]) -> Option<&'v Value<'v>> {
     path.into_iter().try_fold(value as &'v Value<'v>, |value, name| field(value, name))
 }
 
-/// The text at this path.
+/// Returns the text at this path.
 pub(super) fn text<'v, const N: usize>(value: &'v Value<'_>, path: [&str; N]) -> Option<&'v str> {
     at(value, path)?.as_str()
 }
 
-/// The items at this path; none, when it is no list.
+/// Returns the items at this path; empty if there is no list.
 pub(super) fn items<'v, const N: usize>(value: &'v Value<'_>, path: [&str; N]) -> &'v [Value<'v>] {
     at(value, path).and_then(Value::as_array).unwrap_or_default()
 }
 
-/// A count of tokens. What is negative, fractional or beyond [`TOKENS_MAX`] is none.
+/// Returns a token count; `None` if it is negative, fractional or more than [`TOKENS_MAX`].
 pub(super) fn tokens<const N: usize>(value: &Value<'_>, path: [&str; N]) -> Option<u64> {
     at(value, path)?.as_u64().filter(|count| *count <= TOKENS_MAX)
 }
 
-/// What is there and not `null`.
+/// Returns the value at this path unless it is `null`.
 pub(super) fn present<'v, const N: usize>(value: &'v Value<'_>, path: [&str; N]) -> Option<&'v Value<'v>> {
     at(value, path).filter(|found| !found.is_null())
 }
 
-/// The value as JSON.
+/// Returns the value as JSON.
 pub(super) fn json(value: &Value<'_>) -> String {
-    // Nothing in a value that was read is anything that JSON could not hold.
+    // A parsed value can always be expressed in JSON.
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Gemini's `generateContent`. A piece of a streamed answer has the form of a whole one.
+//! Gemini's `generateContent` API. A piece of a streamed answer has the form of a whole one.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -18,17 +18,17 @@ use super::fields::{self, field, items, present, text, tokens};
 use super::request::object;
 use super::{Refusal, Request, WireError};
 
-/// The field of a part that holds what the provider wants back with it.
+/// Field of a part that holds what the provider needs back with it.
 const SIGNATURE: &str = "thoughtSignature";
 
-/// The path names the model and the way.
+/// Returns the path, which names the model and the method.
 pub(super) fn path(model: &str, is_streamed: bool) -> String {
     let model = model.strip_prefix("models/").unwrap_or(model);
     let mut path = "models/".to_owned();
     for byte in model.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => path.push(char::from(byte)),
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             _ => drop(write!(path, "%{byte:02X}")),
         }
     }
@@ -59,7 +59,7 @@ struct Content<'a> {
 struct Part<'a> {
     #[serde(flatten)]
     holds: Holds<'a>,
-    /// What the provider put beside it, as it came.
+    /// The provider's own fields beside it, unchanged.
     #[serde(flatten)]
     own: Map<String, Json>,
 }
@@ -142,7 +142,7 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
     }
 }
 
-/// The conversation. Sides alternate: results and what is said after them are one.
+/// Returns the conversation. Roles alternate: results and the text after them form one content.
 fn contents<'a>(request: &Request<'a>) -> Vec<Content<'a>> {
     let mut contents: Vec<Content<'a>> = Vec::with_capacity(request.messages.len());
     for message in request.messages {
@@ -168,8 +168,8 @@ fn result<'a>(result: &'a ToolResult<'a>) -> Part<'a> {
     part(Holds::FunctionResponse { id: result.id.given(), name: result.tool, response })
 }
 
-/// What the model said. A signature goes with the part that it came with, which follows it here; one at the end has an
-/// empty part of its own.
+/// Returns the model's turn. A signature goes with the part that it came with, which follows it here; one at the end
+/// gets an empty part of its own.
 fn turn<'a>(blocks: &'a [Block<'a>]) -> Vec<Part<'a>> {
     let mut parts = Vec::with_capacity(blocks.len());
     let mut own: Map<String, Json> = Map::new();
@@ -195,7 +195,7 @@ fn turn<'a>(blocks: &'a [Block<'a>]) -> Vec<Part<'a>> {
     parts
 }
 
-/// An answer, or a piece of one.
+/// Reads an answer, or a piece of one.
 pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     if let Some(refusal) = Refusal::of(value) {
         return Err(WireError::Refused(refusal));
@@ -215,7 +215,7 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
     if let Some(usage) = present(value, ["usageMetadata"]) {
         collect.count(Counted {
             tokens_in: tokens(usage, ["promptTokenCount"]),
-            // One that only thought has said nothing, and costs what it thought.
+            // An answer with thinking only has no text, and costs its thinking.
             tokens_out: sum([tokens(usage, ["candidatesTokenCount"]), tokens(usage, ["thoughtsTokenCount"])]),
             tokens_cached: tokens(usage, ["cachedContentTokenCount"]),
             ..Counted::default()
@@ -224,7 +224,7 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
     match candidate.and_then(|candidate| text(candidate, ["finishReason"])) {
         None | Some("FINISH_REASON_UNSPECIFIED") => {}
         Some("MAX_TOKENS") => collect.end(EndReason::Length),
-        // A call that could not be written is an answer without one.
+        // A call that could not be written is an answer without a call.
         Some("STOP" | "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => collect.end(EndReason::Said),
         Some(other) => return Err(WireError::Withheld(other.to_owned())),
     }

@@ -1,26 +1,26 @@
-//! Lines out of bytes, however the bytes were cut on the way.
+//! Splits bytes into lines, independent of packet boundaries.
 //!
-//! A line ends with LF, CR or CRLF, wherever a packet begins or ends. A line that is not UTF-8 or longer than
-//! [`LINE_BYTES_MAX`] is an error: what cannot be read as it was meant is not read at all.
+//! A line ends with LF, CR or CRLF, even across packets. A line that is not UTF-8 or longer than [`LINE_BYTES_MAX`] is
+//! an error: a partial reading could be wrong.
 
 use super::WireError;
 
 /// Longest line of a streamed answer, in bytes.
 pub const LINE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Splits a stream of bytes into lines and keeps the one that has not ended yet.
+/// Splits a stream of bytes into lines and keeps the unfinished one.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     /// The line so far.
     partial: Vec<u8>,
-    /// The last byte was a CR: an LF right behind it belongs to the same end.
+    /// The last byte was a CR: an LF directly after it belongs to the same line end.
     after_cr: bool,
-    /// Something was read already: a byte order mark counts at the very start alone.
+    /// Some bytes were read: a byte order mark counts only at the start.
     begun: bool,
 }
 
 impl Lines {
-    /// Takes the next bytes and gives every line that ends in them to `each`.
+    /// Takes the next bytes and passes every completed line to `each`.
     pub(crate) fn push(
         &mut self,
         mut bytes: &[u8],
@@ -52,7 +52,7 @@ impl Lines {
         Ok(())
     }
 
-    /// The line that has not ended, when the stream has.
+    /// Returns the unfinished line at the end of the stream.
     pub(crate) fn tail(&self) -> &[u8] {
         &self.partial
     }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_the_same_however_the_bytes_are_cut() {
+    fn lines_do_not_depend_on_packet_boundaries() {
         let bytes = "\u{feff}a\r\nü\n\nc\rd\r\n\re".as_bytes();
         let expected = (["a", "ü", "", "c", "d", ""].map(str::to_owned).to_vec(), b"e".to_vec());
         assert_eq!(lines(&[bytes]).unwrap(), expected);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_or_too_long_is_an_error() {
+    fn binary_and_overlong_lines_are_errors() {
         assert!(matches!(lines(&[b"a\xff\n"]), Err(WireError::NotText(_))));
         let long = vec![b'x'; LINE_BYTES_MAX];
         assert_eq!(lines(&[&long, b"\n"]).unwrap().0.len(), 1);

@@ -1,12 +1,12 @@
-//! What goes over the wire, in the words of each provider: a request as bytes, an answer out of bytes.
+//! The providers' protocols: a request to bytes, an answer from bytes.
 //!
-//! Nothing here does I/O, reads a clock or knows a key: a request is made as a value and an answer is read from
-//! whatever bytes came, whole or piece by piece. That is why a recording answers like a server, and why every
-//! decoder can be fuzzed. What came is hostile: every size is bounded, an answer that was cut is never taken for a
-//! whole one, and an error never carries what the model said.
+//! Nothing here does I/O, reads a clock or knows a key: a request is built from values, and an answer is read from
+//! bytes, whole or in pieces. So a recording answers like a server, and every decoder can be fuzzed. Answers are
+//! untrusted: every size is limited, a truncated answer never counts as complete, and an error never contains the
+//! model's text.
 //!
-//! Reading order: [`request`] (what is asked), [`Dialect`] (whose words), then one file a dialect; `collect` puts the
-//! pieces of an answer together, `lines` and `sse` find them in a stream.
+//! Reading order: [`request`] (the question), [`Dialect`] (the protocol), then one file per dialect; `collect`
+//! assembles the pieces of an answer, `lines` and `sse` find them in a stream.
 
 mod anthropic;
 mod chat;
@@ -35,18 +35,18 @@ use crate::progress::Progress;
 use crate::wire::collect::Collect;
 use crate::wire::lines::Lines;
 
-/// Bytes of an answer that are read at most, streamed or not. A streamed answer repeats a frame around every token.
+/// Most bytes of an answer that are read, streamed or not. A streamed answer repeats a frame around every token.
 pub const BODY_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// Tokens that a count may state; a larger or negative one is no count.
+/// Largest token count; a larger or negative one is ignored.
 pub const TOKENS_MAX: u64 = 100_000_000;
 
-/// Characters of a provider's reason that are shown.
+/// Most characters of a provider's reason that are shown.
 const REASON_CHARS_MAX: usize = 60;
 
-/// Whose words are spoken.
+/// A provider's protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dialect {
-    /// OpenAI's chat completions, which many servers speak.
+    /// OpenAI's chat completions, which many servers implement.
     Chat,
     /// OpenAI's Responses.
     Responses,
@@ -58,56 +58,56 @@ pub enum Dialect {
     Ollama,
 }
 
-/// How a body is framed.
+/// The framing of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// One JSON value.
     Whole,
     /// Server-sent events.
     Events,
-    /// One JSON value a line.
+    /// One JSON value per line.
     Lines,
 }
 
-/// Why an answer could not be read. Never carries the model's text.
+/// Why an answer could not be read. Never contains the model's text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
-    /// More than anything sensible would be.
+    /// A part is larger than anything sensible.
     #[error("read {what} of more than {max} bytes")]
     TooLarge {
-        /// What.
+        /// Name of the part.
         what: &'static str,
-        /// The bound.
+        /// The limit.
         max: usize,
     },
-    /// More calls than [`CALLS_MAX`].
+    /// There are more calls than [`CALLS_MAX`].
     #[error("read an answer with more than {CALLS_MAX} tool calls")]
     TooManyCalls,
-    /// More JSON values than [`VALUES_MAX`].
+    /// There are more JSON values than [`VALUES_MAX`].
     #[error("read an answer with more than {VALUES_MAX} JSON values")]
     TooManyValues,
-    /// Bytes that are no UTF-8.
+    /// The bytes are not UTF-8.
     #[error("read {0}: it is not UTF-8")]
     NotText(&'static str),
-    /// Text that is no JSON of the dialect.
+    /// The text is not JSON of the dialect.
     #[error("read {0}: it is not the JSON that this provider sends")]
     NotJson(&'static str),
-    /// Something that no model server sends, and many others do.
+    /// The answer is a web page, which no model server sends.
     #[error("read the answer: a web page came in its place")]
     Page,
-    /// It stopped before its end.
+    /// The answer stopped before its end.
     #[error("read the answer to its end: the connection ended before it")]
     Cut,
-    /// The provider does not give the answer out, for this reason in its words.
+    /// The provider withholds the answer, for this reason in its own words.
     #[error("get the answer: the provider withheld it ({})", refusal::line(.0, REASON_CHARS_MAX))]
     Withheld(String),
-    /// The server says that something went wrong.
+    /// The server reports an error.
     #[error("get an answer: {0}")]
     Refused(Refusal),
 }
 
 impl WireError {
-    /// The same with these words in place of the server's own.
+    /// Replaces the server's words.
     #[must_use]
     pub fn reworded(self, words: impl Fn(String) -> String) -> Self {
         match self {
@@ -124,12 +124,12 @@ impl WireError {
     }
 }
 
-/// An answer, and what the provider counted.
+/// An answer with the provider's counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decoded {
-    /// The answer. Its usage holds what was counted, and 0 where nothing was.
+    /// The answer. Its usage contains the counts, and 0 where there are none.
     pub reply: Reply,
-    /// Whether the provider counted tokens at all.
+    /// Whether the provider counted tokens.
     pub is_counted: bool,
 }
 
@@ -138,7 +138,7 @@ impl Dialect {
     pub const ALL: [Dialect; 5] =
         [Dialect::Chat, Dialect::Responses, Dialect::Anthropic, Dialect::Gemini, Dialect::Ollama];
 
-    /// The name in configuration files.
+    /// Returns the name in configuration files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -150,7 +150,7 @@ impl Dialect {
         }
     }
 
-    /// The path of a request to `model`, below the provider's base.
+    /// Returns the path of a request to `model`, below the provider's base.
     #[must_use]
     pub fn path(self, model: &str, is_streamed: bool) -> String {
         match self {
@@ -162,10 +162,10 @@ impl Dialect {
         }
     }
 
-    /// The request's body.
+    /// Returns the request's body.
     ///
     /// # Errors
-    /// What JSON cannot hold; nothing that a request is made of.
+    /// When a value cannot be expressed in JSON, which no request contains.
     pub fn body(self, request: &Request<'_>) -> serde_json::Result<Vec<u8>> {
         match self {
             Dialect::Chat => request::write(&chat::body(request), request),
@@ -176,7 +176,7 @@ impl Dialect {
         }
     }
 
-    /// How the answer to a request is framed.
+    /// Returns the framing of an answer.
     #[must_use]
     pub const fn framing(self, is_streamed: bool) -> Framing {
         match (is_streamed, self) {
@@ -195,19 +195,19 @@ impl Dialect {
             Dialect::Responses => responses::whole(value, collect),
             Dialect::Anthropic if is_streamed => anthropic::piece(value, collect),
             Dialect::Anthropic => anthropic::whole(value, collect),
-            // The pieces of these two have the form of the whole.
+            // The pieces of these two have the form of a whole answer.
             Dialect::Gemini => gemini::piece(value, collect),
             Dialect::Ollama => ollama::piece(value, collect),
         }
     }
 }
 
-/// Reads an answer as its bytes come.
+/// Reads an answer as its bytes arrive.
 #[derive(Debug)]
 pub struct Decoder<'a> {
     dialect: Dialect,
     framed: Framed,
-    /// Whether anything but blanks has come.
+    /// Whether anything but blanks has arrived.
     is_begun: bool,
     read: usize,
     collect: Collect<'a>,
@@ -221,7 +221,7 @@ enum Framed {
 }
 
 impl<'a> Decoder<'a> {
-    /// For the answer to `request`; `progress` hears text as it comes.
+    /// Creates a decoder for the answer to `request`; `progress` receives text as it arrives.
     #[must_use]
     pub fn new(dialect: Dialect, request: &Request<'a>, progress: &'a Progress) -> Self {
         let framed = match dialect.framing(request.is_streamed) {
@@ -236,7 +236,7 @@ impl<'a> Decoder<'a> {
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// What cannot be read; the rest need not be.
+    /// When the answer cannot be read; the rest need not be pushed.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         self.read = self.read.saturating_add(bytes.len());
         if self.read > BODY_BYTES_MAX {
@@ -257,8 +257,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Looks at what comes first, blanks aside: some servers answer whole though they were asked for pieces, and what is
-    /// no model server at all answers with a page.
+    /// Checks the first byte after blanks: some servers answer whole although a stream was requested, and other
+    /// programs answer with a web page.
     fn begin<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], WireError> {
         let bytes = bytes.trim_ascii_start();
         match bytes.first() {
@@ -273,16 +273,16 @@ impl<'a> Decoder<'a> {
         Ok(bytes)
     }
 
-    /// Whether everything has come, so that the rest of the connection is not worth waiting for.
+    /// Returns whether the answer is complete, so that the rest of the connection can be ignored.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.collect.is_closed()
     }
 
-    /// The bytes have ended.
+    /// Ends the input and returns the answer.
     ///
     /// # Errors
-    /// When what came is not a whole answer.
+    /// When the answer is not complete.
     pub fn finish(self) -> Result<Decoded, WireError> {
         let Decoder { dialect, framed, mut collect, .. } = self;
         match framed {
@@ -295,7 +295,7 @@ impl<'a> Decoder<'a> {
                 dialect.read(&value, false, &mut collect)?;
             }
             Framed::Events(_) => {}
-            // The last line needs no end of its own when it is whole.
+            // A complete last line needs no line end.
             Framed::Lines(lines) => {
                 if let Ok(tail) = std::str::from_utf8(lines.tail())
                     && !collect.is_closed()
@@ -311,17 +311,17 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Bytes of an answer that is not streamed, at most.
+/// Most bytes of an answer that is not streamed.
 pub const WHOLE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// One JSON value of a streamed answer. What follows the end is passed over.
+/// Reads one JSON value of a streamed answer. Ignores everything after the end.
 fn event(dialect: Dialect, data: &str, collect: &mut Collect<'_>) -> Result<(), WireError> {
     let data = data.trim();
     if data.is_empty() || collect.is_closed() {
         return Ok(());
     }
     if data == "[DONE]" {
-        // Elsewhere servers say it behind an end that counts, or where there was none.
+        // Other servers send it after an end with counts, or without an end.
         if dialect == Dialect::Chat {
             collect.close();
         }
@@ -331,12 +331,12 @@ fn event(dialect: Dialect, data: &str, collect: &mut Collect<'_>) -> Result<(), 
     dialect.read(&value, true, collect)
 }
 
-/// Whether a body has the form of a streamed one: some servers know no other.
+/// Returns whether a body has the form of a streamed one: some servers always stream.
 fn is_events(body: &[u8]) -> bool {
     [&b"data:"[..], b"event:", b":"].iter().any(|begin| body.starts_with(begin))
 }
 
-/// A body that breaks off inside its JSON was cut; anything else is not the provider's.
+/// Returns the error for a body that is not JSON: truncated if it ends inside its JSON, otherwise not the provider's.
 fn whole_error(body: &[u8]) -> WireError {
     match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
         Err(error) if error.is_eof() => WireError::Cut,

@@ -1,7 +1,7 @@
 //! Ollama's own `/api/chat`. A piece of a streamed answer has the form of a whole one.
 //!
-//! The server cuts a prompt that is longer than its window without a word. The window is therefore asked for, and the
-//! count that comes back says whether the prompt was read to its end.
+//! The server silently cuts a prompt that is longer than its window. So the window is requested, and the returned count
+//! tells whether the whole prompt was read.
 
 use std::borrow::Cow;
 
@@ -18,9 +18,9 @@ use super::fields::{field, items, present, text, tokens};
 use super::request::object;
 use super::{Effort, Refusal, Request, WireError};
 
-/// What is sent back as it came.
+/// Field that is sent back unchanged.
 const THINKING_FIELD: &str = "thinking";
-/// Where the pieces of the thinking are collected: no call has this place.
+/// Slot of the thinking's pieces, which no call has.
 const THINKING: u64 = u64::MAX;
 
 /// A request's body.
@@ -38,7 +38,7 @@ struct Body<'a> {
     options: Options,
 }
 
-/// A message of any side.
+/// A message of any role.
 #[derive(Default, Serialize)]
 struct Said<'a> {
     role: &'static str,
@@ -47,7 +47,7 @@ struct Said<'a> {
     tool_calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_name: Option<&'a str>,
-    /// Fields of the server's own, as they came.
+    /// The server's own fields, unchanged.
     #[serde(flatten)]
     own: Map<String, Json>,
 }
@@ -82,7 +82,7 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
     }
 }
 
-/// Standing instructions and conversation.
+/// Returns system text and conversation.
 fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
     let of = |role, content: Cow<'a, str>| Said { role, content, ..Said::default() };
     let mut said = Vec::with_capacity(request.messages.len() + 1);
@@ -103,7 +103,7 @@ fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
     said
 }
 
-/// What the model said; what it thought goes with its calls.
+/// Returns the model's turn; its thinking is sent with its calls.
 fn turn<'a>(blocks: &'a [Block<'a>]) -> Said<'a> {
     let mut said = Said { role: "assistant", ..Said::default() };
     let mut own = Map::new();
@@ -122,14 +122,14 @@ fn turn<'a>(blocks: &'a [Block<'a>]) -> Said<'a> {
     said
 }
 
-/// An answer, or a piece of one.
+/// Reads an answer, or a piece of one.
 pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     if let Some(refusal) = Refusal::of(value) {
         return Err(WireError::Refused(refusal));
     }
     match (present(value, ["message"]), field(value, "done").and_then(Value::as_bool)) {
         (Some(message), _) => said(message, collect)?,
-        // A piece that says that there is more, and nothing that we know, is for somebody else.
+        // A piece that says there is more and has no known field is ignored.
         (None, Some(false)) => return Ok(()),
         (None, _) => return Err(WireError::NotJson("the answer")),
     }

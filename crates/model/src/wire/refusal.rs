@@ -1,4 +1,4 @@
-//! What a server says when it gives no answer.
+//! Error answers of servers.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,27 +8,27 @@ use setpoint_protocol::text::clip;
 
 use super::fields::field;
 
-/// Characters of a server's message that are shown.
+/// Most characters of a server's message that are shown.
 const MESSAGE_CHARS_MAX: usize = 300;
-/// Characters of an error's code.
+/// Most characters of an error's code.
 const CODE_CHARS_MAX: usize = 60;
 
-/// An error in the words of the server: never the model's. It holds them whole, so that a key can be taken out of them
-/// before they are clipped, and shows the beginning.
+/// An error in the server's words, never the model's. It stores them whole, so that a key can be removed before they
+/// are clipped, and displays the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
-    /// The HTTP status, or the one that the error object states.
+    /// HTTP status, or the one in the error object.
     pub status: Option<u16>,
-    /// The server's name for it, such as `rate_limit_exceeded`; empty when it has none.
+    /// The server's code, such as `rate_limit_exceeded`; empty if there is none.
     pub code: String,
-    /// Its message; empty when it has none.
+    /// The message; empty if there is none.
     pub message: String,
-    /// How long it wants to be left alone, where it says so in the error itself.
+    /// The wait that the error itself asks for, if any.
     pub retry_after: Option<Duration>,
 }
 
 impl Refusal {
-    /// Reads the error object of a body or of a piece of a stream, whatever the dialect.
+    /// Reads the error object of a body or of a piece of a stream, in any dialect.
     ///
     /// `{"error": {"message", "type" | "code" | "status"}}`, `{"error": "text"}`, and the same inside a list.
     pub(super) fn of(value: &Value<'_>) -> Option<Self> {
@@ -55,14 +55,13 @@ impl Refusal {
         })
     }
 
-    /// The same with these words in place of its own.
+    /// Replaces the server's words.
     #[must_use]
     pub fn reworded(self, words: impl Fn(String) -> String) -> Self {
         Refusal { code: words(self.code), message: words(self.message), ..self }
     }
 
-    /// Reads the body of an answer with an error status. A body that is no JSON, such as a proxy's page, says
-    /// nothing that is kept.
+    /// Reads the body of an answer with an error status. A body that is not JSON, such as a proxy's page, is ignored.
     #[must_use]
     pub fn of_status(status: u16, body: &[u8]) -> Self {
         let said = serde_json::from_slice::<Value<'_>>(body).ok().and_then(|value| Self::of(&value));
@@ -87,7 +86,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Whether a field of this name is an error: some servers send one with nothing in it beside every answer.
+/// Returns whether an error field is set: some servers send an empty one with every answer.
 fn says_something(error: &Value<'_>) -> bool {
     match error {
         Value::Null | Value::Bool(false) => false,
@@ -99,7 +98,7 @@ fn says_something(error: &Value<'_>) -> bool {
     }
 }
 
-/// How long Google's servers want to be left alone: `{"@type": "…RetryInfo", "retryDelay": "1.5s"}` among the details.
+/// Returns the wait that Google's servers ask for: `{"@type": "…RetryInfo", "retryDelay": "1.5s"}` among the details.
 fn retry_delay(error: &Value<'_>) -> Option<Duration> {
     let details = field(error, "details")?.as_array()?;
     let delay = details.iter().find_map(|detail| field(detail, "retryDelay")?.as_str())?;
@@ -107,7 +106,7 @@ fn retry_delay(error: &Value<'_>) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// A server's text in one line without control characters.
+/// Returns a server's text on one line without control characters.
 pub(super) fn line(text: &str, chars_max: usize) -> String {
     let words: Vec<&str> = text
         .split(|c: char| c.is_whitespace() || c.is_control())
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_an_error_is_read() {
+    fn all_forms_of_an_error_are_read() {
         for (value, expected) in [
             (
                 json!({"error": {"message": "slow\ndown", "type": "rate_limit", "code": null}}),

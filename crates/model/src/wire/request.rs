@@ -1,4 +1,4 @@
-//! One question, before it is put into a provider's words.
+//! A question, independent of the provider's protocol.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,51 +11,51 @@ use setpoint_protocol::Any;
 use setpoint_protocol::record::Opaque;
 use setpoint_protocol::tool::ToolSpec;
 
-/// What is asked, whoever is asked.
+/// A request to a model.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'a> {
     /// The provider's name of the model.
     pub model: &'a str,
-    /// Standing instructions.
+    /// System text.
     pub system: &'a str,
     /// The question, and the conversation so far.
     pub messages: &'a [Message<'a>],
     /// Tools that may be called, through the provider's own interface.
     pub tools: &'a [Arc<ToolSpec>],
-    /// JSON Schema of the answer, where it is one JSON value and the provider can hold the model to it.
+    /// JSON Schema of the answer, if it is one JSON value and the provider can enforce it.
     pub schema: Option<&'a RawValue>,
-    /// Tokens of the answer at most, thinking not counted.
+    /// Most tokens of the answer, thinking excluded.
     pub tokens_out_max: u32,
-    /// Tokens of thinking at most; no more than [`Effort::tokens`] of its effort.
+    /// Most tokens of thinking, at most [`Effort::tokens`] of its effort.
     pub tokens_thinking_max: u32,
-    /// How much it thinks; `None` leaves it to the provider.
+    /// How much it thinks; `None` for the provider's default.
     pub effort: Option<Effort>,
-    /// The window to ask for, where the server sets one for each request (Ollama's `num_ctx`).
+    /// Window to request, if the server sets one per request (Ollama's `num_ctx`).
     pub window_tokens: Option<u32>,
-    /// Whether the conversation will go on: then what only the provider understands is asked for, and where it wants to be
-    /// told what to keep in its cache, it is.
+    /// Whether the conversation will continue: then items that only the provider understands are requested, and parts
+    /// are marked for caching if the provider needs that.
     pub goes_on: bool,
-    /// What groups requests that begin alike, for providers that keep prompts by such a key.
+    /// Groups requests with the same beginning, for providers that cache prompts by such a key.
     pub cache_key: Option<&'a str>,
-    /// Whether the server is the provider's own: it knows fields that servers that speak alike may refuse.
+    /// Whether the server is the provider's own: it accepts fields that compatible servers may reject.
     pub is_first_party: bool,
-    /// Whether the answer comes in pieces.
+    /// Whether the answer is streamed.
     pub is_streamed: bool,
-    /// Further fields of the body, from the configuration.
+    /// Extra fields of the body, from the configuration.
     pub extra: Option<&'a Map<String, Value>>,
 }
 
-/// The least that a provider lets a model think (Anthropic's `budget_tokens`).
+/// Least thinking budget that a provider accepts (Anthropic's `budget_tokens`).
 const THINKING_TOKENS_MIN: u32 = 1_024;
 
 impl Request<'_> {
-    /// Tokens of the answer and of the thinking at most, for providers that count both.
+    /// Returns the limit of answer and thinking together, for providers that count both.
     pub(super) fn tokens_total_max(&self) -> u32 {
         self.tokens_out_max.saturating_add(self.tokens_thinking_max)
     }
 
-    /// Tokens of thinking, for providers that are told a number; `None` where it is not to think, or where there are
-    /// too few of them for any provider.
+    /// Returns the thinking budget, for providers with a number; `None` if the model should not think, or the budget is
+    /// below every provider's minimum.
     pub(super) fn thinking(&self) -> Option<u32> {
         self.effort.and(Some(self.tokens_thinking_max)).filter(|tokens| *tokens >= THINKING_TOKENS_MIN)
     }
@@ -64,16 +64,16 @@ impl Request<'_> {
 /// How much a model thinks before it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effort {
-    /// As little as it can.
+    /// As little as possible.
     Low,
-    /// In between.
+    /// A medium amount.
     Medium,
     /// As much as is useful.
     High,
 }
 
 impl Effort {
-    /// The word for it.
+    /// Returns the name.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -83,13 +83,13 @@ impl Effort {
         }
     }
 
-    /// The word read back.
+    /// Parses the name.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         [Effort::Low, Effort::Medium, Effort::High].into_iter().find(|effort| effort.word() == word)
     }
 
-    /// Tokens of thinking, for providers that are told a number.
+    /// Returns the thinking budget in tokens, for providers with a number.
     #[must_use]
     pub const fn tokens(self) -> u32 {
         match self {
@@ -100,10 +100,10 @@ impl Effort {
     }
 }
 
-/// Room for what most bodies hold beside their texts.
+/// Bytes of a typical body beside its texts.
 const BESIDE_TEXTS_BYTES: usize = 2_048;
 
-/// Bytes of a message's texts, about.
+/// Returns the approximate bytes of a message's texts.
 fn bytes_of(message: &Message<'_>) -> usize {
     match message {
         Message::User(text) => text.len(),
@@ -112,18 +112,18 @@ fn bytes_of(message: &Message<'_>) -> usize {
     }
 }
 
-/// The parameters of a call as the object that providers want. What is none (a model's JSON that could not be read) is put
-/// into one.
+/// Returns the parameters of a call as an object, which providers require. A value of another type (JSON of a model
+/// that could not be parsed) is put into one.
 pub(super) fn object(input: &Any) -> Cow<'_, Any> {
     if input.is_object() { Cow::Borrowed(input) } else { Cow::Owned(Any(json!({ "arguments": input }))) }
 }
 
-/// An item of the provider's own, as JSON; `None` for one that is no JSON any more.
+/// Returns an item of the provider's own as JSON; `None` if it is no longer valid.
 pub(super) fn raw(opaque: &Opaque) -> Option<&RawValue> {
     serde_json::from_str(&opaque.body).ok()
 }
 
-/// A body as it goes out. It is written from what it is made of, and only one with further fields is put together first.
+/// Serialises a body. Only one with extra fields is first built as a value.
 pub(super) fn write(body: &impl Serialize, request: &Request<'_>) -> serde_json::Result<Vec<u8>> {
     let Some(extra) = request.extra.filter(|extra| !extra.is_empty()) else {
         let texts: usize = request.messages.iter().map(bytes_of).sum();
@@ -136,7 +136,7 @@ pub(super) fn write(body: &impl Serialize, request: &Request<'_>) -> serde_json:
     serde_json::to_vec(&body)
 }
 
-/// Puts further fields into a body. Objects are merged field by field, everything else replaces what was there.
+/// Merges extra fields into a body: objects field by field, other values by replacement.
 fn merge(body: &mut Value, extra: &Map<String, Value>) {
     let Some(body) = body.as_object_mut() else { return };
     for (name, value) in extra {

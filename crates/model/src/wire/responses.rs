@@ -1,7 +1,7 @@
-//! OpenAI's Responses.
+//! OpenAI's Responses API.
 //!
-//! A streamed answer says everything once more in its last event. That event is the answer; the pieces before it are
-//! only shown.
+//! A streamed answer repeats everything in its last event. That event is the answer; the pieces before it are only
+//! shown.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::fields::{field, items, json, present, text, tokens};
 use super::request::{object, raw};
 use super::{Refusal, Request, WireError};
 
-/// What an answer includes only on request: the reasoning, for nobody's eyes but the provider's.
+/// Content that is included only on request: the reasoning, encrypted by the provider.
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
 /// A request's body.
@@ -46,7 +46,7 @@ struct Body<'a> {
 #[serde(untagged)]
 enum Item<'a> {
     Ours(Ours<'a>),
-    /// As the provider wrote it.
+    /// An item as the provider wrote it.
     Opaque(&'a RawValue),
 }
 
@@ -105,7 +105,7 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
         input: request.messages.iter().flat_map(items_of).collect(),
         max_output_tokens: request.tokens_total_max(),
         stream: request.is_streamed,
-        // The journal keeps what was said; the provider need not.
+        // The journal stores the conversation; the provider need not.
         store: false,
         tools: request.tools.iter().map(tool).collect(),
         text: request.schema.map(|schema| Text {
@@ -113,7 +113,7 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
         }),
         reasoning: request.effort.map(|effort| Reasoning { effort: effort.word() }),
         prompt_cache_key: request.cache_key.filter(|_| request.is_first_party),
-        // What is not stored there has to be sent back, and comes only when it is asked for.
+        // The provider does not store the reasoning, so it has to be requested and sent back.
         include: if request.goes_on { vec![ENCRYPTED] } else { Vec::new() },
     }
 }
@@ -145,7 +145,7 @@ fn items_of<'a>(message: &'a Message<'a>) -> Vec<Item<'a>> {
     }
 }
 
-/// An answer that is not streamed, or the last event of one that is.
+/// Reads an answer that is not streamed, or the last event of a streamed one.
 pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     if let Some(refusal) = Refusal::of(value) {
         return Err(WireError::Refused(refusal));
@@ -160,7 +160,7 @@ pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
                     collect.answer(text(part, ["text"]).or(text(part, ["refusal"])).unwrap_or_default())?;
                 }
             }
-            // One that holds no content of its own names something that the provider does not keep.
+            // Without its content it refers to something that the provider does not store.
             Some("reasoning") if text(item, ["encrypted_content"]).is_some() => collect.item(json(item))?,
             Some("function_call") => {
                 let place = collect.next_place();
@@ -186,7 +186,7 @@ pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
     Ok(())
 }
 
-/// An event of a streamed answer.
+/// Reads an event of a streamed answer.
 pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     match text(value, ["type"]) {
         Some("response.output_text.delta") => {
@@ -194,7 +194,7 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
             Ok(())
         }
         Some("response.completed") => whole(field(value, "response").unwrap_or(&Value::Null), collect),
-        // What these two say by their names need not stand in the answer once more.
+        // The name of these two events decides; the answer in them need not repeat it.
         Some("response.incomplete") => {
             whole(field(value, "response").unwrap_or(&Value::Null), collect)?;
             collect.end(EndReason::Length);
@@ -204,7 +204,7 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
             let refusal = field(value, "response").and_then(Refusal::of);
             Err(WireError::Refused(refusal.unwrap_or_default()))
         }
-        // Its fields stand in the event itself.
+        // Its fields are in the event itself.
         Some("error") => {
             let refusal = Refusal::of(value).or_else(|| Refusal::of_error(value));
             Err(WireError::Refused(refusal.unwrap_or_default()))

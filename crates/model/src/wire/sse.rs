@@ -1,11 +1,11 @@
-//! Server-sent events out of lines (WHATWG HTML, 9.2.6), as far as models' answers need them.
+//! Parses server-sent events from lines (WHATWG HTML, 9.2.6), as far as models' answers need them.
 //!
-//! Comments, ids and retry times are passed over. An event that the stream ends in the middle of is never given out.
+//! Ignores comments, ids and retry times. Drops an event that the stream ends inside.
 
 use super::WireError;
 use super::lines::{LINE_BYTES_MAX, Lines};
 
-/// Puts events together.
+/// Assembles events.
 #[derive(Debug, Default)]
 pub struct Events {
     lines: Lines,
@@ -21,10 +21,10 @@ struct Event {
 }
 
 impl Events {
-    /// Takes the next bytes and gives every event that ends in them, as name and data, to `each`.
+    /// Takes the next bytes and passes name and data of every completed event to `each`.
     ///
     /// # Errors
-    /// A line or an event that is too long, a line that is no text, and what `each` objects to.
+    /// When a line or an event is too long, a line is not UTF-8, or `each` fails.
     pub fn push(
         &mut self,
         bytes: &[u8],
@@ -87,19 +87,19 @@ mod tests {
     }
 
     #[test]
-    fn events_end_with_an_empty_line_and_data_lines_are_joined() {
+    fn an_empty_line_ends_an_event_and_data_lines_are_joined() {
         let text = ": hello\nretry: 10\n\nevent: a\ndata: {\"x\":\ndata:1}\nid: 7\n\ndata\n\nevent: b\n\ndata:  c\n\n";
         assert_eq!(events(text), ["a|{\"x\":\n1}", "|", "| c"]);
     }
 
     #[test]
-    fn an_event_that_never_ends_is_not_given_out() {
+    fn an_unfinished_event_is_dropped() {
         assert!(events("event: a\ndata: {}\n").is_empty());
         assert!(events("data: {}").is_empty());
     }
 
     #[test]
-    fn an_event_is_bounded_as_a_line_is() {
+    fn an_event_has_the_limit_of_a_line() {
         let line = format!("data: {}\n", "x".repeat(LINE_BYTES_MAX / 2));
         let mut events = Events::default();
         let each = |_: &str, _: &str| Ok(());

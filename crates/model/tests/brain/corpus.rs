@@ -1,4 +1,4 @@
-//! Which playbook knows which goal, and what it takes from it: `corpus/goals.txt`, one goal a line.
+//! Which playbook knows which goal, and what it takes from it: `corpus/goals.txt`, one goal per line.
 
 use expect_test::expect_file;
 use setpoint_model::playbook::Library;

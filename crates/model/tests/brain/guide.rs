@@ -56,7 +56,7 @@ fn the_reference_names_every_key_that_shipped_playbooks_use() {
             if line.starts_with('[') {
                 section = line;
             }
-            // What stands in these tables is named by the author.
+            // The author names what is in these tables.
             let own = matches!(section, "[words]" | "[approach.step.output]");
             if let Some((key, _)) = line.split_once(" = ")
                 && !own

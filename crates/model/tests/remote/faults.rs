@@ -48,7 +48,7 @@ async fn end_of(fault: &Fault, wire: Wire, is_streamed: bool, has_tools: bool) -
     let turn = Turn::from(Answer::text("Blue is the colour.")).with(fault.clone());
     let server = ModelServer::start(Arc::new(Always::new(turn))).await.unwrap();
     let model = remote(wire, &server.base_with(wire, fault), is_streamed);
-    // Whoever asks has a bound on the whole answer.
+    // The caller limits the time of the whole answer.
     let answer = tokio::time::timeout(Duration::from_secs(300), ask(&model, has_tools)).await;
     server.stop().await;
     match answer {

@@ -1,4 +1,4 @@
-//! What becomes of a key that a server says back: it stands nowhere, and a word that is no key stays where it is.
+//! A key that a server repeats appears nowhere, and a word that is not a key stays in place.
 
 use serde_json::{Value, json};
 use setpoint_model::remote::Remote;

@@ -132,7 +132,7 @@ fn more_values_than_any_answer_has_are_refused() {
         let many = body(VALUES_MAX, "");
         assert_eq!(decode(dialect, false, [many.as_bytes()]), Err(WireError::TooManyValues), "{dialect:?}");
     }
-    // What stands in a text is no value, whatever it looks like.
+    // A text is never parsed as a value, whatever it contains.
     let text = r#"[0,{\",,,,\":0}]\\"#.repeat(VALUES_MAX / 3);
     let decoded = decode(Dialect::Chat, false, [body(10, &text).as_bytes()]).unwrap();
     assert_eq!(decoded.reply.text().len(), text.len() - 3 * (VALUES_MAX / 3));
@@ -169,7 +169,7 @@ fn depth_is_bounded() {
     assert!(call.input.0.is_string(), "arguments that cannot be read are kept as text");
 }
 
-/// What was read stands in a record, which is read again when the task is resumed.
+/// The answer is stored in a record, which is read again when the task is resumed.
 #[test]
 fn arguments_of_any_depth_can_be_read_again() {
     for depth in 1..=127 {

@@ -1,16 +1,16 @@
-//! Which playbook a goal that none knows comes closest to.
+//! Finds the playbook closest to a goal that none matches.
 
 use std::collections::BTreeSet;
 
 use super::words::{Goal, fold};
 
-/// The telling words of a text or of several, without endings.
+/// The significant words of texts, without endings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Vocabulary {
     stems: BTreeSet<String>,
 }
 
-/// Words that say nothing about what a goal is about.
+/// Words that say nothing about a goal's subject.
 const SAID_EVERYWHERE: &[&str] = &[
     "a", "all", "an", "and", "any", "are", "at", "by", "do", "for", "from", "get", "give", "have", "how",
     "in", "into", "is", "it", "list", "me", "my", "of", "on", "or", "print", "show", "some", "tell", "that",
@@ -18,7 +18,7 @@ const SAID_EVERYWHERE: &[&str] = &[
 ];
 
 impl Vocabulary {
-    /// The telling words of a goal: neither quoted texts nor paths.
+    /// Returns the significant words of a goal, without quoted texts and paths.
     pub(crate) fn of(goal: &Goal) -> Self {
         let mut vocabulary = Vocabulary::default();
         let words = goal.words().iter().filter(|word| !word.quoted && !word.text.contains(['/', '.', '~']));
@@ -30,7 +30,7 @@ impl Vocabulary {
         self.stems.extend(text.split(|c: char| !c.is_alphanumeric()).filter_map(stem));
     }
 
-    /// How much two have in common, from 0 to 1: twice what both have, by what each has (Dice's coefficient).
+    /// Returns the overlap of two vocabularies, from 0 to 1 (Dice's coefficient).
     pub(crate) fn closeness(&self, other: &Vocabulary) -> f64 {
         let shared = self.stems.intersection(&other.stems).count();
         let (Ok(shared), Ok(all)) =
@@ -42,7 +42,7 @@ impl Vocabulary {
     }
 }
 
-/// A word without the endings that only grammar asks for. `None` for words that say nothing.
+/// Returns a word without its grammatical ending; `None` for a word without significance.
 fn stem(word: &str) -> Option<String> {
     let word = fold(word);
     if word.is_empty() || SAID_EVERYWHERE.contains(&word.as_str()) {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn telling_words_count_and_others_do_not() {
+    fn only_significant_words_count() {
         let of = |goal: &str| Vocabulary::of(&Goal::read(goal).unwrap());
         let known = of("find duplicate files in ./photos");
         assert!((known.closeness(&of("show me duplicated file finding")) - 1.0).abs() < 1e-9);

@@ -1,7 +1,7 @@
-//! Holding a goal against one pattern.
+//! Matches a goal with one pattern.
 //!
-//! Every (instruction, word) pair is tried at most once, so the time is bounded by the sizes of pattern and goal
-//! whatever a pattern looks like.
+//! Every (instruction, word) pair is tried at most once, so the sizes of pattern and goal limit the time, whatever the
+//! pattern looks like.
 
 use std::collections::BTreeMap;
 
@@ -12,25 +12,25 @@ use super::parse::Slot;
 use super::pattern::{Op, Pattern};
 use super::words::{Goal, fold};
 
-/// How a goal fills a pattern.
+/// The match of a goal with a pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Match {
-    /// What the parameters take from the goal, those that the pattern sets included.
+    /// Values of the parameters, including those that the pattern sets.
     pub(crate) values: BTreeMap<String, Value>,
-    /// How specific it is; the greatest wins.
+    /// How specific the match is; the greatest rank wins.
     pub(crate) rank: Rank,
 }
 
-/// How specific a match is, most important first.
+/// The specificity of a match, most important field first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     /// Words of the goal that the pattern names.
     words: usize,
-    /// Words that parameters of type text took, fewer being better.
+    /// Words taken by parameters of type text; fewer is better.
     loose_words: std::cmp::Reverse<usize>,
 }
 
-/// How `goal` fills `pattern`, its choices tried in the order in which they are written. `None` when it does not.
+/// Matches `goal` with `pattern`, trying choices in the order in which they are written; `None` if it does not match.
 pub(crate) fn find(pattern: &Pattern, params: &BTreeMap<String, Param>, goal: &Goal) -> Option<Match> {
     let places = goal.words().len() + 1;
     let mut search = Search {
@@ -61,7 +61,7 @@ struct Search<'a> {
     params: &'a BTreeMap<String, Param>,
     goal: &'a Goal,
     places: usize,
-    /// By instruction and word: whether it was tried. What follows from there does not depend on how it was reached.
+    /// Whether a pair was tried, by instruction and word. The result does not depend on how the pair was reached.
     failed: Vec<bool>,
     taken: Vec<Taken>,
 }
@@ -73,7 +73,7 @@ struct Taken {
 }
 
 impl Search<'_> {
-    /// The number of words matched from here to the end. What parameters took is in `taken`.
+    /// Returns the number of words matched from here to the end. The values of parameters are in `taken`.
     fn run(&mut self, at: usize, word: usize) -> Option<usize> {
         let tried = self.failed.get_mut(at * self.places + word)?;
         if std::mem::replace(tried, true) {
@@ -119,7 +119,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether a value looks like `glob`, in which `*` stands for anything. `glob` is folded.
+/// Returns whether a value matches `glob`, in which `*` stands for anything. `glob` is folded.
 fn is_like(glob: &str, value: &Value) -> bool {
     let text = match value {
         Value::String(text) => fold(text),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_one_word_or_stands_in_quotes() {
+    fn a_text_is_one_word_or_quoted() {
         let pattern = "search [for] {text} in {dir}";
         assert_eq!(values(pattern, "search for a-b in c").as_deref(), Some(r#"{"dir":"c","text":"a-b"}"#));
         assert_eq!(values(pattern, "search for x y in c"), None);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_made_to_be_slow_is_not() {
+    fn an_adversarial_pattern_is_not_slow() {
         let nested = "x [[a] [a] [a] [a] [a] [a] [a] [a]] ".repeat(20) + "y";
         let nested = nested.replacen("x ", "", 19);
         assert_eq!(values(&nested, &("a ".repeat(118) + "z")), None);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn more_words_named_is_more_specific() {
+    fn naming_more_words_is_more_specific() {
         let rank = |pattern: &str, goal: &str| {
             let pattern = Pattern::read(pattern, &BTreeMap::new()).unwrap();
             find(&pattern, &params(), &Goal::read(goal).unwrap()).unwrap().rank

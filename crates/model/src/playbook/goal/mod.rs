@@ -1,7 +1,6 @@
-//! Reading a person's goal: words, patterns over words, and the values that parameters take from them.
+//! Parses a person's goal: words, patterns of words, and the values of parameters.
 //!
-//! Nothing here asks the file system whether a path exists, and nothing guesses: a goal matches a pattern as a whole
-//! or not at all.
+//! Nothing here checks whether a path exists, and nothing guesses: a goal matches a pattern as a whole or not at all.
 
 mod closeness;
 mod matching;

@@ -1,6 +1,6 @@
 //! Numbers as people write them: digits, words, sizes with units.
 
-/// Largest number that is read from words or digits.
+/// Largest number that is parsed from words or digits.
 pub(crate) const NUMBER_MAX: u64 = 1_000_000_000_000;
 
 const UNITS: &[(&str, u64)] = &[
@@ -39,7 +39,7 @@ const TENS: &[(&str, u64)] = &[
     ("ninety", 90),
 ];
 
-/// The number that one folded word is: `12`, `1,000`, `twelve`, `twenty-five`.
+/// Parses one folded word as a number: `12`, `1,000`, `twelve`, `twenty-five`.
 pub(crate) fn of_word(word: &str) -> Option<u64> {
     let digits: String = word.chars().filter(|c| !matches!(c, ',' | '_')).collect();
     if word.starts_with(|c: char| c.is_ascii_digit()) && digits.chars().all(|c| c.is_ascii_digit()) {
@@ -52,7 +52,7 @@ pub(crate) fn of_word(word: &str) -> Option<u64> {
     of_two_words(tens, unit)
 }
 
-/// The number that two folded words are: `twenty five`, `a dozen`, `two hundred`.
+/// Parses two folded words as a number: `twenty five`, `a dozen`, `two hundred`.
 pub(crate) fn of_two_words(first: &str, second: &str) -> Option<u64> {
     match (first, second) {
         ("a" | "one", "dozen" | "hundred") => look_up(UNITS, second),
@@ -67,15 +67,15 @@ pub(crate) fn of_two_words(first: &str, second: &str) -> Option<u64> {
     }
 }
 
-/// The bytes that one folded word is: `4096`, `10mb`, `1.5gib`, `20k`. Units of ten and units of two are kept apart:
-/// `kb` is 1,000 bytes, `kib` and a bare `k` are 1,024.
+/// Parses one folded word as a number of bytes: `4096`, `10mb`, `1.5gib`, `20k`. `kb` is 1,000 bytes; `kib` and a bare
+/// `k` are 1,024.
 pub(crate) fn size_of_word(word: &str) -> Option<u64> {
     let end = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
     let (number, unit) = word.split_at(end);
     size(number, unit)
 }
 
-/// The bytes that a number and a unit are: `10 MB`.
+/// Parses a number and a unit as a number of bytes: `10 MB`.
 pub(crate) fn size(number: &str, unit: &str) -> Option<u64> {
     let factor: u64 = match unit {
         "" | "b" | "byte" | "bytes" => 1,

@@ -1,4 +1,4 @@
-//! Parameters: what a goal may leave open, and which words can fill it.
+//! Parameters: what a goal may leave open, and which words are valid values.
 
 use regex::RegexBuilder;
 use serde_json::Value;
@@ -12,26 +12,26 @@ use crate::playbook::template::TextTemplate;
 /// A parameter of a playbook.
 #[derive(Clone, Debug)]
 pub(crate) struct Param {
-    /// Its name.
+    /// Name of the parameter.
     pub(crate) name: String,
-    /// What it may hold.
+    /// Type of its value.
     pub(crate) kind: ParamKind,
-    /// What it is for.
+    /// Purpose of the parameter.
     pub(crate) description: String,
-    /// What it holds when the goal leaves it open.
+    /// Default value.
     pub(crate) default: Option<ParamDefault>,
 }
 
-/// What a parameter holds when the goal leaves it open.
+/// The default value of a parameter.
 #[derive(Clone, Debug)]
 pub(crate) enum ParamDefault {
     /// Always the same.
     Fixed(Value),
-    /// Made from other parameters.
+    /// Filled in from other parameters.
     Made(TextTemplate),
 }
 
-/// What a parameter may hold.
+/// The type of a parameter.
 #[derive(Clone, Debug)]
 pub(crate) enum ParamKind {
     /// A path: one word, one quoted text, or a phrase such as “the current directory”.
@@ -45,7 +45,7 @@ pub(crate) enum ParamKind {
     },
     /// One plain word, or a text in quotes.
     Text,
-    /// The same, where a text in quotes may be empty.
+    /// The same; a text in quotes may be empty.
     TextOrNothing,
     /// A regular expression: one word or one quoted text.
     Pattern,
@@ -57,10 +57,10 @@ pub(crate) enum ParamKind {
     Choice(Vec<Choice>),
 }
 
-/// What has to be at a path before anything is planned.
+/// What must exist at a path before a plan is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum There {
-    /// Anything, or nothing yet.
+    /// Anything or nothing.
     Anything,
     /// A file.
     File,
@@ -71,7 +71,7 @@ pub(crate) enum There {
 }
 
 impl There {
-    /// Words that may stand in front of such a path.
+    /// Returns words that may precede such a path.
     const fn kinds(self) -> &'static [&'static [&'static str]] {
         match self {
             There::File => &[&["file"]],
@@ -83,16 +83,16 @@ impl There {
 
 const FOLDERS: &[&str] = &["directory", "folder", "dir"];
 
-/// One value of a choice with the words it goes by.
+/// One value of a choice, with the words for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     /// The value.
     pub(crate) value: String,
-    /// Folded words that mean it; the value itself is one of them.
+    /// Folded words for it, including the value itself.
     pub(crate) words: Vec<String>,
 }
 
-/// Words that end or begin a phrase and are never a path or a value of their own unless they stand in quotes.
+/// Words that end or begin a phrase; unquoted, they are never a path or a value.
 const FUNCTION_WORDS: &[&str] = &[
     "a", "an", "the", "this", "that", "these", "those", "my", "your", "our", "its", "it", "all", "each",
     "every", "any", "and", "or", "in", "on", "of", "to", "for", "from", "under", "below", "inside", "within",
@@ -100,7 +100,7 @@ const FUNCTION_WORDS: &[&str] = &[
     "which", "what", "most", "please",
 ];
 
-/// Phrases that stand for a path.
+/// Phrases that mean a path.
 const PATH_PHRASES: &[(&[&str], &str)] = &[
     (&["here"], "."),
     (&["this", "directory"], "."),
@@ -125,7 +125,7 @@ const PATH_PHRASES: &[(&[&str], &str)] = &[
 ];
 
 impl ParamKind {
-    /// The name under which a playbook declares it.
+    /// Returns the name of the type in a playbook.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             ParamKind::Path(There::Anything) => "path",
@@ -142,7 +142,7 @@ impl ParamKind {
         }
     }
 
-    /// Whether a goal can only choose among numbers and what the playbook's author wrote.
+    /// Returns whether a goal can choose only among numbers and texts of the playbook's author.
     pub(crate) const fn is_harmless_in_a_shell(&self) -> bool {
         match self {
             ParamKind::Number { .. } | ParamKind::Size | ParamKind::Choice(_) => true,
@@ -154,7 +154,8 @@ impl ParamKind {
         }
     }
 
-    /// The values that the goal's words from `at` on could give it, with how many words each takes, likeliest first.
+    /// Returns the possible values in the goal's words from `at` on, with the number of words of each, the most likely
+    /// first.
     pub(crate) fn candidates(&self, goal: &Goal, at: usize) -> Vec<(usize, Value)> {
         let words = goal.words().get(at..).unwrap_or_default();
         let Some(first) = words.first() else { return Vec::new() };
@@ -162,7 +163,7 @@ impl ParamKind {
             ParamKind::Path(there) => path(*there, words),
             ParamKind::Number { .. } => numbers(words),
             ParamKind::Size => sizes(words),
-            // Several words that do not stand in quotes may mean anything.
+            // Several unquoted words may mean anything.
             ParamKind::Text | ParamKind::TextOrNothing => {
                 one(first, !first.glued && (first.quoted || !is_function_word(first)))
             }
@@ -172,7 +173,7 @@ impl ParamKind {
         }
     }
 
-    /// Why a value that was bound may not be used, in words for a person.
+    /// Returns why a bound value is not allowed, for a person.
     pub(crate) fn refusal(&self, value: &Value) -> Option<String> {
         let text = match value {
             Value::String(text) => text.as_str(),
@@ -217,7 +218,7 @@ fn is_function_word(word: &Word) -> bool {
 }
 
 fn path(there: There, words: &[Word]) -> Vec<(usize, Value)> {
-    // The longest phrase first: “the current directory” before anything shorter.
+    // The longest phrase first: “the current directory” before shorter ones.
     let mut phrases: Vec<(usize, &str)> = PATH_PHRASES
         .iter()
         .filter(|(phrase, _)| {
@@ -230,7 +231,7 @@ fn path(there: There, words: &[Word]) -> Vec<(usize, Value)> {
     let mut found: Vec<(usize, Value)> =
         phrases.into_iter().map(|(length, path)| (length, Value::String(path.to_owned()))).collect();
     let names = |word: &&Word| word.quoted || !is_function_word(word);
-    // “the folder x” is x.
+    // “the folder x” means x.
     if let [kind, named, ..] = words
         && !kind.quoted
         && there.kinds().iter().any(|kinds| kinds.contains(&kind.fold.as_str()))
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_words_quoted_texts_or_phrases() {
+    fn a_path_is_a_word_a_quoted_text_or_a_phrase() {
         check(&ParamKind::Path(There::Anything), "./crates", &expect![[r#"1 "./crates""#]]);
         check(&ParamKind::Path(There::Anything), "'My Documents'", &expect![[r#"1 "My Documents""#]]);
         check(&ParamKind::Path(There::Anything), "the current directory", &expect![[r#"3 ".""#]]);
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_bound_is_still_checked() {
+    fn bound_values_are_still_checked() {
         let number = ParamKind::Number { min: 1, max: 100 };
         assert_eq!(number.refusal(&Value::from(3)), None);
         assert!(number.refusal(&Value::from(101)).is_some());

@@ -1,6 +1,6 @@
 //! The grammar of goal patterns.
 //!
-//! A pattern is words, `(one|of these)`, `[what may be left out]`, `{a parameter}` and `<named words>`:
+//! A pattern consists of words, `(one|of these)`, `[optional words]`, `{a parameter}` and `<named words>`:
 //!
 //! ```text
 //! <show> [the] [{count}] (largest|biggest) files [<in> [the] {dir} [<folder>]]
@@ -13,31 +13,31 @@ use setpoint_protocol::text::reads_as_pattern;
 
 use crate::playbook::limits::{NAME_CHARS_MAX, PATTERN_CHARS_MAX, PATTERN_DEPTH_MAX, PATTERN_PARTS_MAX};
 
-/// One part of a pattern.
+/// A part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// This word, folded.
+    /// A literal word, folded.
     Word(String),
-    /// Words that fill a parameter.
+    /// Words that are the value of a parameter.
     Slot(Slot),
-    /// One of these sequences; nothing at all when it is optional.
+    /// One of these sequences; nothing if it is optional.
     Group { choices: Vec<Vec<Part>>, optional: bool },
 }
 
 /// A parameter in a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
-    /// The parameter's name.
+    /// Name of the parameter.
     pub(crate) param: String,
-    /// Its type, where the pattern repeats it.
+    /// Its type, if the pattern repeats it.
     pub(crate) kind: Option<String>,
-    /// The value must look like one of these: `*` stands for anything.
+    /// Globs, one of which the value must match: `*` stands for anything.
     pub(crate) like: Vec<String>,
-    /// How the value's first word must stand in the goal.
+    /// Required form of the value's first word in the goal.
     pub(crate) form: Form,
 }
 
-/// What a word has to be like to fill a slot: plain words may be meant as English, and not as they stand.
+/// The required form of a word: a plain word may be part of the sentence instead of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Anything.
@@ -45,9 +45,9 @@ pub(crate) enum Form {
     Any,
     /// A text in quotes.
     Quoted,
-    /// A text in quotes, or a word with something else in it than small letters: `IMG_`, `README`; not `spaces`.
+    /// A text in quotes, or a word that does not consist of lower-case letters only: `IMG_`, `README`; not `spaces`.
     Clear,
-    /// Nothing that reads as a regular expression, in quotes or not, and no flag: `^fn`, `fn.*main`, `[Tt]odo`, `a|b`, `-i`.
+    /// Neither a regular expression nor an unquoted flag: not `^fn`, `fn.*main`, `[Tt]odo`, `a|b`, `-i`.
     Literal,
     /// The ending of a name: `.txt`, `*.tar.gz`.
     Ending,
@@ -75,7 +75,7 @@ impl Form {
         }
     }
 
-    /// What a text means in this form: an ending is what `*` stands before, and where it is not in quotes it may be one.
+    /// Returns the meaning of a text in this form: `*.txt` means the ending `.txt`, where an ending is possible.
     pub(crate) fn meant(self, word: &Word, text: String) -> String {
         let may_be_ending = self == Form::Ending || (self == Form::Clear && !word.quoted);
         let ending = text.strip_prefix('*').filter(|ending| may_be_ending && is_ending(ending));
@@ -88,42 +88,42 @@ fn is_ending(text: &str) -> bool {
     text.strip_prefix('.').is_some_and(|ending| ending.split('.').all(is_part))
 }
 
-/// Why a pattern cannot be read.
+/// Why a pattern cannot be parsed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// Nothing in it.
+    /// The pattern is empty.
     #[error("find a word in it")]
     Empty,
-    /// Longer than [`PATTERN_CHARS_MAX`], its words put in.
+    /// It is longer than [`PATTERN_CHARS_MAX`] after named words are inserted.
     #[error("read more than {PATTERN_CHARS_MAX} characters")]
     TooLong,
-    /// More than [`PATTERN_PARTS_MAX`] parts.
+    /// It has more than [`PATTERN_PARTS_MAX`] parts.
     #[error("read more than {PATTERN_PARTS_MAX} words, groups and parameters")]
     TooManyParts,
-    /// Nested deeper than [`PATTERN_DEPTH_MAX`].
+    /// It is nested deeper than [`PATTERN_DEPTH_MAX`].
     #[error("read groups nested deeper than {PATTERN_DEPTH_MAX}")]
     TooDeep,
-    /// A bracket that is not closed, or one that was never opened.
+    /// A bracket is not closed, or was never opened.
     #[error("pair the bracket `{0}`")]
     Unpaired(char),
-    /// A group with an empty alternative.
+    /// A group has an empty alternative.
     #[error("find words in a part of a group")]
     EmptyChoice,
-    /// `{…}` that is no parameter.
+    /// `{…}` is not a parameter.
     #[error("read `{{{0}}}` as a parameter")]
     Parameter(String),
-    /// `<…>` that names no words.
+    /// `<…>` names no words.
     #[error("find the words `<{0}>`")]
     UnknownWords(String),
-    /// One parameter twice in the same goal.
+    /// A goal could contain one parameter twice.
     #[error("fill the parameter `{0}` twice")]
     Twice(String),
-    /// Without a single required word it would match any goal.
+    /// Without a required word it would match any goal.
     #[error("find a word that every matching goal must have")]
     NoRequiredWord,
 }
 
-/// Words that every playbook may use as `<name>`; its own go first.
+/// Words that every playbook may use as `<name>`; a playbook's own words take precedence.
 pub(crate) const SHARED_WORDS: &[(&str, &str)] = &[
     (
         "show",
@@ -135,7 +135,7 @@ pub(crate) const SHARED_WORDS: &[(&str, &str)] = &[
     ("to", "(to|into|as|at|in)"),
 ];
 
-/// The parts of a pattern. `words` are the playbook's own named words.
+/// Parses a pattern. `words` are the playbook's own named words.
 pub(super) fn parse(text: &str, words: &BTreeMap<String, String>) -> Result<Vec<Part>, PatternError> {
     let text = with_words(text, words)?;
     let mut reader = Reader { chars: text.chars().collect(), at: 0, parts: 0 };
@@ -147,7 +147,7 @@ pub(super) fn parse(text: &str, words: &BTreeMap<String, String>) -> Result<Vec<
     }
 }
 
-/// `text` with every `<name>` replaced. Words put in are not looked at again, so nothing grows without end.
+/// Replaces every `<name>` in `text`. Inserted words are not expanded again, so that the text cannot grow without end.
 fn with_words(text: &str, words: &BTreeMap<String, String>) -> Result<String, PatternError> {
     let mut out = String::new();
     let mut rest = text;
@@ -186,7 +186,7 @@ impl Reader {
         if self.parts > PATTERN_PARTS_MAX { Err(PatternError::TooManyParts) } else { Ok(()) }
     }
 
-    /// Parts up to the end, a `|` or a closing bracket, which is left to the caller.
+    /// Parses parts up to the end, a `|` or a closing bracket, which is left to the caller.
     fn sequence(&mut self, depth: usize) -> Result<Vec<Part>, PatternError> {
         if depth > PATTERN_DEPTH_MAX {
             return Err(PatternError::TooDeep);
@@ -234,7 +234,7 @@ impl Reader {
         Ok(Part::Group { choices, optional: open == '[' })
     }
 
-    /// `{name}`, `{name:type}`, `{name quoted}` and other forms, `{name like *.csv|*.tsv}`.
+    /// Parses `{name}`, `{name:type}`, `{name quoted}` and other forms, `{name like *.csv|*.tsv}`.
     fn slot(&mut self) -> Result<Slot, PatternError> {
         let rest = self.chars.get(self.at + 1..).unwrap_or_default();
         let length = rest.iter().position(|c| *c == '}').ok_or(PatternError::Unpaired('{'))?;
@@ -273,7 +273,8 @@ impl Reader {
     }
 }
 
-/// Whether `text` may name a parameter, an approach, a criterion: letters, digits, `_` and `-`, a letter first.
+/// Returns whether `text` can be the name of a parameter, an approach or a criterion: letters, digits, `_` and `-`,
+/// starting with a letter.
 pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text.chars().count() <= NAME_CHARS_MAX
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_refused() {
+    fn invalid_patterns_are_refused() {
         assert_eq!(error(""), PatternError::Empty);
         assert_eq!(error("find (a|b"), PatternError::Unpaired('('));
         assert_eq!(error("find [a)"), PatternError::Unpaired('['));
@@ -315,13 +316,13 @@ mod tests {
     }
 
     #[test]
-    fn words_put_in_are_not_expanded_again() {
+    fn inserted_words_are_not_expanded_again() {
         let words = BTreeMap::from([("a".to_owned(), "<a> <a>".to_owned())]);
         assert_eq!(parse("x <a>", &words), Err(PatternError::Unpaired('<')));
     }
 
     #[test]
-    fn parameters_carry_their_conditions() {
+    fn parameters_have_conditions() {
         let words = BTreeMap::new();
         let parts = parse("Open {file:path like *.CSV|*.tsv}", &words).unwrap();
         let [Part::Word(_), Part::Slot(slot)] = parts.as_slice() else { panic!("another shape") };

@@ -1,4 +1,4 @@
-//! A pattern made ready for matching: a small program over words, and what it binds.
+//! A pattern compiled for matching: a small program over words, and the values it sets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,30 +9,30 @@ use super::parse::{Part, PatternError, Slot, parse};
 /// A goal pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
-    /// Values that it gives to parameters whatever the goal says.
+    /// Values that it sets independent of the goal.
     pub(crate) set: BTreeMap<String, Value>,
     pub(super) ops: Vec<Op>,
     slots: Vec<Slot>,
     always: BTreeSet<String>,
 }
 
-/// One instruction; addresses are indexes into the program.
+/// An instruction; addresses are indexes into the program.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
     /// The next word must be this one.
     Word(String),
-    /// The next words fill a parameter.
+    /// The next words are the value of a parameter.
     Slot(Slot),
-    /// Go on at one of these, tried in order.
+    /// Continue at one of these, tried in order.
     Split(Vec<usize>),
-    /// Go on there.
+    /// Continue there.
     Jump(usize),
     /// The goal must end here.
     End,
 }
 
 impl Pattern {
-    /// Reads a pattern. `words` are the playbook's own named words.
+    /// Compiles a pattern. `words` are the playbook's own named words.
     pub(crate) fn read(text: &str, words: &BTreeMap<String, String>) -> Result<Pattern, PatternError> {
         let parts = parse(text, words)?;
         let bound = sequence_bindings(&parts)?;
@@ -52,12 +52,12 @@ impl Pattern {
         Ok(Pattern { set: BTreeMap::new(), ops, slots, always: bound.always })
     }
 
-    /// Every parameter it names.
+    /// Returns every parameter that it names.
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
-    /// Whether every match gives this parameter a value.
+    /// Returns whether every match gives this parameter a value.
     pub(crate) fn always_binds(&self, param: &str) -> bool {
         self.always.contains(param) || self.set.contains_key(param)
     }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_always_bound_is_known() {
+    fn parameters_that_are_always_bound_are_known() {
         let pattern = read("find ({a} b|c {a}) [in {d}]").unwrap();
         assert!(pattern.always_binds("a"));
         assert!(!pattern.always_binds("d"));

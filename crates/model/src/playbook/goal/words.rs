@@ -1,27 +1,27 @@
-//! A goal as words: quotes taken off, case folded for comparison, politeness and final punctuation left away.
+//! Splits a goal into words: without quotes, polite phrases and final punctuation, and with folded case for comparison.
 
 use crate::playbook::limits::{GOAL_CHARS_MAX, GOAL_WORDS_MAX};
 
-/// One word of a goal.
+/// A word of a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// As it was written, without quotes.
+    /// Text as typed, without quotes.
     pub(crate) text: String,
     /// In lower case, for comparison.
     pub(crate) fold: String,
-    /// It stood in quotes: it is a value and no word of the language.
+    /// It was quoted: a value, not a word of the sentence.
     pub(crate) quoted: bool,
-    /// A quote closes within it too, as in `"a"/"b"`: it may be several texts.
+    /// A quote also closes inside it, as in `"a"/"b"`: it may be several texts.
     pub(crate) glued: bool,
 }
 
-/// A goal that can be held against patterns.
+/// A goal, ready for matching.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Goal {
     words: Vec<Word>,
 }
 
-/// Said before a request and no part of it, longest first.
+/// Phrases before a request that are not part of it, longest first.
 const BEFORE: &[&[&str]] = &[
     &["i", "would", "like", "you", "to"],
     &["i", "would", "like", "to"],
@@ -43,15 +43,15 @@ const BEFORE: &[&[&str]] = &[
     &["hi"],
 ];
 
-/// Said after a request and no part of it; “here” is where a task works anyway.
+/// Phrases after a request that are not part of it; “here” is where a task works anyway.
 const AFTER: &[&[&str]] =
     &[&["thank", "you"], &["for", "me"], &["please"], &["thanks"], &["in", "here"], &["here"]];
 
-/// Words behind which a place follows.
+/// Words before a place.
 const IN: &[&str] = &["in", "under", "below", "inside", "within"];
 
 impl Goal {
-    /// Reads a goal. `None` when it is empty or longer than any playbook could know.
+    /// Parses a goal; `None` if it is empty or longer than any playbook matches.
     pub(crate) fn read(text: &str) -> Option<Goal> {
         if text.len() > GOAL_CHARS_MAX * 4 || text.chars().count() > GOAL_CHARS_MAX {
             return None;
@@ -72,8 +72,8 @@ impl Goal {
         &self.words
     }
 
-    /// What the goal is about, as far as a look at the words tells: the first that looks like a path, else the one behind “in” and
-    /// its like.
+    /// Returns what the goal is probably about: its first word that looks like a path, otherwise the word after “in” or
+    /// a similar one.
     pub(crate) fn path(&self) -> Option<&str> {
         let looks_like_one = |word: &&Word| !word.glued && word.text.contains(['/', '.', '~']);
         let mut behind = self.words.windows(2).rev().filter_map(|pair| match pair {
@@ -132,7 +132,7 @@ fn closing(open: char) -> Option<char> {
     }
 }
 
-/// Whether the closing quote stands within a text, other than as the apostrophe of a word.
+/// Returns whether the closing quote occurs inside a text, other than as an apostrophe.
 fn is_glued(text: &str, close: char) -> bool {
     let mut before = None;
     let mut chars = text.chars().peekable();
@@ -148,7 +148,8 @@ fn is_glued(text: &str, close: char) -> bool {
     false
 }
 
-/// A word in quotes that close again before white space, punctuation or the end: its text, and its length with quotes.
+/// Parses a quoted word, whose quote closes before white space, punctuation or the end: returns its text, and its
+/// length with quotes.
 fn quoted_word(text: &str, open: char) -> Option<(String, usize)> {
     let close = closing(open)?;
     let inner = text.get(open.len_utf8()..)?;
@@ -169,7 +170,7 @@ fn quoted_word(text: &str, open: char) -> Option<(String, usize)> {
     None
 }
 
-/// A word up to white space; a backslash keeps the space after it.
+/// Parses a word up to white space; a backslash escapes the next space.
 fn plain_word(text: &str) -> Option<(String, usize)> {
     let mut value = String::new();
     let mut length = 0;
@@ -191,8 +192,8 @@ fn plain_word(text: &str) -> Option<(String, usize)> {
     (!value.is_empty()).then_some((value, length))
 }
 
-/// Commas and the like end any word; a full stop, a question or exclamation mark only the last one, where it is none
-/// of a path's own (`..`, `./`).
+/// Removes commas and similar marks at the end of any word, and a full stop, question mark or exclamation mark from the
+/// last one, unless it is part of a path (`..`, `./`).
 fn without_punctuation(words: &mut [Word]) {
     let count = words.len();
     for (i, word) in words.iter_mut().enumerate().filter(|(_, word)| !word.quoted) {
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn politeness_and_punctuation_are_no_part_of_a_goal() {
+    fn politeness_and_punctuation_are_removed() {
         check(
             "Please, find the three largest files under ./crates.",
             &expect!["find | the | three | largest | files | under | ./crates"],
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_goal_is_about_looks_like_a_path_or_stands_behind_in() {
+    fn the_subject_of_a_goal_is_a_path_or_follows_in() {
         for (goal, path) in [
             ("which files have more than 500 lines in src", Some("src")),
             ("count the words of ./a b in c", Some("./a")),
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_that_no_pattern_could_match_is_none() {
+    fn a_goal_too_long_for_any_pattern_is_rejected() {
         assert_eq!(Goal::read(&"x ".repeat(GOAL_WORDS_MAX + 1)), None);
         assert_eq!(Goal::read(&"x".repeat(GOAL_CHARS_MAX + 1)), None);
     }

@@ -1,7 +1,7 @@
-//! Holding the calls of a candidate against what a plan must not do.
+//! Checks a candidate's calls against what a plan must not do.
 //!
-//! What a call reads as is the runtime's to say; here it is only seen from a call's tool, its declared programs and its
-//! texts, so that hopeless plans are left out before R2 refuses them. R2 and R3 hold the calls themselves.
+//! The runtime decides how a call is read. Here only a call's tool, its declared programs and its texts are compared,
+//! so that hopeless plans are left out before R2 refuses them. R2 and R3 check the calls themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,16 +17,16 @@ use crate::playbook::template::{Scope, ValueTemplate};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Held {
-    /// Nothing forbids it.
+    /// It may.
     Free,
-    /// Only memory forbids it, which may be relaxed.
+    /// Only memory advises against it, which may be relaxed.
     ByMemory,
-    /// The directive forbids it, or a tool is not there.
+    /// The directive forbids it, or a tool is missing.
     Blocked,
 }
 
-/// The criteria of a playbook whose probes a plan may not make: they are left out of it, as long as each sub-task keeps
-/// one that can be judged.
+/// Returns the criteria of a playbook whose probes a plan may not make. They are left out of it, as long as each
+/// sub-task keeps one that can be judged.
 pub(super) fn out_of_reach(
     book: &Book,
     values: &BTreeMap<String, Value>,
@@ -92,7 +92,7 @@ fn hold_call(
     }
 }
 
-/// The tool ids that a call will run as, as far as the playbook says.
+/// Returns the tool ids that a call will run as, as far as the playbook declares.
 fn tool_ids(tool: &str, programs: &BTreeSet<String>) -> Vec<ToolId> {
     let mut ids: Vec<ToolId> =
         programs.iter().filter_map(|program| format!("{tool}/{program}").parse().ok()).collect();
@@ -102,7 +102,7 @@ fn tool_ids(tool: &str, programs: &BTreeSet<String>) -> Vec<ToolId> {
     ids
 }
 
-/// The texts of a call's input, in a form in which spelling does not count; those that are paths also absolute.
+/// Returns the texts of a call's input, normalised against differences in spelling; paths also in absolute form.
 fn texts(input: &ValueTemplate, values: &BTreeMap<String, Value>, brief: &PlanBrief) -> Vec<String> {
     let scope = Scope::new(values, &brief.surroundings);
     let Ok(Value::Object(fields)) = input.value(&scope) else { return Vec::new() };
@@ -116,7 +116,7 @@ fn texts(input: &ValueTemplate, values: &BTreeMap<String, Value>, brief: &PlanBr
     texts
 }
 
-/// Whether `<tool>: <target>` names this call.
+/// Returns whether `<tool>: <target>` names this call.
 fn names_target(target: &str, ids: &[ToolId], texts: &[String]) -> bool {
     ids.iter().any(|id| {
         let rest = target.strip_prefix(id.as_str()).and_then(|rest| rest.strip_prefix(": "));
@@ -124,7 +124,7 @@ fn names_target(target: &str, ids: &[ToolId], texts: &[String]) -> bool {
     })
 }
 
-/// Without white space, quotes and what joins commands: two spellings of one command look the same.
+/// Removes white space, quotes and command separators, so that two spellings of one command are equal.
 fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && !"'\"\\|;&".contains(*c)).collect()
 }

@@ -1,4 +1,4 @@
-//! R2's answers: which approach to take, first and after each directive, and what it looks like as a plan.
+//! R2's answers: which approach to take, at first and after each directive, and the resulting plan.
 
 mod holding;
 mod order;
@@ -18,7 +18,7 @@ use super::template::Scope;
 use super::{unable, values};
 use order::Candidate;
 
-/// The plan for a brief, or why there is none.
+/// Returns the plan for a brief, or why there is none.
 pub(crate) fn plan(library: &Library, brief: &PlanBrief) -> Result<PlanDraft, ModelFailure> {
     let found = library.look_up(&brief.spec.raw_input).or_else(|| library.look_up(&brief.spec.intent));
     let Some(Found { book, values: given }) = found else {
@@ -57,10 +57,10 @@ struct Chosen<'b> {
     out_of_reach: BTreeSet<String>,
 }
 
-/// The first candidate that fits, or another one after a refusal in this round.
+/// Chooses the first candidate that fits, or another one after a refusal in this round.
 ///
-/// Plans that only break what memory asks for stand behind the others: R2 relaxes memory's part after the third
-/// refusal, and until then such a plan is refused like any other.
+/// Plans that only contradict memory come after the others: R2 relaxes memory's part after the third refusal, and until
+/// then such a plan is refused like any other.
 fn choose<'b>(
     book: &Book,
     untried: &[Candidate<'b>],
@@ -89,13 +89,13 @@ fn choose<'b>(
     fitting.into_iter().nth(place)
 }
 
-/// Which of `count` candidates is planned. A refused plan has one reason or several, so their number does not say how
-/// many plans were refused; it only says that the first was, and moves on among the others.
+/// Returns which of `count` candidates is planned. A refused plan has one or more reasons, so their number does not
+/// tell how many plans were refused. It only tells that the first one was, and selects one of the others.
 fn place(count: usize, brief: &PlanBrief) -> Option<usize> {
     let reasons = brief.refusals.len();
     match (&brief.note, count) {
         (_, 0) => None,
-        // What a person turned down is not shown again.
+        // A plan that a person declined is not shown again.
         (Some(_), 1) => None,
         (Some(_), _) => Some(1 + reasons % (count - 1)),
         (None, 1) => Some(0),
@@ -104,7 +104,7 @@ fn place(count: usize, brief: &PlanBrief) -> Option<usize> {
     }
 }
 
-/// Names of tools without repetition, in order.
+/// Returns distinct names of tools, in order.
 fn distinct<'t>(tools: impl Iterator<Item = &'t str>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     tools.filter(|tool| seen.insert(*tool)).map(str::to_owned).collect()

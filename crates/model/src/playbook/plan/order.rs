@@ -1,4 +1,4 @@
-//! In which order approaches and variants are tried, from the directive and what was tried before.
+//! The order in which approaches and variants are tried, from the directive and what was tried before.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use setpoint_protocol::message::{ActionState, ApproachName};
 
 use crate::playbook::book::{ApproachForm, Book, VariantForm};
 
-/// One way to try: an approach, as it stands or varied.
+/// One way to try: an approach, with or without a variant.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate<'b> {
     pub(super) approach: &'b ApproachForm,
@@ -22,10 +22,10 @@ impl Candidate<'_> {
     }
 }
 
-/// All ways to try for these values, the next one first.
+/// Returns all candidates for these values, the next one first.
 ///
-/// After a failure of the environment the same approach goes on with its variants; after a wrong result another
-/// approach comes first. What the approach itself says about the directive goes before both.
+/// After an environmental failure the variants of the same approach come first; after a logical one another approach.
+/// What the approach itself states for the directive comes before both.
 pub(super) fn candidates<'b>(
     book: &'b Book,
     values: &BTreeMap<String, Value>,
@@ -71,13 +71,13 @@ pub(super) fn candidates<'b>(
     }
     let mut order = distinct(order);
     if brief.previous.is_empty() {
-        // Later rounds go by the directive, which knows this task better.
+        // Later rounds follow the directive, which knows this task better.
         order.sort_by_key(|candidate| preference(book, candidate, brief));
     }
     order
 }
 
-/// Where memory puts a candidate: among those that worked, or behind all of them.
+/// Returns where memory ranks a candidate: among those that worked, or after all others.
 fn preference(book: &Book, candidate: &Candidate<'_>, brief: &PlanBrief) -> usize {
     let is_it = |name: &ApproachName| {
         name.playbook == book.name
@@ -87,7 +87,7 @@ fn preference(book: &Book, candidate: &Candidate<'_>, brief: &PlanBrief) -> usiz
     brief.preferred.iter().position(is_it).unwrap_or(usize::MAX)
 }
 
-/// Whether a plan of this candidate was judged and failed. One that died of a fault may be tried again.
+/// Returns whether a plan of this candidate was judged and failed. One that ended by a fault may be tried again.
 pub(super) fn failed_before(candidate: &Candidate<'_>, brief: &PlanBrief) -> bool {
     brief.previous.iter().filter(|plan| plan.judged_failed).any(|plan| {
         plan.approaches.iter().any(|tried| {

@@ -1,4 +1,4 @@
-//! An approach with its values as a plan.
+//! Turns an approach with its values into a plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,16 +18,16 @@ use crate::playbook::book::{ApproachForm, Book, CriterionForm, StepForm, Variant
 use crate::playbook::error::{Fault, PlaybookError};
 use crate::playbook::template::{Scope, TemplateError};
 
-/// What a plan does not hold of its approach.
+/// The parts of an approach that its plan leaves out.
 #[derive(Debug, Default)]
 pub(crate) struct LeftOut {
-    /// Steps that are done already, by place from 1.
+    /// Steps that are already done, by position from 1.
     pub(crate) steps: BTreeSet<usize>,
     /// Criteria whose probes may not be made.
     pub(crate) criteria: BTreeSet<String>,
 }
 
-/// The plan of an approach, without what is left out of it and without task criteria.
+/// Returns the plan of an approach, without the parts left out and without task criteria.
 pub(crate) fn plan(
     book: &Book,
     approach: &ApproachForm,
@@ -38,7 +38,7 @@ pub(crate) fn plan(
 ) -> Result<PlanDraft, TemplateError> {
     let scope = Scope::new(values, surroundings);
     let mut subtasks = Vec::new();
-    // Where each step of the playbook stands in this plan.
+    // Position of each step of the playbook in this plan.
     let mut places: BTreeMap<u32, u32> = BTreeMap::new();
     for (place, step) in (1..).zip(&approach.steps).filter(|(place, _)| !left_out.steps.contains(place)) {
         let mut intent = step.intent.text(&scope)?;
@@ -72,7 +72,7 @@ pub(crate) fn plan(
     Ok(PlanDraft { subtasks, ..PlanDraft::default() })
 }
 
-/// The criteria of the whole task.
+/// Returns the criteria of the whole task.
 pub(crate) fn task_criteria(
     book: &Book,
     values: &BTreeMap<String, Value>,
@@ -85,9 +85,9 @@ pub(crate) fn task_criteria(
     forms.map(|form| criterion(form, &scope)).collect()
 }
 
-/// The steps of a candidate, by place from 1, whose outcomes of an earlier round are kept.
+/// Returns the steps of a candidate, by position from 1, whose outcomes of an earlier round are kept.
 ///
-/// An outcome does not say which step it comes from, but its criteria do, filled in as they are.
+/// An outcome does not name its step, but its filled-in criteria identify it.
 pub(super) fn kept_steps(
     book: &Book,
     candidate: &Candidate<'_>,
@@ -121,11 +121,11 @@ pub(super) fn kept_steps(
             kept.insert(place);
         }
     }
-    // A plan needs at least one sub-task: everything kept means that the whole was refused, so it is done again.
+    // A plan needs at least one sub-task. If every step is kept, the whole was refused, so all are done again.
     if kept.len() == candidate.approach.steps.len() { BTreeSet::new() } else { kept }
 }
 
-/// Whether every criterion of the playbook, filled in, is a check that can be evaluated and that can fail.
+/// Checks that every criterion of the playbook, filled in, is a check that can be evaluated and can fail.
 pub(crate) fn checked_criteria(
     book: &Book,
     values: &BTreeMap<String, Value>,

@@ -1,4 +1,4 @@
-//! Whether the paths of a goal are there, and are what the playbook is about: looked at before anything is planned.
+//! Checks, before a plan is made, that the paths of a goal exist and are of the kind that the playbook handles.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use setpoint_protocol::text::clip;
 use crate::playbook::book::Book;
 use crate::playbook::goal::{ParamKind, There};
 
-/// Characters of a path that are shown.
+/// Most characters of a path that are shown.
 const PATH_CHARS_MAX: usize = 200;
 
-/// What is wrong with the first path that the goal gives, in one line.
+/// Returns what is wrong with the first path in the goal, on one line.
 pub(super) fn refusal(book: &Book, given: &BTreeMap<String, Value>, brief: &PlanBrief) -> Option<String> {
     let looked_up = &brief.survey.as_ref()?.named;
     given.iter().find_map(|(name, value)| {

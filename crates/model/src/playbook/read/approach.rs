@@ -125,7 +125,7 @@ fn call(node: &Node<'_>, commands: &Commands) -> Result<CallForm, Fault> {
     Ok(CallForm { at: node.at, tool, input, programs, only_reads })
 }
 
-/// Steps by place, from 1.
+/// Reads positions of steps, from 1.
 fn places(node: Option<Node<'_>>) -> Result<Vec<u32>, Fault> {
     match node {
         Some(node) => node.list(STEPS_MAX)?.iter().map(|node| node.place(STEPS_MAX)).collect(),

@@ -1,4 +1,4 @@
-//! Shell commands that stand once in a playbook and are named where they are needed: `[commands.<name>]`.
+//! Shell commands that are defined once in a playbook and used by name: `[commands.<name>]`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use crate::playbook::goal::is_name;
 use crate::playbook::limits::COMMANDS_MAX;
 use crate::playbook::template::{TextTemplate, ValueTemplate};
 
-/// A command with what its author says of it.
+/// A command with its author's statements about it.
 #[derive(Clone, Debug)]
 pub(super) struct Command {
-    /// Of the tool that runs it.
+    /// Input of the tool that runs it.
     input: ValueTemplate,
     pub(super) programs: BTreeSet<String>,
     pub(super) only_reads: bool,
@@ -44,7 +44,7 @@ pub(super) fn commands(fields: &mut Fields<'_>) -> Result<Commands, Fault> {
     Ok(commands)
 }
 
-/// The command that a table names under `command`, if it has that key.
+/// Returns the command that a table names under `command`, if it has that key.
 pub(super) fn named<'c>(
     fields: &mut Fields<'_>,
     commands: &'c Commands,
@@ -56,12 +56,12 @@ pub(super) fn named<'c>(
 }
 
 impl Command {
-    /// As the input of a call.
+    /// Returns the command as the input of a call.
     pub(super) fn input(&self) -> ValueTemplate {
         self.input.clone()
     }
 
-    /// As what a check looks at.
+    /// Returns the command as the source of a check.
     pub(super) fn probe(&self) -> ValueTemplate {
         let call = vec![
             ("tool".to_owned(), ValueTemplate::Text(TextTemplate::fixed(SHELL))),
@@ -71,7 +71,7 @@ impl Command {
     }
 }
 
-/// Whether a table has this key and no other.
+/// Returns whether a table has this key and no other.
 pub(super) fn names_one(node: &Node<'_>) -> bool {
     node.is_table() && node.table().is_ok_and(|mut fields| fields.optional("command").is_some())
 }

@@ -48,7 +48,7 @@ pub(super) fn criteria(
     Ok(criteria)
 }
 
-/// A list of criteria by name, at least one.
+/// Reads a list of criteria by name, at least one.
 pub(super) fn names(
     fields: &mut Fields<'_>,
     key: &str,

@@ -1,4 +1,4 @@
-//! From a file's text to a [`Book`], or to the first thing in it that is wrong, with its place.
+//! Parses a file's text to a [`Book`], or returns its first error with the position.
 
 mod approach;
 mod command;
@@ -22,7 +22,7 @@ use node::{Fields, Node};
 pub(crate) use shell::command_of;
 pub(crate) use verify::verify;
 
-/// Reads a playbook. `file` names it in what is reported.
+/// Parses a playbook. `file` is its name in errors.
 pub(crate) fn book(file: &str, text: &str, origin: Origin) -> Result<Book, BrokenPlaybook> {
     read(text, origin).map_err(|fault| fault.in_file(file, text))
 }
@@ -74,7 +74,7 @@ fn read(text: &str, origin: Origin) -> Result<Book, Fault> {
     Ok(book)
 }
 
-/// The programs that a shell command is said to run.
+/// Reads the programs that a shell command declares.
 fn programs(fields: &mut Fields<'_>) -> Result<BTreeSet<String>, Fault> {
     match fields.optional("programs") {
         Some(node) => node.list(PROGRAMS_MAX)?.iter().map(Node::text).collect(),
@@ -82,7 +82,7 @@ fn programs(fields: &mut Fields<'_>) -> Result<BTreeSet<String>, Fault> {
     }
 }
 
-/// Whether the author says that a shell command only reads. It counts in the program's own playbooks alone.
+/// Reads whether the author states that a shell command only reads. This counts only in built-in playbooks.
 fn only_reads(fields: &mut Fields<'_>) -> Result<bool, Fault> {
     let Some(node) = fields.optional("only_reads") else { return Ok(false) };
     node.plain()?.as_bool().ok_or_else(|| Fault::value(node.at, "only_reads", "neither true nor false"))
@@ -102,7 +102,7 @@ fn examples(fields: &mut Fields<'_>) -> Result<Vec<Placed<String>>, Fault> {
     }
 }
 
-/// Patterns are texts, or tables `{ match = "…", set = { … } }` that give some parameters a value.
+/// Reads patterns: texts, or tables `{ match = "…", set = { … } }` that set some parameters.
 fn patterns(
     fields: &mut Fields<'_>,
     params: &BTreeMap<String, super::goal::Param>,

@@ -1,4 +1,4 @@
-//! A parsed file as nodes that know their place, so that every complaint can name a line.
+//! A parsed file as nodes with positions, so that every error can name a line.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use crate::playbook::template::{TemplateError, TextTemplate, ValueTemplate};
 /// One value of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'d> {
-    /// Where it stands.
+    /// Its position.
     pub(super) at: Offset,
     key: String,
     value: &'d DeValue<'d>,
 }
 
-/// A table of which every key has to be asked for.
+/// A table of which every key must be read.
 #[derive(Debug)]
 pub(super) struct Fields<'d> {
     at: Offset,
@@ -44,7 +44,7 @@ impl<'d> Fields<'d> {
         self.optional(key).ok_or_else(|| Fault::new(at, PlaybookError::Missing(key.to_owned())))
     }
 
-    /// All entries that were not asked for by name.
+    /// Returns all entries that were not read by name.
     pub(super) fn rest(self) -> Vec<(String, Node<'d>)> {
         let entries = self.table.iter().filter(|(key, _)| !self.asked.contains(key.get_ref().as_ref()));
         entries
@@ -56,7 +56,7 @@ impl<'d> Fields<'d> {
     }
 
     /// # Errors
-    /// The first key that nobody asked for.
+    /// Fails for the first key that was not read.
     pub(super) fn finish(self) -> Result<(), Fault> {
         match self.table.keys().find(|key| !self.asked.contains(key.get_ref().as_ref())) {
             Some(key) => {
@@ -71,7 +71,7 @@ impl<'d> Fields<'d> {
 impl<'d> Node<'d> {
     fn new(key_at: Offset, key: &str, value: &'d Spanned<DeValue<'d>>) -> Self {
         let span = value.span();
-        // Tables that are written as `[a.b]` have no place of their own; their key has.
+        // Tables written as `[a.b]` have no position of their own, but their key has.
         let at = if span.start == span.end { key_at } else { span.start };
         Node { at, key: key.to_owned(), value: value.get_ref() }
     }
@@ -101,7 +101,7 @@ impl<'d> Node<'d> {
         Ok(text.to_owned())
     }
 
-    /// A text that says something, on one line.
+    /// Returns a non-empty text on one line.
     pub(super) fn prose(&self, chars_max: usize) -> Result<String, Fault> {
         let text = self.text()?;
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -143,7 +143,7 @@ impl<'d> Node<'d> {
         TextTemplate::read(&self.text()?).map_err(|error| self.template_fault(error))
     }
 
-    /// The value as it stands, without placeholders.
+    /// Returns the value unchanged, without placeholders.
     pub(super) fn command(&self) -> Result<TextTemplate, Fault> {
         let text = self.text()?;
         TextTemplate::read_command(&text).map_err(|error| Fault::new(self.at, PlaybookError::Template(error)))
@@ -165,12 +165,12 @@ impl<'d> Node<'d> {
         }
     }
 
-    /// The value with placeholders in its texts.
+    /// Returns the value with placeholders in its texts.
     pub(super) fn value_template(&self) -> Result<ValueTemplate, Fault> {
         self.value_template_at(0, false)
     }
 
-    /// `repeated`: whether it stands in a repetition already. One in another would grow with every level.
+    /// `repeated`: whether it is inside a repetition. A nested one would grow with every level.
     fn value_template_at(&self, depth: usize, repeated: bool) -> Result<ValueTemplate, Fault> {
         if depth > VALUE_DEPTH_MAX {
             return Err(self.template_fault(TemplateError::TooDeep));
@@ -229,7 +229,7 @@ impl<'d> Node<'d> {
     }
 }
 
-/// A JSON object of plain values.
+/// Returns a JSON object of plain values.
 pub(super) fn plain_table(node: &Node<'_>) -> Result<Map<String, Value>, Fault> {
     node.table()?.rest().into_iter().map(|(key, value)| Ok((key, value.plain()?))).collect()
 }

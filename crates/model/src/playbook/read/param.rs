@@ -10,7 +10,7 @@ use crate::playbook::goal::{Choice, Param, ParamDefault, ParamKind, There, fold,
 use crate::playbook::limits::{CHOICES_MAX, PARAMS_MAX, PROSE_CHARS_MAX};
 use crate::playbook::template::{PLACES, Source, TextTemplate};
 
-/// Largest number a parameter may hold unless it says otherwise.
+/// Largest number of a parameter, unless the playbook sets another limit.
 const NUMBER_MAX: u64 = 1_000_000;
 
 pub(super) fn params(fields: &mut Fields<'_>) -> Result<BTreeMap<String, Param>, Fault> {
@@ -110,7 +110,7 @@ fn default(node: &Node<'_>, kind: &ParamKind, name: &str) -> Result<ParamDefault
     }
 }
 
-/// A value that a pattern or a variant gives to a parameter.
+/// Returns a value that a pattern or a variant sets for a parameter.
 pub(super) fn value(node: &Node<'_>, param: Option<&Param>, name: &str) -> Result<Value, Fault> {
     let Some(param) = param else {
         let error = PlaybookError::Unknown { kind: "parameter", name: name.to_owned() };
@@ -136,7 +136,7 @@ fn wrong_type(kind: &ParamKind, value: &Value) -> Option<String> {
     (!fits).then(|| format!("it is no {}", kind.name()))
 }
 
-/// A default may only be made of places and of parameters that are not made themselves: then no order matters.
+/// Checks that a default depends only on places and on parameters without templates: then the order does not matter.
 fn made_from_fixed_ones(params: &BTreeMap<String, Param>, at: &BTreeMap<String, usize>) -> Result<(), Fault> {
     let made: BTreeSet<&str> = params
         .values()

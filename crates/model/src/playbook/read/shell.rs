@@ -1,4 +1,4 @@
-//! Shell commands in playbooks: no word of a goal gets into one unquoted.
+//! Checks shell commands in playbooks: no word of a goal is inserted unquoted.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use crate::playbook::book::Book;
 use crate::playbook::goal::ParamDefault;
 use crate::playbook::template::{Piece, Slot, Source, TextTemplate, ValueTemplate};
 
-/// The name of the tool whose commands are read here.
+/// Name of the tool whose commands are checked here.
 pub(super) const SHELL: &str = "shell";
 
-/// The command in the input of a shell call.
+/// Returns the command in the input of a shell call.
 pub(crate) fn command_of(input: &ValueTemplate) -> Option<&TextTemplate> {
     match input.get("command") {
         Some(ValueTemplate::Text(command)) => Some(command),
@@ -17,7 +17,7 @@ pub(crate) fn command_of(input: &ValueTemplate) -> Option<&TextTemplate> {
     }
 }
 
-/// Why a command may not be used: something goes into it that could be more than one word.
+/// Returns why a command is not allowed: an inserted value could be more than one word.
 pub(super) fn refusal(book: &Book, command: &TextTemplate) -> Option<String> {
     let mut quotes = Quotes::default();
     for piece in command.pieces() {
@@ -36,7 +36,7 @@ pub(super) fn refusal(book: &Book, command: &TextTemplate) -> Option<String> {
     quotes.is_open().then(|| "a quote is not closed".to_owned())
 }
 
-/// The programs that are declared but do not stand in the command.
+/// Returns a declared program that the command does not contain.
 pub(super) fn undeclared<'p>(command: &TextTemplate, programs: &'p BTreeSet<String>) -> Option<&'p String> {
     let mut words = BTreeSet::new();
     for piece in command.pieces() {
@@ -47,7 +47,7 @@ pub(super) fn undeclared<'p>(command: &TextTemplate, programs: &'p BTreeSet<Stri
     programs.iter().find(|program| !words.contains(program.as_str()))
 }
 
-/// Whether its value can only be what the playbook's author wrote, or a number.
+/// Returns whether the value can only be a text of the playbook's author, or a number.
 fn is_fixed(book: &Book, slot: &Slot) -> bool {
     let Source::Named(name) = &slot.source else { return false };
     let Some(param) = book.params.get(name) else { return false };
@@ -74,7 +74,7 @@ fn shown(slot: &Slot) -> String {
     }
 }
 
-/// Whether a place in a command is inside quotes.
+/// Tracks whether a position in a command is inside quotes.
 #[derive(Default)]
 struct Quotes {
     open: Option<char>,

@@ -1,4 +1,4 @@
-//! Files that are wrong in one place each, and what is said about them.
+//! Files with one error each, and the resulting messages.
 
 use expect_test::{Expect, expect};
 
@@ -35,7 +35,7 @@ programs = ["echo"]
 input = { command = "echo hello {who|sh}" }
 "#;
 
-/// `WHOLE` with `from` replaced by `to`, and what is said about it.
+/// Compares the error of `WHOLE` with `from` replaced by `to`.
 fn check(from: &str, to: &str, expected: &Expect) {
     assert!(WHOLE.contains(from), "{from}");
     let text = WHOLE.replacen(from, to, 1);
@@ -50,12 +50,12 @@ fn check(from: &str, to: &str, expected: &Expect) {
 }
 
 #[test]
-fn a_whole_file_is_fine() {
+fn a_complete_file_has_no_errors() {
     check("greet", "greet", &expect!["fine"]);
 }
 
 #[test]
-fn a_check_on_a_command_says_which() {
+fn a_check_on_a_command_names_the_command() {
     let on = "on = \"output\"";
     for tool in ["shell", "shell/echo"] {
         let to = format!("on = {{ call = {{ tool = \"{tool}\" }} }}");
@@ -73,7 +73,7 @@ fn a_check_on_a_command_says_which() {
 }
 
 #[test]
-fn syntax_and_shape() {
+fn syntax_and_types_are_checked() {
     check(
         "title = \"Greet\"",
         "title = Greet",
@@ -118,7 +118,7 @@ fn syntax_and_shape() {
 }
 
 #[test]
-fn patterns_parameters_and_examples() {
+fn patterns_parameters_and_examples_are_checked() {
     check("greet {who}", "greet {whom}", &expect!["x.toml:5:13: failed to find the parameter `whom`"]);
     check(
         "greet {who}",
@@ -240,7 +240,7 @@ fn criteria_need_checks_that_can_fail() {
 }
 
 #[test]
-fn nothing_goes_into_a_shell_unquoted() {
+fn values_are_never_inserted_unquoted_into_a_shell() {
     check(
         "{who|sh}",
         "{who}",
@@ -323,7 +323,7 @@ fn calls_see_only_earlier_calls() {
 }
 
 #[test]
-fn approaches_hold_together() {
+fn approaches_must_be_consistent() {
     let again = "\n[[approach]]\nname = \"shell\"\nnote = \"again\"\n[[approach.step]]\nintent = \"x\"\ncriteria = [\"said\"]\n\
                  output = 1\ncall = [{ tool = \"t\", input = {} }]\n";
     check(

@@ -1,4 +1,4 @@
-//! Whether a playbook holds together: every name leads somewhere, nothing goes into a shell unquoted, every check can
+//! Checks that a playbook is consistent: every name exists, nothing is inserted unquoted into a shell, every check can
 //! be evaluated and can fail.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::playbook::plan::render;
 use crate::playbook::template::{PLACES, TemplateError, TextTemplate, ValueTemplate};
 use crate::playbook::values;
 
-/// Everything that can be said without filling anything in.
+/// Checks what can be checked without filling in values.
 pub(super) fn structure(book: &Book) -> Result<(), Fault> {
     for param in book.params.keys() {
         if PLACES.contains(&param.as_str()) {
@@ -48,7 +48,7 @@ pub(super) fn structure(book: &Book) -> Result<(), Fault> {
     }
 }
 
-/// Everything that shows when it is filled in: the plans of every approach for the first examples.
+/// Checks the filled-in plans of every approach for the first examples.
 pub(crate) fn verify(book: &Book) -> Result<(), Fault> {
     let surroundings = Surroundings {
         cwd: "/somewhere".to_owned(),
@@ -125,7 +125,7 @@ fn step(book: &Book, step: &StepForm) -> Result<(), Fault> {
     values_names(book, step.at, &step.output, step.calls.len())
 }
 
-/// A shell command takes nothing unquoted from outside and names the programs that it runs.
+/// Checks that a shell command inserts nothing unquoted and declares the programs that it runs.
 fn programs(
     book: &Book,
     at: Offset,
@@ -163,7 +163,8 @@ fn values_names(book: &Book, at: Offset, value: &ValueTemplate, calls: usize) ->
     result
 }
 
-/// Every placeholder names a parameter, a place, the number of its repetition, or one of the first `calls` calls.
+/// Checks that every placeholder names a parameter, a place, the number of its repetition, or one of the first `calls`
+/// calls.
 fn names(
     book: &Book,
     at: Offset,
