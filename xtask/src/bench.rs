@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the benchmarks, built with the profile of the shipped program, on this terminal.
+//! `cargo xtask bench`: runs the benchmarks, built with the profile of the shipped program, on this terminal.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use crate::error::Error;
 use crate::process;
 
-/// The arguments of cargo.
+/// Arguments of cargo.
 const ARGUMENTS: &[&str] = &["run", "--profile", "dist", "--package", "setpoint-benches", "--"];
 
 /// What is measured.
@@ -20,7 +20,7 @@ pub(crate) enum Which {
     Audit,
 }
 
-/// Runs the benchmark program and ends as it ended.
+/// Runs the benchmark program and returns its exit code.
 pub(crate) fn run(root: &Path, which: Option<Which>) -> Result<ExitCode, Error> {
     let wanted = match which {
         Some(Which::Tasks) => &["tasks"][..],

@@ -1,9 +1,8 @@
-//! `cargo xtask clients`: the official clients of the wires against the model server, so that the server itself is
-//! known to be right.
+//! `cargo xtask clients`: runs the official clients of the wires against the model server, to verify the server itself.
 //!
-//! It installs them from their registries into the target directory and needs Python and Node, so it is no part of
-//! `cargo xtask test`. What each client must make of the scripted answers is in `clients/expected/`; a client for
-//! another language is held to the same lines.
+//! It installs them from their registries into the target directory and needs Python and Node, so it is not part of
+//! `cargo xtask test`. The expected output of each client is in `clients/expected/`; a client for another language must
+//! print the same lines.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -16,21 +15,21 @@ use crate::process;
 
 const PACKAGE: &str = "setpoint-model-server";
 const FOLDER: &str = "crates/model_server/clients";
-/// The base URLs, handed to the programs as the server prints them.
+/// The base URLs, passed to the programs as the server prints them.
 const BASES: &str = "MODEL_SERVER_BASES";
-/// How many lines the server prints before it serves.
+/// Number of lines that the server prints before it serves.
 const BASES_COUNT: usize = 5;
 const PYTHON_PACKAGES: &[&str] = &["openai", "anthropic", "google-genai", "ollama"];
 const NODE_PACKAGES: &[&str] = &["openai"];
 
-/// A program that must be on the machine, and what it is asked to show that it is.
+/// Programs that must be installed, with arguments that prove it.
 const NEEDS: &[(&str, &[&str], &str)] = &[
     ("python3", &["-m", "venv", "--help"], "python3 with its module venv"),
     ("node", &["--version"], "node"),
     ("npm", &["--version"], "npm, which comes with node"),
 ];
 
-/// A client program, and the lines that it must come to.
+/// A client program with its expected lines.
 struct Client {
     name: &'static str,
     program: &'static str,
@@ -45,7 +44,7 @@ const CLIENTS: &[Client] = &[
     Client { name: "ollama for Python", program: "ollama_client.py", expected: "ollama.txt" },
 ];
 
-/// Installs the clients, runs them against the server and counts what they came to.
+/// Installs the clients, runs them against the server and counts the matching lines.
 pub(crate) fn run(root: &Path) -> Result<ExitCode, Error> {
     let missing: Vec<_> =
         NEEDS.iter().filter(|(program, arguments, _)| !process::answers(program, arguments)).collect();
@@ -71,11 +70,11 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode, Error> {
     Ok(if sum.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Where everything is.
+/// The paths that a run uses.
 struct Place {
     /// The clients' programs.
     sources: PathBuf,
-    /// The folder with the programs that cargo built; this one is among them.
+    /// The folder with the programs that cargo built, this one included.
     built: PathBuf,
     venv: PathBuf,
     node: PathBuf,
@@ -99,15 +98,15 @@ impl Place {
         self.venv.join("bin").join("python")
     }
 
-    /// What a client prints.
+    /// Returns what a client prints.
     fn run(&self, client: &Client, bases: &str) -> Result<String, Error> {
         let mut command = if client.program.ends_with(".py") {
             let mut command = Command::new(self.python());
-            // `-B`: nothing is written beside the sources.
+            // `-B`: writes nothing beside the sources.
             command.arg("-B").arg(self.sources.join(client.program));
             command
         } else {
-            // A module is looked for beside the program that names it.
+            // Node looks for a module beside the program that names it.
             let program = self.node.join(client.program);
             write(&program, &read(&self.sources.join(client.program))?)?;
             let mut command = Command::new("node");
@@ -154,7 +153,7 @@ fn is_of(line: &str, package: &str) -> bool {
     line.split_once("==").is_some_and(|(name, _)| name == package)
 }
 
-/// The model server; it ends with this value.
+/// The model server, which ends when this value is dropped.
 struct Server {
     child: Child,
     bases: String,
@@ -180,13 +179,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // One that has ended by itself cannot be killed, and need not be.
+        // A server that has ended by itself cannot be killed, and need not be.
         let _killed = self.child.kill();
         let _waited = self.child.wait();
     }
 }
 
-/// The lines of a client beside those it must come to: how many agree, and those that do not.
+/// Compares a client's lines with the expected ones: returns how many agree, and those that differ.
 fn compare(expected: &str, got: &str) -> (Tally, String) {
     let mut tally = Tally::default();
     let mut differences = String::new();
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn every_client_and_what_it_must_come_to_is_there() {
+    fn every_client_has_its_expected_lines() {
         for client in CLIENTS {
             let folder = crate::tree::root().join(FOLDER);
             assert!(folder.join(client.program).is_file(), "{}", client.program);

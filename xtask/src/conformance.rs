@@ -1,9 +1,9 @@
 //! `cargo xtask conformance [FILE]`: runs the published vectors against the controller and the memory.
 //!
-//! A vector is an input and what must come of it. Every field that a vector expects is compared; what this
-//! program does not know is a failure and what it does not run is named, so that nothing goes unchecked in
-//! silence. It never writes and never changes a vector. [`mod@format`] is the file, [`ggs`] and
-//! [`memory`] run its two groups, [`compare`] tells what differs.
+//! A vector is an input with its expected result. Every expected field is compared. A field that this program does not
+//! know is a failure, and groups that it does not run are named, so that nothing is skipped silently. It never writes
+//! or changes a vector. [`mod@format`] reads the file, [`ggs`] and [`memory`] run its two groups, [`compare`] finds the
+//! differences.
 
 mod compare;
 mod format;
@@ -21,14 +21,14 @@ use serde::de::Error as _;
 use serde_json::{Map, Value};
 use setpoint_control::GainsError;
 
-/// The largest file that is read: 32 MiB, two hundred times the committed one.
+/// Largest file that is read: 32 MiB, two hundred times the committed one.
 pub(crate) const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// Runs every vector of `file`, or of the committed fixture.
 ///
 /// # Errors
-/// [`ConformanceError`] when the file cannot be read or is not of the vectors' form; that a vector fails is
-/// no error but in the summary.
+/// [`ConformanceError`] when the file cannot be read or does not have the vectors' form; a vector that fails is only in
+/// the summary.
 pub(crate) fn run(file: Option<&Path>) -> Result<Summary, ConformanceError> {
     let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join(COMMITTED);
     let path = file.unwrap_or(&committed);
@@ -42,19 +42,19 @@ pub(crate) fn run(file: Option<&Path>) -> Result<Summary, ConformanceError> {
     Ok(summary)
 }
 
-/// What came of a run. Displays as one line per failed vector, a line that names what was not run, and
-/// `N passed, N failed` alone on the last line.
+/// The result of a run. Displays as one line per failed vector, a line that names skipped groups, and `N passed, N
+/// failed` alone on the last line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Summary {
-    /// How many vectors gave what they expect.
+    /// Number of vectors with the expected result.
     pub(crate) passed: usize,
-    /// The vectors that did not, and how they differ.
+    /// Vectors with another result, and the differences.
     pub(crate) failures: Vec<Failure>,
-    /// What was not run.
+    /// Groups that were not run.
     pub(crate) skipped: Vec<String>,
 }
 
-/// A vector that did not give what it expects.
+/// A vector without its expected result.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// Group and id.
@@ -72,22 +72,22 @@ pub(crate) enum ConformanceError {
     /// The file is larger than the limit.
     #[error("read the vectors in {}: the file has more than {FILE_BYTES_MAX} bytes", path.display())]
     TooBig { path: PathBuf },
-    /// The file is not JSON, or holds a number that is not finite.
+    /// The file is not JSON, or contains a number that is not finite.
     #[error("parse the vectors in {}", path.display())]
     Malformed { path: PathBuf, source: serde_json::Error },
-    /// A value is missing or of another type than the form asks for.
+    /// A value is missing or of another type than the form requires.
     #[error("understand {at} in {}", path.display())]
     Shape { path: PathBuf, at: String, source: serde_json::Error },
     /// The file's settings are not allowed.
     #[error("use the hyperparameters in {}", path.display())]
     Settings { path: PathBuf, source: GainsError },
-    /// The file holds no vector that can be run.
+    /// The file has no vector that can be run.
     #[error("find a vector to run in {}", path.display())]
     Empty { path: PathBuf },
 }
 
 impl Summary {
-    /// How many vectors failed.
+    /// Returns the number of failed vectors.
     pub(crate) fn failed(&self) -> usize {
         self.failures.len()
     }
@@ -113,7 +113,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The committed fixture, seen from this package.
+/// The committed fixture, relative to this package.
 const COMMITTED: &str = "../crates/control/tests/fixtures/conformance.json";
 
 fn read(path: &Path) -> Result<Vec<u8>, ConformanceError> {
@@ -142,7 +142,7 @@ fn run_vectors(vectors: &Value) -> Result<Summary, Unusable> {
     Ok(summary)
 }
 
-/// What is wrong with the vectors themselves, before it is known which file they are from.
+/// What is wrong with the vectors, without the name of their file.
 #[derive(Debug)]
 enum Unusable {
     Shape { at: String, source: serde_json::Error },

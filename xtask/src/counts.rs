@@ -1,6 +1,6 @@
-//! How many tests ran, read from what the test runners print.
+//! Reads how many tests ran from the output of test runners.
 
-/// Tests, or checks, that passed and failed.
+/// Numbers of tests, or checks, that passed and failed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: u64,
@@ -21,16 +21,16 @@ impl Tally {
     }
 }
 
-/// The count in the summary that `cargo nextest` ends with, such as
-/// `Summary [  1.2s] 4/5 tests run: 2 passed (1 slow), 1 failed, 1 timed out, 3 skipped`.
+/// Returns the counts in the last summary of `cargo nextest`, such as `Summary [  1.2s] 4/5 tests run: 2 passed (1
+/// slow), 1 failed, 1 timed out, 3 skipped`.
 ///
-/// Whatever is neither passed nor skipped has failed, also under a name that a later version invents, and so
-/// has what was to run and did not. `None` when there is no summary, which happens when nothing was built.
+/// A test that neither passed nor was skipped has failed, even under a status that a later version adds; so has a test
+/// that should have run and did not. `None` if there is no summary, which happens if nothing was built.
 pub(crate) fn nextest(output: &str) -> Option<Tally> {
     let summary = output.lines().rev().find(|line| line.trim_start().starts_with("Summary ["))?;
     let (_, counts) = summary.split_once("] ")?;
     let (total, parts) = counts.split_once(": ")?;
-    // `4/5 tests run`: five were to run.
+    // `4/5 tests run`: five should have run.
     let wanted = number(total.split('/').next_back()?)?;
     let mut passed = 0;
     for part in parts.split(',') {
@@ -41,8 +41,8 @@ pub(crate) fn nextest(output: &str) -> Option<Tally> {
     Some(Tally { passed, failed: wanted.checked_sub(passed)? })
 }
 
-/// The sum of the lines that each of cargo's own test programs ends with, such as
-/// `test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s`.
+/// Adds up the last lines of cargo's own test programs, such as `test result: FAILED. 2 passed; 1 failed; 0 ignored; 0
+/// measured; 0 filtered out; finished in 0.00s`.
 pub(crate) fn libtest(output: &str) -> Tally {
     let mut sum = Tally::default();
     for line in output.lines() {
@@ -59,7 +59,7 @@ pub(crate) fn libtest(output: &str) -> Tally {
     sum
 }
 
-/// The number that a text begins with.
+/// Returns the number that a text begins with.
 fn number(text: &str) -> Option<u64> {
     let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_run_of_nextest() {
+    fn a_clean_run_of_nextest_is_counted() {
         let output =
             "   Compiling a\n------------\n     Summary [   0.012s] 3 tests run: 3 passed, 1 skipped\n";
         assert_eq!(nextest(output), Some(tally(3, 0)));
@@ -87,12 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_nextest_did_not_get_to_have_failed() {
+    fn tests_that_nextest_did_not_run_have_failed() {
         assert_eq!(nextest("Summary [1.0s] 3/8 tests run: 2 passed, 1 failed, 0 skipped"), Some(tally(2, 6)));
     }
 
     #[test]
-    fn the_last_summary_counts_and_none_is_none() {
+    fn the_last_summary_counts() {
         let output =
             "  Summary [1s] 1 test run: 1 passed, 0 skipped\n Summary [1s] 2 tests run: 2 passed\nFAIL a b";
         assert_eq!(nextest(output), Some(tally(2, 0)));

@@ -1,4 +1,4 @@
-//! What can go wrong in a command itself, as opposed to what it finds.
+//! Failures of a command itself, as opposed to its findings.
 
 use std::error::Error as _;
 use std::io;
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use crate::conformance::ConformanceError;
 
-/// Why a command could not do its work. The texts complete "failed to …".
+/// Why a command failed. The texts complete "failed to …".
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// A program could not be started or waited for.
     #[error("run `{command}`")]
     Start { command: String, source: io::Error },
-    /// A program that must succeed did not.
+    /// A program that must succeed failed.
     #[error("run `{command}`: it ended with {status}: {stderr}")]
     Ended { command: String, status: String, stderr: String },
     /// A file or directory could not be read.
@@ -21,7 +21,7 @@ pub(crate) enum Error {
     /// A generated file could not be written.
     #[error("write {}", path.display())]
     Write { path: PathBuf, source: io::Error },
-    /// `cargo metadata` answered something this program does not understand.
+    /// `cargo metadata` returned something that this program does not understand.
     #[error("understand the output of `cargo metadata`")]
     Metadata(#[from] serde_json::Error),
     /// Figures could not be written as JSON.
@@ -32,7 +32,7 @@ pub(crate) enum Error {
     Conformance(#[from] ConformanceError),
 }
 
-/// The error and its sources as one line that starts with "failed to".
+/// Returns the error and its causes as one line that starts with "failed to".
 pub(crate) fn chain(error: &Error) -> String {
     let mut text = format!("failed to {error}");
     let mut source = error.source();

@@ -1,8 +1,8 @@
-//! One thing a check objects to: where, and why.
+//! A problem that a check reports: where, and why.
 
 use std::fmt;
 
-/// A place in the repository and the reason it is not as it should be.
+/// A place in the repository, with what is wrong there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     path: String,
@@ -11,12 +11,12 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// About one line; `line` counts from 1.
+    /// Creates a finding about one line; `line` counts from 1.
     pub(crate) fn at(path: &str, line: usize, reason: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line: Some(line), reason: reason.into() }
     }
 
-    /// About a file or directory as a whole.
+    /// Creates a finding about a whole file or directory.
     pub(crate) fn whole(path: &str, reason: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line: None, reason: reason.into() }
     }
@@ -31,14 +31,14 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A file that a rule passes over, and why. Every rule with exceptions keeps them in such a list.
+/// A file that a rule skips, with the reason. Every rule with exceptions keeps them in such a list.
 pub(crate) struct Exception {
     /// A file, or a folder with a trailing slash.
     pub(crate) path: &'static str,
     pub(crate) reason: &'static str,
 }
 
-/// Whether one of the exceptions covers `path`.
+/// Returns whether one of the exceptions covers `path`.
 pub(crate) fn excepted(exceptions: &[Exception], path: &str) -> bool {
     exceptions.iter().any(|exception| match exception.path.strip_suffix('/') {
         Some(_) => path.starts_with(exception.path),
@@ -46,7 +46,7 @@ pub(crate) fn excepted(exceptions: &[Exception], path: &str) -> bool {
     })
 }
 
-/// Findings as the lines a person reads; what the tests of the checks compare.
+/// Formats findings as the lines that a person reads, for tests of the checks.
 #[cfg(test)]
 pub(crate) fn text(findings: &[Finding]) -> String {
     findings.iter().map(|finding| format!("{finding}\n")).collect()

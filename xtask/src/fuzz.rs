@@ -1,8 +1,8 @@
-//! `cargo xtask fuzz`: every fuzz target for a while, guided by coverage, each in a process of its own.
+//! `cargo xtask fuzz`: runs every fuzz target for some time, guided by coverage, each in its own process.
 //!
-//! libFuzzer, on the stable toolchain: the coverage that guides it is an option of LLVM. It needs a C++ compiler and
-//! some minutes, so it is no part of `cargo xtask test`, whose tests replay the kept corpus instead. What a run finds
-//! that is new stays in the target directory and is taken up by the next one; nothing is written into the repository.
+//! Uses libFuzzer on the stable toolchain: coverage is an option of LLVM. It needs a C++ compiler and some minutes, so
+//! it is not part of `cargo xtask test`, whose tests replay the kept corpus instead. New inputs stay in the target
+//! directory, where the next run uses them; nothing is written into the repository.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,27 +14,27 @@ use crate::needs::{Machine as _, ThisMachine};
 use crate::process;
 
 const PACKAGE: &str = "setpoint-fuzz";
-/// One folder a target; what is in it is tracked.
+/// The tracked inputs, one folder per target.
 const CORPUS: &str = "fuzz/corpus";
-/// Words that the inputs are made of.
+/// Words from which inputs are built.
 const WORDS: &str = "fuzz/words.dict";
-/// Where the program reads which target is meant.
+/// Variable that tells the program its target.
 const TARGET: &str = "SETPOINT_FUZZ_TARGET";
-/// Bytes of an input, as in the targets.
+/// Longest input in bytes, as in the targets.
 const INPUT_BYTES_MAX: u32 = 65_536;
 const MEMORY_MIB_MAX: u32 = 256;
-/// What one input may take.
+/// Longest time for one input, in seconds.
 const INPUT_SECONDS_MAX: u32 = 1;
-/// Lines of a crashed target that are shown.
+/// Most lines of a crashed target that are shown.
 const LINES_SHOWN_MAX: usize = 30;
 
-/// What makes the compiler count the edges that are taken, in a form that libFuzzer reads.
+/// Makes the compiler count the edges taken, in a form that libFuzzer reads.
 const RUSTFLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table";
 
-/// Fuzzes one target or all of them; fails when one of them crashed.
+/// Fuzzes one target or all of them; fails if one of them crashed.
 pub(crate) fn run(root: &Path, seconds: u32, only: Option<&str>) -> Result<ExitCode, Error> {
     if std::env::var_os("CXX").is_none() && !ThisMachine.has("c++") {
         println!("missing: c++ (compiles libFuzzer): apt-get install -y --no-install-recommends g++");
@@ -67,7 +67,7 @@ pub(crate) fn run(root: &Path, seconds: u32, only: Option<&str>) -> Result<ExitC
     Ok(if crashed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The targets: every one of them has a corpus.
+/// Returns the targets, each of which has a corpus.
 fn targets(root: &Path) -> Result<Vec<String>, Error> {
     let folder = root.join(CORPUS);
     let failed = |source| Error::Read { path: folder.clone(), source };
@@ -79,11 +79,11 @@ fn targets(root: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// Where everything is.
+/// The paths that a run uses.
 struct Place {
-    /// The target directory that this program was built into.
+    /// Target directory of this program.
     built: PathBuf,
-    /// What the program is compiled for. Named, so that build scripts are compiled without the counting.
+    /// Target triple of the program. It is given explicitly so that build scripts are compiled without coverage.
     host: String,
 }
 
@@ -95,7 +95,7 @@ impl Place {
         Ok(Place { built, host: process::host(root)? })
     }
 
-    /// Builds the program, aloud; whether it was built.
+    /// Builds the program with visible output; returns whether that succeeded.
     fn build(&self, root: &Path) -> Result<bool, Error> {
         let mut command = Command::new(process::cargo());
         command.args(["build", "--profile", "fuzz", "--package", PACKAGE, "--target", &self.host]);
@@ -109,7 +109,7 @@ impl Place {
         let crashes = self.folder(&["fuzz-crashes"])?;
         let program = self.built.join(&self.host).join("fuzz").join(PACKAGE);
         let mut command = Command::new(program);
-        // The first folder is the one that new inputs are written to.
+        // libFuzzer writes new inputs to the first folder.
         command.arg(&found).arg(root.join(CORPUS).join(name));
         command
             .arg(format!("-max_total_time={seconds}"))
@@ -132,28 +132,28 @@ impl Place {
     }
 }
 
-/// What came of one target.
+/// The result of one target.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Outcome {
     executions: u64,
     per_second: u64,
-    /// Edges of the program that some input took.
+    /// Number of edges that inputs reached.
     edges: u64,
-    /// Inputs that took a new way.
+    /// Number of inputs that reached new edges.
     new: u64,
     crash: Option<Crash>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Crash {
-    /// The file with the input; `None` when it crashed before or without one.
+    /// File of the input; `None` if it crashed without one.
     input: Option<String>,
-    /// What it said last.
+    /// Last lines of its output.
     said: String,
 }
 
 impl Outcome {
-    /// Reads what libFuzzer says.
+    /// Parses the output of libFuzzer.
     fn of(success: bool, said: &str) -> Self {
         let stat = |name: &str| {
             let line = said.lines().find_map(|line| line.strip_prefix("stat::")?.strip_prefix(name));
@@ -185,12 +185,12 @@ impl Outcome {
         format!("{name:<12} {executions:>12} {per_second:>10} {edges:>8} {new:>10} {crashes:>8}")
     }
 
-    /// What a person has to know of a crash.
+    /// Describes a crash for a person.
     fn story(&self, name: &str) -> String {
         let Some(Crash { input, said }) = &self.crash else { return String::new() };
         let mut text = format!("\n{name} crashed:\n{said}\n");
         if let Some(input) = input {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _written = write!(
                 text,
                 "the input: {input}\nreplay it:  cargo run --package {PACKAGE} -- {name} {input}\n\
@@ -201,7 +201,7 @@ impl Outcome {
     }
 }
 
-/// Not one of libFuzzer's own lines on how far it is.
+/// Returns whether a line is not one of libFuzzer's progress lines.
 fn is_told(line: &str) -> bool {
     let is_progress = [
         "#",
@@ -242,7 +242,7 @@ mod tests {
         stat::new_units_added:          5\nstat::slowest_unit_time_sec:    0\n";
 
     #[test]
-    fn the_figures_are_libfuzzers_own() {
+    fn figures_are_read_from_the_output_of_libfuzzer() {
         let outcome = Outcome::of(true, DONE);
         let row = format!("{}\n{}\n", heading(), outcome.row("extract"));
         expect![[r#"
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_is_told_with_its_input_and_how_to_replay_it() {
+    fn a_crash_is_reported_with_its_input_and_a_replay_command() {
         let said = "INFO: Seed: 1\n#2\tINITED cov: 8 ft: 8 corp: 1/1b exec/s: 0 rss: 27Mb\n\n\
             thread '<unnamed>' panicked at fuzz/src/config.rs:18:5:\nwhat was accepted is refused\n\
             ==7== ERROR: libFuzzer: deadly signal\nMS: 1 Change-; base unit: 0\n0x61,0x62,\nab\n\
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_is_no_success_is_a_crash_even_without_an_input() {
+    fn a_failed_run_without_an_input_is_a_crash() {
         let outcome = Outcome::of(false, "ERROR: the required directory does not exist\n");
         assert_eq!(outcome.crash.as_ref().map(|crash| crash.input.is_none()), Some(true));
         assert!(outcome.story("x").contains("required directory"));

@@ -1,4 +1,4 @@
-//! `cargo xtask gen`: the files that are made from code, so that they cannot disagree with it.
+//! `cargo xtask gen`: writes the files that are generated from code, so that they cannot disagree with it.
 
 use std::path::Path;
 use std::{fs, io};
@@ -8,9 +8,9 @@ use setpoint_protocol::topology;
 use crate::error::Error;
 use crate::finding::Finding;
 
-/// A generated file: where it is, and what makes its text.
+/// A generated file: its path, and the function that returns its text.
 pub(crate) struct Generated {
-    /// From the root, with `/`.
+    /// Path from the root, with `/`.
     pub(crate) path: &'static str,
     text: fn() -> String,
 }
@@ -23,7 +23,7 @@ pub(crate) fn write(root: &Path) -> Result<Vec<&'static str>, Error> {
     write_stale(root, GENERATED)
 }
 
-/// The files that are out of date, as findings.
+/// Returns a finding for each file that is out of date.
 pub(crate) fn check(root: &Path) -> Result<Vec<Finding>, Error> {
     let finding = |(file, _): (&Generated, String)| {
         Finding::whole(file.path, "out of date with the code it is made from: run `cargo xtask gen`")
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_and_a_differing_file_are_written_and_a_current_one_is_left() {
+    fn only_missing_and_differing_files_are_written() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         fs::write(root.join("b.md"), "old\n").unwrap();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_edited_by_hand_is_stale() {
+    fn a_file_edited_by_hand_is_stale() {
         let folder = tempfile::tempdir().unwrap();
         write_stale(folder.path(), FILES).unwrap();
         fs::write(folder.path().join("b.md"), "b \n").unwrap();

@@ -1,9 +1,9 @@
-//! `cargo xtask`: the project's own commands, so that what a contributor runs and what CI runs are one thing.
+//! `cargo xtask`: the project's own commands, so that contributors and CI run the same.
 //!
-//! It checks, generates and measures; it never edits a source file (except the generated ones, on `gen`) and
-//! is never part of the shipped program. One file per command: [`mod@test`], [`tidy`], [`layers`],
-//! [`generate`], [`figures`], [`conformance`], [`mod@bench`], [`clients`], [`mod@dist`], [`fuzz`], [`trial`]. Shared by them: [`tree`] (the files), [`scan`] (Rust source
-//! taken apart), [`finding`] (what a check objects to).
+//! It checks, generates and measures. It never edits a source file (except the generated ones, on `gen`) and is never
+//! part of the shipped program. One file per command: [`mod@test`], [`tidy`], [`layers`], [`generate`], [`figures`],
+//! [`conformance`], [`mod@bench`], [`clients`], [`mod@dist`], [`fuzz`], [`trial`]. Shared by them: [`tree`] (the
+//! files), [`scan`] (Rust source split into code and comments), [`finding`] (what a check reports).
 
 mod bench;
 mod clients;

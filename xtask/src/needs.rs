@@ -1,4 +1,4 @@
-//! What must be on the machine before the checks can run, and how it gets there.
+//! The programs that the checks need, and how to install them.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use crate::error::Error;
 use crate::process;
 
-/// A program that some check runs.
+/// A program that a check runs.
 struct Need {
     program: &'static str,
-    /// The Debian packages that bring it, separated by blanks.
+    /// The Debian packages that contain it, separated by blanks.
     packages: &'static str,
     why: &'static str,
 }
@@ -27,22 +27,22 @@ const NEEDS: &[Need] = &[
     Need { program: "script", packages: "bsdutils", why: "gives the trials a terminal" },
 ];
 
-/// Parts of the Rust toolchain: the subcommand of cargo and the component that brings it.
+/// Parts of the Rust toolchain: the subcommand of cargo and its component.
 const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
 
-/// What the installing needs to know of the machine, and may do to it.
+/// The machine that programs are installed on.
 pub(crate) trait Machine {
-    /// Whether a program is in `PATH`.
+    /// Returns whether a program is in `PATH`.
     fn has(&self, program: &str) -> bool;
-    /// Whether cargo has a subcommand.
+    /// Returns whether cargo has a subcommand.
     fn has_cargo(&self, subcommand: &str) -> bool;
     fn is_root(&self) -> bool;
-    /// Runs a command line aloud; whether it succeeded.
+    /// Runs a command line with visible output; returns whether it succeeded.
     fn run(&mut self, command: &str) -> Result<bool, Error>;
 }
 
-/// Installs what is missing where that is possible. Returns what a person must do themselves, one line each;
-/// nothing when all is there.
+/// Installs what is missing, if possible. Returns what a person must do, one line each; nothing if everything is
+/// installed.
 pub(crate) fn provide(machine: &mut impl Machine) -> Result<Vec<String>, Error> {
     let mut undone = programs(machine)?;
     undone.extend(components(machine)?);
@@ -90,7 +90,7 @@ fn components(machine: &mut impl Machine) -> Result<Vec<String>, Error> {
     Ok(left.into_iter().map(|component| format!("`{component}` is missing: {install}")).collect())
 }
 
-/// The machine this program runs on.
+/// The machine that this program runs on.
 pub(crate) struct ThisMachine;
 
 impl Machine for ThisMachine {
@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// A machine on which a command brings what it names, unless nothing can be installed.
+    /// A machine on which a command installs what it names, unless nothing can be installed.
     struct Toy {
         programs: Vec<&'static str>,
         is_root: bool,
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_run_where_nothing_is_missing() {
+    fn nothing_is_run_if_nothing_is_missing() {
         check(
             &["cc", "git", "chromium", "rg", "python3", "script", "fmt", "clippy"],
             true,
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn root_installs_what_is_missing_and_only_that() {
+    fn root_installs_only_what_is_missing() {
         check(
             &["cc", "chromium", "rg", "python3", "script", "apt-get", "rustup", "fmt"],
             true,
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_else_is_told_the_line_to_run() {
+    fn other_users_get_the_command_to_run() {
         check(
             &["rg", "python3", "script", "apt-get", "fmt", "clippy"],
             false,
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_installation_that_fails_is_not_taken_for_done() {
+    fn a_failed_installation_is_not_treated_as_done() {
         check(
             &["cc", "chromium", "rg", "python3", "script", "apt-get", "rustup"],
             true,

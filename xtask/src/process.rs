@@ -1,4 +1,4 @@
-//! Running other programs: quietly for their output, or aloud with a copy kept.
+//! Runs other programs: quietly for their output, or visibly with a copy of it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead as _, BufReader, Read, Write};
@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::error::Error;
 
-/// What a program that was run aloud said, and whether it succeeded.
+/// The output of a program that was run visibly, and whether it succeeded.
 #[derive(Debug, Clone)]
 pub(crate) struct Heard {
     pub(crate) success: bool,
@@ -18,12 +18,12 @@ pub(crate) struct Heard {
     pub(crate) stderr: String,
 }
 
-/// The cargo that runs this program, or the one in `PATH`.
+/// Returns the cargo that runs this program, or the one in `PATH`.
 pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// Runs a program and returns what it wrote to stdout; a failure is an error that quotes its stderr.
+/// Runs a program and returns its stdout; a failure is an error that quotes its stderr.
 pub(crate) fn output(program: impl AsRef<OsStr>, arguments: &[&str], folder: &Path) -> Result<String, Error> {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
@@ -37,14 +37,14 @@ pub(crate) fn cargo_output(arguments: &[&str], folder: &Path) -> Result<String, 
     captured(command)
 }
 
-/// What the compiler compiles for when it is not told.
+/// Returns the target that the compiler uses by default.
 pub(crate) fn host(root: &Path) -> Result<String, Error> {
     let version = output("rustc", &["-vV"], root)?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.unwrap_or_default().to_owned())
 }
 
-/// Runs a program quietly: whether it succeeded, and what it wrote to stderr.
+/// Runs a program quietly; returns whether it succeeded, and its stderr.
 pub(crate) fn heard(mut command: Command) -> Result<(bool, String), Error> {
     let text = line(&command);
     let result = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
@@ -52,9 +52,9 @@ pub(crate) fn heard(mut command: Command) -> Result<(bool, String), Error> {
     Ok((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
-/// Runs a program with its output passed through line by line as it comes, and a copy of it returned.
+/// Runs a program with its output shown line by line, and returns a copy of it.
 ///
-/// It gets no stdin: a check that asks a question would hang where nobody can answer.
+/// The program gets no stdin: a check that asks a question would hang.
 pub(crate) fn aloud(command: Command) -> Result<Heard, Error> {
     copied(command, io::stdout(), io::stderr())
 }
@@ -65,14 +65,14 @@ pub(crate) fn passed_through(mut command: Command) -> Result<ExitStatus, Error> 
     command.status().map_err(|source| Error::Start { command: text, source })
 }
 
-/// Whether a program can be run at all: it starts and answers `--version` (or what is given) with success.
+/// Returns whether a program can be run: it starts and answers `--version` (or the given arguments) with success.
 pub(crate) fn answers(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The command as one would type it.
+/// Returns the command as typed in a shell.
 pub(crate) fn line(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
     let mut text = program.into_owned();
@@ -89,7 +89,7 @@ fn copied(mut command: Command, out: impl Write, err: impl Write + Send) -> Resu
     let failed = |source| Error::Start { command: text.clone(), source };
     let mut child = command.spawn().map_err(failed)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    // Two pipes are read at once, or the program would block on the one that is full.
+    // Both pipes are read at once, or the program would block on the one that is full.
     let (stdout, stderr) = thread::scope(|scope| {
         let errors = scope.spawn(|| copy_lines(stderr, err));
         let output = copy_lines(stdout, out);
@@ -99,7 +99,7 @@ fn copied(mut command: Command, out: impl Write, err: impl Write + Send) -> Resu
     Ok(Heard { success: status.success(), status: status.to_string(), stdout, stderr })
 }
 
-/// Runs a command and returns what it wrote to stdout; a failure is an error that quotes its stderr.
+/// Runs a command and returns its stdout; a failure is an error that quotes its stderr.
 pub(crate) fn captured(mut command: Command) -> Result<String, Error> {
     let text = line(&command);
     let result = command.stdin(Stdio::null()).output();
@@ -111,7 +111,7 @@ pub(crate) fn captured(mut command: Command) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Copies a stream to ours as it comes. A copy that cannot be shown (a closed terminal) is still returned.
+/// Copies a stream to ours as it arrives. The copy is returned even if it cannot be shown (a closed terminal).
 fn copy_lines(from: Option<impl Read>, mut to: impl Write) -> String {
     let mut heard = Vec::new();
     let Some(from) = from else { return String::new() };
@@ -144,14 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn aloud_keeps_both_streams_apart_and_the_status() {
+    fn aloud_returns_both_streams_and_the_status() {
         let heard = aloud(shell("echo one; echo two >&2; printf three; exit 3"));
         assert_eq!((heard.stdout.as_str(), heard.stderr.as_str()), ("one\nthree", "two\n"));
         assert_eq!((heard.success, heard.status.as_str()), (false, "exit status: 3"));
     }
 
     #[test]
-    fn a_program_that_fills_stderr_before_stdout_does_not_block() {
+    fn a_program_that_fills_stderr_first_does_not_block() {
         let heard =
             aloud(shell("i=0; while [ $i -lt 9000 ]; do echo 0123456789 >&2; i=$((i+1)); done; echo end"));
         assert_eq!((heard.stdout.as_str(), heard.stderr.len()), ("end\n", 9000 * 11));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_program_is_an_error_that_says_what_it_said() {
+    fn a_failed_program_is_an_error_that_quotes_stderr() {
         let error = output("sh", &["-c", "echo reason >&2; exit 4"], Path::new(".")).unwrap_err();
         let text = crate::error::chain(&error);
         assert_eq!(

@@ -1,35 +1,34 @@
-//! Rust source taken apart into code, comments and literals, line by line.
+//! Splits Rust source into code, comments and literals, line by line.
 //!
-//! A search over raw text finds the words of a rule in the strings and comments that talk about them; a full
-//! parser is more than the rules here need. This knows comments, strings, raw strings and characters, and
-//! nothing of the grammar.
+//! A search over raw text would find a rule's words in the strings and comments that discuss them; a full parser is
+//! more than these rules need. This reads comments, strings, raw strings and characters, and ignores the grammar.
 
-/// The line before what is compiled for tests alone.
+/// The line before code that is compiled for tests only.
 const TEST_MARK: &str = "#[cfg(test)]";
 
 /// One line of a source file.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// The code; comments are left out and what stands in literals is left out between its quotes.
+    /// Code without comments, and without the content of literals between their quotes.
     pub(crate) code: String,
-    /// The text of comments, without the marks that start and end them.
+    /// Text of comments, without the marks that start and end them.
     pub(crate) comment: String,
-    /// Whether the line holds a part of a literal's text.
+    /// Whether the line contains a part of a literal's text.
     pub(crate) literal: bool,
 }
 
 impl Line {
-    /// Whether it counts as a line of code.
+    /// Returns whether the line counts as code.
     pub(crate) fn is_code(&self) -> bool {
         self.literal || !self.code.trim().is_empty()
     }
 }
 
-/// A source file taken apart, and where its tests begin.
+/// A source file split into lines, and the start of its tests.
 #[derive(Debug)]
 pub(crate) struct Source {
     lines: Vec<Line>,
-    /// Index of the first line that belongs to the file's test module.
+    /// Index of the first line of the file's test module.
     tests_from: usize,
 }
 
@@ -40,12 +39,12 @@ impl Source {
         Self { lines, tests_from }
     }
 
-    /// Line numbers, from 1, with their lines.
+    /// Returns line numbers, from 1, with their lines.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &Line)> {
         (1..).zip(&self.lines)
     }
 
-    /// What comes before the file's test module.
+    /// Returns the lines before the file's test module.
     pub(crate) fn shipped(&self) -> impl Iterator<Item = (usize, &Line)> {
         self.lines().take(self.tests_from)
     }
@@ -59,14 +58,14 @@ impl Source {
         after_mark.filter_map(|item| Some(item.split_once("mod ")?.1)).collect()
     }
 
-    /// The file's test module.
+    /// Returns the lines of the file's test module.
     pub(crate) fn tests(&self) -> impl Iterator<Item = (usize, &Line)> {
         self.lines().skip(self.tests_from)
     }
 }
 
-/// The paths (`std::fs::read`, `value`) in some lines, each with its line number; the groups of `use` are
-/// written out, so that `use std::{env, fs}` gives `std::env` and `std::fs`.
+/// Returns the paths (`std::fs::read`, `value`) in some lines, each with its line number. Expands the groups of `use`:
+/// `use std::{env, fs}` gives `std::env` and `std::fs`.
 pub(crate) fn paths<'a>(lines: impl Iterator<Item = (usize, &'a Line)>) -> Vec<(usize, Vec<String>)> {
     let mut reader = Paths::default();
     for (number, line) in lines {
@@ -89,7 +88,7 @@ pub(crate) fn paths<'a>(lines: impl Iterator<Item = (usize, &'a Line)>) -> Vec<(
     reader.found
 }
 
-/// Whether `text` contains `word` with nothing of a word on either side.
+/// Returns whether `text` contains `word`, not as a part of another word.
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(start, _)| {
         let before = text.get(..start).and_then(|text| text.chars().next_back());
@@ -98,7 +97,7 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Whether a character can be part of a name.
+/// Returns whether a character can be part of a name.
 pub(crate) fn is_word(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
@@ -110,7 +109,7 @@ struct Paths {
     line: usize,
     path: Vec<String>,
     separator: bool,
-    /// What the open braces put before a path: the path before `::{`, nothing for a block.
+    /// Prefixes of the open braces: the path before `::{`, or nothing for a block.
     groups: Vec<Vec<String>>,
 }
 
@@ -153,7 +152,7 @@ impl Paths {
     }
 }
 
-/// The line of `#[cfg(test)]` that stands before a module written out in this file.
+/// Returns the line of `#[cfg(test)]` before a module with a body in this file.
 fn tests_from(lines: &[Line]) -> Option<usize> {
     let mut candidates = lines.iter().enumerate().filter(|(_, line)| line.code.trim() == TEST_MARK);
     let opens_module = |start: usize| {
@@ -164,14 +163,14 @@ fn tests_from(lines: &[Line]) -> Option<usize> {
     candidates.find(|(start, _)| opens_module(*start)).map(|(start, _)| start)
 }
 
-/// Where the reader of [`lines`] stands.
+/// The state of the reader in [`lines`].
 enum State {
     Code,
     LineComment,
-    /// With the number of comments open inside each other.
+    /// The number of nested open comments.
     BlockComment(usize),
     Text,
-    /// With the number of `#` that end it.
+    /// The number of `#` that end it.
     RawText(usize),
 }
 
@@ -193,7 +192,7 @@ fn lines(text: &str) -> Vec<Line> {
     lines
 }
 
-/// Reads one mark or character and returns what is left of the line.
+/// Reads one mark or character and returns the rest of the line.
 fn step<'a>(state: State, rest: &'a [char], line: &mut Line) -> (State, &'a [char]) {
     match (state, rest) {
         (State::Code, ['/', '/', rest @ ..]) => (State::LineComment, rest),
@@ -241,7 +240,7 @@ fn step<'a>(state: State, rest: &'a [char], line: &mut Line) -> (State, &'a [cha
     }
 }
 
-/// After an `r` in code: a raw string, a raw name (`r#type`), or just a name that starts with it.
+/// Reads what follows an `r` in code: a raw string, a raw name (`r#type`), or a name that starts with `r`.
 fn raw_start<'a>(rest: &'a [char], line: &mut Line) -> (State, &'a [char]) {
     let hashes = rest.iter().take_while(|c| **c == '#').count();
     line.code.push('r');
@@ -254,7 +253,7 @@ fn raw_start<'a>(rest: &'a [char], line: &mut Line) -> (State, &'a [char]) {
     }
 }
 
-/// After a quote in code: the end of a character literal, or a lifetime, which has no end.
+/// Reads what follows a quote in code: the end of a character literal, or a lifetime, which has no end.
 fn character_literal<'a>(rest: &'a [char], line: &mut Line) -> &'a [char] {
     let after = match rest {
         ['\\', _, rest @ ..] => rest.iter().position(|c| *c == '\'').and_then(|end| rest.get(end + 1..)),
@@ -271,7 +270,8 @@ fn character_literal<'a>(rest: &'a [char], line: &mut Line) -> &'a [char] {
     }
 }
 
-/// `br"…"` and `cr"…"` are raw strings too, so a `b` or `c` before the `r` is no name.
+/// Returns whether a character before an `r` makes it part of a name. `br"…"` and `cr"…"` are raw strings, so `b` and
+/// `c` do not.
 fn is_name_before_raw(c: char) -> bool {
     is_word(c) && c != 'b' && c != 'c'
 }
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_literals_are_told_from_code() {
+    fn comments_and_literals_are_separated_from_code() {
         check(
             "let a = \"// no\"; // yes \"\nlet b = 'x'; /* in /* deep */ out */ let c: &'a str;\nlet d = '\\''; //! doc",
             &expect![[r#"
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_may_run_over_lines() {
+    fn strings_may_span_lines() {
         check(
             "let a = \"one\ntwo \\\" // three\nfour\"; b()\n/* x\ny */ c()",
             &expect![[r#"
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_begin_at_the_test_module_and_not_at_a_test_only_item() {
+    fn tests_begin_at_the_test_module() {
         let tests_line = |text: &str| Source::new(text).tests().next().map(|(number, _)| number);
         assert_eq!(
             tests_line("a\n#[cfg(test)]\nuse b;\nc\n#[cfg(test)]\n#[expect(x)]\nmod tests {\n}"),
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_written_out_from_groups() {
+    fn groups_of_use_are_expanded() {
         let text = "use std::{env, io::{self, Read}};\nfn f() { std::fs::read(p); S { a: b::c } }";
         let found = paths(Source::new(text).lines());
         let found = found.iter().map(|(line, path)| format!("{line} {}\n", path.join("::")));
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_whole() {
+    fn only_whole_words_match() {
         assert!(has_word("a word, here", "word"));
         assert!(!has_word("sword words _word", "word"));
     }

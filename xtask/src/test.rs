@@ -1,8 +1,8 @@
-//! `cargo xtask test`: every check and every test, in one order, for contributors and CI alike.
+//! `cargo xtask test`: runs every check and every test, in one order, for contributors and CI.
 //!
-//! A failed check does not keep the next from running; only within itself a check stops at its first fault.
-//! Nothing here makes a release build. The run ends with a table of the checks and the seconds each took. The last line on
-//! stdout is `N passed, N failed`: the tests that the runners counted and one for each other check.
+//! A failed check does not stop the next one; each check stops at its own first failure. Nothing here makes a release
+//! build. The run ends with a table of the checks and the seconds of each. The last line on stdout is `N passed, N
+//! failed`: the tests that the runners counted, and one for each other check.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -31,14 +31,14 @@ fn now() -> Instant {
 /// One step of the run.
 struct Check {
     name: &'static str,
-    /// What it does, as one would type it or say it.
+    /// The command line, or a description.
     what: String,
     work: Box<Work>,
 }
 
 type Work = dyn Fn(&Path) -> Result<Outcome, Error>;
 
-/// What came of a check, with the reasons when it failed.
+/// The result of a check, with the reasons of a failure.
 #[derive(Debug, Default)]
 struct Outcome {
     tally: Tally,
@@ -68,9 +68,9 @@ fn checks() -> Vec<Check> {
     checks
 }
 
-/// The tests themselves. `cargo nextest` is quicker and isolates them, but does not run doctests.
+/// Returns the checks that run tests. `cargo nextest` is faster and isolates tests, but does not run doctests.
 ///
-/// The tests that open pages in a browser are a check of their own, so that a fault of a page has a name in the table.
+/// Tests that open pages in a browser are a check of their own, so that a fault of a page has a name in the table.
 fn test_checks(has_nextest: bool) -> [Check; 3] {
     let every = ["--workspace", "--all-features"];
     let of = |name, parts: &[&[&'static str]], count| Check::tests(name, &parts.concat(), count);
@@ -100,12 +100,12 @@ impl Check {
         Self { name, what: what.to_owned(), work: Box::new(work) }
     }
 
-    /// Adds what it does in words, for a command line that does not say it.
+    /// Adds a description, for a command line that does not explain itself.
     fn called(self, words: &str) -> Self {
         Self { what: format!("{words}: {}", self.what), ..self }
     }
 
-    /// A run of cargo that counts as one check.
+    /// Creates a check that runs cargo.
     fn cargo(name: &'static str, arguments: &'static [&'static str]) -> Self {
         Self::of(name, &format!("cargo {}", arguments.join(" ")), move |root| {
             let heard = process::aloud(cargo(arguments, root))?;
@@ -113,7 +113,7 @@ impl Check {
         })
     }
 
-    /// A run of cargo whose tests are counted.
+    /// Creates a check that runs cargo and counts its tests.
     fn tests(name: &'static str, arguments: &[&'static str], count: fn(&Heard) -> Outcome) -> Self {
         let arguments = arguments.to_vec();
         Self::of(name, &format!("cargo {}", arguments.join(" ")), move |root| {
@@ -125,12 +125,12 @@ impl Check {
 fn cargo(arguments: &[&str], root: &Path) -> Command {
     let mut command = Command::new(process::cargo());
     command.args(arguments).current_dir(root);
-    // Colours would stand between the words that are counted.
+    // Colour codes would come between the words that are counted.
     command.env("CARGO_TERM_COLOR", "never").env("RUSTDOCFLAGS", "-D warnings");
     command
 }
 
-/// Runs the checks in order and writes the table; `elapsed` is the time since some start.
+/// Runs the checks in order and writes the table; `elapsed` returns the time since some start.
 fn run_checks(
     checks: &[Check],
     root: &Path,
@@ -161,7 +161,7 @@ fn run_checks(
     Ok(sum)
 }
 
-/// One check, failed when there are reasons.
+/// Returns the outcome of a check, failed if there are reasons.
 fn outcome(reasons: Vec<String>) -> Outcome {
     Outcome { tally: if reasons.is_empty() { Tally::ONE_PASSED } else { Tally::ONE_FAILED }, reasons }
 }
@@ -171,7 +171,7 @@ fn found(findings: &[Finding]) -> Outcome {
 }
 
 fn count_nextest(heard: &Heard) -> Outcome {
-    // An empty summary stands for "nothing was built", which `counted` turns into a failure.
+    // An empty summary means that nothing was built, which `counted` turns into a failure.
     counted(counts::nextest(&heard.stderr).unwrap_or_default(), heard, true)
 }
 
@@ -183,8 +183,8 @@ fn count_doctest(heard: &Heard) -> Outcome {
     counted(counts::libtest(&heard.stdout), heard, false)
 }
 
-/// The runner's count, corrected where it does not show a failure: the runner may end badly with every counted
-/// test passed (a test program that did not build), and a run of no tests at all proves nothing.
+/// Corrects the runner's count if it hides a failure: a runner may fail with every counted test passed (a test program
+/// that did not build), and a run without any test proves nothing.
 fn counted(mut tally: Tally, heard: &Heard, must_run: bool) -> Outcome {
     let mut reasons = Vec::new();
     if !heard.success && tally.failed == 0 {
@@ -206,7 +206,7 @@ mod tests {
     fn check(checks: &[Check], expected: &Expect) -> Tally {
         let mut out = Vec::new();
         let mut seconds = 0;
-        // Every look at the clock is one second after the last.
+        // Each reading of the clock is one second after the last.
         let elapsed = || {
             seconds += 1;
             Duration::from_secs(seconds)
@@ -278,14 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn no_test_at_all_is_a_failure_but_no_doctest_is_not() {
+    fn a_run_without_tests_fails_except_for_doctests() {
         let empty = "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";
         assert_eq!(count_libtest(&heard(true, empty, "")).tally, Tally::ONE_FAILED);
         assert_eq!(count_doctest(&heard(true, empty, "")).tally, Tally::default());
     }
 
     #[test]
-    fn the_command_lines_make_no_release_build_and_leave_no_test_out() {
+    fn the_checks_run_all_tests_and_make_no_release_build() {
         let all = checks();
         assert!(all.iter().all(|check| !check.what.contains("--release")));
         let lines: String = [true, false].into_iter().flat_map(test_checks).map(|c| c.what + "\n").collect();

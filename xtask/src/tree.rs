@@ -1,6 +1,6 @@
-//! The repository's files, read once and given to the checks as data.
+//! The repository's files, read once and passed to the checks as data.
 //!
-//! The checks never touch the disk themselves, so that their tests are lists of (path, text).
+//! The checks never read the disk themselves, so that their tests are lists of (path, text).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,30 +9,30 @@ use std::{fs, io};
 use crate::error::Error;
 use crate::process;
 
-/// A file of more bytes than this is listed but its text is not read.
+/// Files of more bytes are listed, but their text is not read.
 pub(crate) const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Folders that hold no sources; looked at only where git cannot tell what is tracked.
+/// Folders without sources, used only if git cannot tell what is tracked.
 const UNTRACKED: &[&str] = &[".git", "target", "node_modules"];
 
 /// One file of the repository.
 #[derive(Debug, Clone)]
 pub(crate) struct File {
-    /// Relative to the root, with `/`.
+    /// Path relative to the root, with `/`.
     pub(crate) path: String,
     pub(crate) bytes: u64,
-    /// `None` when it is not UTF-8, or longer than [`FILE_BYTES_MAX`].
+    /// Text; `None` if it is not UTF-8, or longer than [`FILE_BYTES_MAX`].
     pub(crate) text: Option<String>,
 }
 
-/// All files that are tracked, or new and not ignored, in the order of their paths.
+/// All files that are tracked, or new and not ignored, sorted by path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {
     files: Vec<File>,
     folders: BTreeSet<String>,
 }
 
-/// The root of the workspace this program was built from.
+/// Returns the root of the workspace that this program was built from.
 pub(crate) fn root() -> &'static Path {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest)
@@ -50,7 +50,7 @@ impl Tree {
         Ok(Self::new(files))
     }
 
-    /// A repository made of these files.
+    /// Creates a repository of these files.
     pub(crate) fn new(mut files: Vec<File>) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut folders = BTreeSet::new();
@@ -64,7 +64,7 @@ impl Tree {
         Self { files, folders }
     }
 
-    /// A repository made of texts, for tests.
+    /// Creates a repository of texts, for tests.
     #[cfg(test)]
     pub(crate) fn of(texts: &[(&str, &str)]) -> Self {
         Self::new(texts.iter().map(|(path, text)| File::of(path, text)).collect())
@@ -74,19 +74,19 @@ impl Tree {
         &self.files
     }
 
-    /// The text of one file.
+    /// Returns the text of one file.
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
         let index = self.files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
         self.files.get(index)?.text.as_deref()
     }
 
-    /// Whether a file or a folder of this path exists; the root is `""`.
+    /// Returns whether a file or a folder of this path exists; the root is `""`.
     pub(crate) fn has(&self, path: &str) -> bool {
         let is_file = || self.files.binary_search_by(|file| file.path.as_str().cmp(path)).is_ok();
         path.is_empty() || self.folders.contains(path) || is_file()
     }
 
-    /// The files whose name ends in `.extension`, with their texts.
+    /// Returns the files whose name ends in `.extension`, with their texts.
     pub(crate) fn texts<'a>(&'a self, extension: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.files
             .iter()
@@ -94,7 +94,7 @@ impl Tree {
             .filter_map(|file| Some((file.path.as_str(), file.text.as_deref()?)))
     }
 
-    /// The names of the folders directly under `folder`.
+    /// Returns the names of the folders directly under `folder`.
     pub(crate) fn folders_in(&self, folder: &str) -> Vec<&str> {
         let children = self.folders.iter().filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'));
         children.filter(|rest| !rest.contains('/')).collect()
@@ -107,19 +107,19 @@ impl File {
         Self { path: path.to_owned(), bytes: text.len() as u64, text: Some(text.to_owned()) }
     }
 
-    /// What follows the last dot of the file's name.
+    /// Returns the part of the file's name after the last dot.
     pub(crate) fn extension(&self) -> Option<&str> {
         Path::new(&self.path).extension()?.to_str()
     }
 }
 
-/// Whether a Rust file holds only tests: it lies in a `tests` folder, or is named for it.
+/// Returns whether a Rust file contains only tests, by its folder (`tests`) or its name.
 pub(crate) fn is_test_file(path: &str) -> bool {
     let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     path.split('/').any(|part| part == "tests") || stem == "tests" || stem.ends_with("_tests")
 }
 
-/// What git tracks or would track; every file where there is no git repository (an unpacked archive).
+/// Returns what git tracks or would track; every file if there is no git repository (an unpacked archive).
 fn paths(root: &Path) -> Result<BTreeSet<String>, Error> {
     // A checkout may belong to another user than the one who runs the checks; reading it is harmless.
     let arguments =
@@ -147,7 +147,7 @@ fn walk(root: &Path, folder: &str, found: &mut BTreeSet<String>) -> io::Result<(
     Ok(())
 }
 
-/// `None` for what is not a file any more (deleted but still in the index) or never was (a link to a folder).
+/// Reads a file; `None` if it no longer exists (deleted but still in the index) or is not a file (a link to a folder).
 fn read_file(root: &Path, path: String) -> Result<Option<File>, Error> {
     let full: PathBuf = root.join(&path);
     let metadata = match fs::metadata(&full) {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn with_git_ignored_and_deleted_files_are_left_out_and_new_ones_are_in() {
+    fn with_git_ignored_and_deleted_files_are_left_out() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         fill(root);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn test_files_are_told_by_folder_or_name() {
+    fn test_files_are_recognised_by_folder_or_name() {
         assert!(is_test_file("crates/a/tests/ui/x.rs"));
         assert!(is_test_file("crates/a/src/b/tests.rs"));
         assert!(is_test_file("crates/a/src/b_tests.rs"));

@@ -7,8 +7,8 @@ use std::process::{Command, ExitCode};
 use crate::error::Error;
 use crate::process;
 
-/// Builds `setpoint` and runs the trials with these arguments; ends as they ended. The working directory stays the
-/// caller's: folders in the arguments are named as seen from there.
+/// Builds `setpoint`, runs the trials with these arguments and returns their exit code. Keeps the caller's working
+/// directory, so that folders in the arguments are relative to it.
 pub(crate) fn run(root: &Path, release: bool, arguments: &[OsString]) -> Result<ExitCode, Error> {
     let cargo = |command: &str, package: &str| {
         let mut cargo = Command::new(process::cargo());
@@ -22,7 +22,7 @@ pub(crate) fn run(root: &Path, release: bool, arguments: &[OsString]) -> Result<
     };
     let mut build = cargo("build", "setpoint-cli");
     build.args(["--bin", "setpoint"]);
-    // The trials look for the program beside their own.
+    // The trials look for the program in their own folder.
     let mut trials = cargo("run", "setpoint-trials");
     trials.arg("--").args(arguments);
     for command in [build, trials] {

@@ -1,15 +1,15 @@
-//! Tells what differs between what a vector expects and what was got.
+//! Compares a result with what a vector expects.
 
 use serde_json::{Map, Value};
 use setpoint_control::compare::TOLERANCE;
 
 use super::Unusable;
 
-/// Compares each expected field with the one got under the same name; a name that was not got is a
-/// difference too. Numbers may differ by the tolerance, anything else not at all.
+/// Compares each expected field with the result's field of the same name; a missing field is a difference too. Numbers
+/// may differ by the tolerance, other values not at all.
 ///
 /// # Errors
-/// When an expected value is of another type than the one got.
+/// When an expected value has another type than the result.
 pub(super) fn fields(
     at: &str,
     expected: &Map<String, Value>,

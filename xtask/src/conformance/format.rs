@@ -1,6 +1,6 @@
-//! The vectors' inputs as they stand in the file, and their way into the controller's types.
+//! The vectors' inputs as in the file, and their conversion to the controller's types.
 //!
-//! Every struct keeps the fields it does not read, so that an input without effect is named.
+//! Every struct keeps the fields it does not read, so that an input without effect is reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub(super) struct Sequence {
     pub(super) unread: Unread,
 }
 
-/// The gradient of a second round in which nothing changed but the budget.
+/// The gradient of a second round that differs only in the used budget.
 #[derive(Debug, Deserialize)]
 pub(super) struct FlatRound {
     #[serde(rename = "P")]
@@ -62,10 +62,10 @@ pub(super) struct CellInput {
     pub(super) unread: Unread,
 }
 
-/// What one round measured.
+/// The measurements of one round.
 #[derive(Debug, Deserialize)]
 pub(super) struct Round {
-    /// Absent where a vector has one task only.
+    /// Absent if a vector has only one task.
     #[serde(default)]
     pub(super) task_id: String,
     /// `replan`, `accept` or `abort`.
@@ -137,8 +137,8 @@ struct FailedInput {
     unread: Unread,
 }
 
-/// A tool call. Where the file does not say whether it succeeded, it takes the part of its sub-task: in a
-/// failing one every such (tool, target) is a failing pair.
+/// A tool call. If the file does not say whether it succeeded, it has the result of its sub-task: in a failing one
+/// every such (tool, target) is a failing pair.
 #[derive(Debug, Deserialize)]
 struct CallInput {
     tool: String,
@@ -149,7 +149,7 @@ struct CallInput {
     unread: Unread,
 }
 
-/// A criterion: its text, or an object that holds it.
+/// A criterion: a text, or an object that contains it.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum CriterionInput {
@@ -167,7 +167,7 @@ enum PassOrFail {
 /// Fields that were not read.
 pub(super) type Unread = BTreeMap<String, Value>;
 
-/// What describes a vector, and fields of the contracts that mean nothing to the arithmetic.
+/// Fields that describe a vector, and fields of the contracts that the arithmetic does not use.
 const WITHOUT_EFFECT: &[&str] = &[
     "why",
     "note",
@@ -190,7 +190,7 @@ pub(super) fn read<T: DeserializeOwned>(at: &str, value: &Value) -> Result<T, Un
     T::deserialize(value).map_err(|source| Unusable::Shape { at: at.to_owned(), source })
 }
 
-/// The file's settings over the reference ones. A setting that is not known counts as a failed vector.
+/// Returns the reference settings with the file's settings applied. An unknown setting counts as a failed vector.
 pub(super) fn gains(settings: Option<&Value>, summary: &mut Summary) -> Result<Gains, Unusable> {
     let mut gains = Gains::default();
     let Some(settings) = settings else { return Ok(gains) };
@@ -230,7 +230,7 @@ pub(super) fn gains(settings: Option<&Value>, summary: &mut Summary) -> Result<G
     Ok(gains)
 }
 
-/// The fields that were not read, though they may matter, as differences.
+/// Reports the fields that were not read, except those without effect, as differences.
 pub(super) fn unread(at: &str, fields: &Unread) -> impl Iterator<Item = String> {
     let at = at.to_owned();
     let matter = fields.keys().filter(|name| !WITHOUT_EFFECT.contains(&name.as_str()));
@@ -238,7 +238,7 @@ pub(super) fn unread(at: &str, fields: &Unread) -> impl Iterator<Item = String> 
 }
 
 impl Round {
-    /// The event for the controller; `None` for an abort, or a kind that is not known.
+    /// Returns the event for the controller; `None` for an abort, or an unknown kind.
     pub(super) fn event(&self) -> Option<Event> {
         let outcomes = self.outcomes.iter().map(OutcomeInput::outcome).collect();
         match self.kind.as_str() {
@@ -248,7 +248,7 @@ impl Round {
         }
     }
 
-    /// Everything in the round that was not read.
+    /// Reports every field of the round that was not read.
     pub(super) fn unread(&self) -> Vec<String> {
         let mut names: Vec<String> = unread("", &self.unread).collect();
         let verdicts = self.task_criteria_verdicts.iter().flatten();

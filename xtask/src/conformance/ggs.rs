@@ -28,7 +28,7 @@ pub(super) fn run(group: &Map<String, Value>, gains: &Gains, summary: &mut Summa
     Ok(())
 }
 
-/// Runs each vector of a sub-group; `run` gives its id and what differs.
+/// Runs each vector of a sub-group; `run` returns its id and the differences.
 fn each(
     group: &str,
     vectors: &Value,
@@ -74,7 +74,7 @@ fn component(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<Str
     Ok((id, differences))
 }
 
-/// Tasks are kept apart by their ids, and one that has ended, or was aborted, is forgotten.
+/// Keeps tasks apart by their ids, and forgets one that has ended or was aborted.
 fn sequence(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<String>), Unusable> {
     let Sequence { id, rounds, unread: other } = read(at, vector)?;
     let mut tasks: BTreeMap<String, Trajectory> = BTreeMap::new();
@@ -159,7 +159,7 @@ fn decision_fields(event: &Event, decision: &Decision, gains: &Gains) -> Map<Str
     got
 }
 
-/// A loss, and what it was made from.
+/// Returns a loss and its parts.
 fn loss_fields(event: &Event, loss: &Loss, gains: &Gains) -> Value {
     let tally = Tally::of(event);
     json!({
@@ -175,8 +175,8 @@ fn loss_fields(event: &Event, loss: &Loss, gains: &Gains) -> Value {
     })
 }
 
-/// The Megrams that a decision's lessons make. They are a set: their order says nothing, so both sides are
-/// sorted. The slug is not in these vectors.
+/// Returns the Megrams of a decision's lessons, sorted on both sides because they are a set. These vectors have no
+/// slug.
 fn megrams(decision: &Decision) -> Value {
     let of_lesson = |lesson: &setpoint_control::Lesson| {
         let (space, entity) = match &lesson.subject {
@@ -184,7 +184,7 @@ fn megrams(decision: &Decision) -> Value {
             Subject::Pair(pair) => (format!("tool:{}", pair.tool), format!("path:{}", pair.target)),
         };
         let state = lesson.state.name();
-        // A state without a row, `init`, has no numbers, which no vector can expect.
+        // The state `init` has no row and no numbers, so no vector can expect any.
         let quantum = state.parse::<State>().ok().map(quantize);
         json!({
             "space": space,
@@ -206,7 +206,7 @@ fn sort_megrams(megrams: &mut [Value]) {
     megrams.sort_by_key(key);
 }
 
-/// The vectors call the rule that decided an accept `accept`; its `ended_by` is `criteria_met`.
+/// Returns the rule as the vectors name it: `accept` for the rule whose `ended_by` is `criteria_met`.
 fn decided_by(ruling: Ruling) -> &'static str {
     match ruling.decided_by() {
         "criteria_met" => "accept",
@@ -214,7 +214,7 @@ fn decided_by(ruling: Ruling) -> &'static str {
     }
 }
 
-/// Figures that follow from the settings alone. Each is put back into the controller.
+/// Checks figures that follow from the settings alone, by using each as input of the controller.
 fn derived(figures: &Map<String, Value>, gains: &Gains, summary: &mut Summary) -> Result<(), Unusable> {
     for (name, figure) in figures {
         let at = format!("ggs.derived.{name}");
@@ -245,7 +245,7 @@ fn derived(figures: &Map<String, Value>, gains: &Gains, summary: &mut Summary) -
     Ok(())
 }
 
-/// Ω is θ at that time; at time 0 it may be above.
+/// Checks that Ω equals θ at that time; at time 0 it may be larger.
 fn reaches_theta(rounds: u32, elapsed_ms: f64, gains: &Gains) -> Vec<String> {
     let omega = loss::omega(rounds, elapsed_ms, gains);
     let reached = threshold::at_least(omega, gains.theta);
@@ -274,7 +274,7 @@ fn starts_to_worsen(seconds: f64, gains: &Gains) -> Vec<String> {
     vec![format!("trend before and at {seconds} s: expected plateau, worsening, got {before}, {then}")]
 }
 
-/// The gradient of a second round with the first one's D = 1 and P.
+/// Returns the gradient of a second round with D = 1 and P of the first one.
 fn flat_round(p: f64, seconds_between: f64, gains: &Gains) -> Gradient {
     let unmeasured = Loss::unmeasured(0.0, gains);
     let round = |rounds, seconds: f64| {

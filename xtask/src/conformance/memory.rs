@@ -14,9 +14,9 @@ use super::format::{Unread, Vector, read, unread};
 use super::recall;
 use super::{Summary, Unusable, array, compare, object};
 
-/// The moment at which everything is asked; ages count back from it.
+/// The moment of every query; ages count back from it.
 const NOW_US: i64 = 20_000 * DAY_US;
-/// Equal records that are tried before it is said that no number of them is enough.
+/// Most equal records that are tried to reach a rule.
 const RECORDS_MAX: usize = 10_000;
 
 pub(super) fn run(group: &Map<String, Value>, summary: &mut Summary) -> Result<(), Unusable> {
@@ -38,7 +38,7 @@ pub(super) fn run(group: &Map<String, Value>, summary: &mut Summary) -> Result<(
     Ok(())
 }
 
-/// The settings of the file that are the memory's: they are built in, so any other value is a failure.
+/// Returns a setting of the memory, which is built in: any other value in the file is a failure.
 pub(super) fn setting(name: &str) -> Option<f64> {
     Some(match name {
         "attention_gate" => ATTENTION_GATE,
@@ -51,7 +51,7 @@ pub(super) fn setting(name: &str) -> Option<f64> {
     })
 }
 
-/// What says nothing about a row's numbers.
+/// Fields that do not describe a row's numbers.
 const ABOUT: &[&str] = &["id", "state", "why", "conventions", "alt"];
 
 #[derive(Debug, Deserialize)]
@@ -89,7 +89,7 @@ fn row_of(quantum: Quantum) -> Value {
     })
 }
 
-/// Days in the tables have six decimals.
+/// Rounds days to six decimals, as in the tables.
 fn rounded(days: f64) -> f64 {
     (days * 1e6).round() / 1e6
 }
@@ -115,7 +115,7 @@ struct Case {
     id: String,
     #[serde(default)]
     megrams: Vec<Record>,
-    /// The one that is asked about, where it is one.
+    /// The record that is asked about, if any.
     #[serde(alias = "megram")]
     rule: Option<Record>,
     times: Option<usize>,
@@ -124,12 +124,12 @@ struct Case {
     unread: Unread,
 }
 
-/// A record by its age in days.
+/// A record with its age in days.
 #[derive(Debug, Deserialize)]
 struct Record {
     id: String,
     level: LevelInput,
-    /// It is told by the numbers.
+    /// The numbers already determine it.
     #[serde(rename = "state")]
     _state: Option<String>,
     f: f64,
@@ -206,7 +206,7 @@ fn each(
     Ok(())
 }
 
-/// The plain sums. Where the running ones can tell, they have to say the same.
+/// Computes the plain sums. Where the running sums are defined, they must agree.
 fn sums(traces: &[Trace]) -> Potentials {
     let plain = Potentials::of(traces, NOW_US);
     let mut running = Accumulators::default();
@@ -278,7 +278,7 @@ fn feedback(at: &str, case: &Case) -> Result<Value, Unusable> {
     }))
 }
 
-/// What follows from the tables together: how many, how often, how long.
+/// Checks what follows from the tables together: counts, rates and durations.
 fn lifetimes(at: &str, tables: &Map<String, Value>, summary: &mut Summary) -> Result<(), Unusable> {
     for (name, table) in tables {
         let at_table = format!("{at}.{name}");
@@ -311,7 +311,7 @@ fn lifetimes(at: &str, tables: &Map<String, Value>, summary: &mut Summary) -> Re
     Ok(())
 }
 
-/// How many accepts, so many days apart, make a rule; `None` when no number does.
+/// Returns how many accepts at this interval in days make a rule; `None` if no number does.
 fn accepts_every(at: &str, days: &str) -> Result<Option<usize>, Unusable> {
     let days: f64 =
         days.parse().map_err(|_| Unusable::shape(at, format!("{days:?} is no number of days")))?;
@@ -328,7 +328,7 @@ fn accepts_every(at: &str, days: &str) -> Result<Option<usize>, Unusable> {
     Ok(None)
 }
 
-/// Accepts every d days sum up to f / (1 − e^(−k·d)) at most; the d at which that is just enough.
+/// Returns the longest interval d of accepts that reaches the threshold: their sum is at most f / (1 − e^(−k·d)).
 fn longest_interval_of_accepts() -> f64 {
     let Quantum { f, k, .. } = quantize(State::Accept);
     -(1.0 - f / Thresholds::USUAL.attention).ln() / k

@@ -1,4 +1,4 @@
-//! Runs the vectors about recall, which are words: they are tried on a store that holds one record of every kind.
+//! Runs the vectors about recall, which are texts, on a store that holds one record of every kind.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -40,7 +40,7 @@ pub(super) fn run(at: &str, vectors: &[Value], summary: &mut Summary) -> Result<
     Ok(())
 }
 
-/// What `query_c` gives out of a pair with a record of every level, and what it touches.
+/// Returns what `query_c` gives from a pair with a record of every level, and what it touches.
 fn recalled() -> Result<Map<String, Value>, String> {
     let told = |error: MemoryError| format!("failed to {error}");
     let dir = tempfile::tempdir().map_err(|error| format!("failed to make a directory: {error}"))?;

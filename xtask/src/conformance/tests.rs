@@ -1,4 +1,4 @@
-//! The committed vectors pass, a wrong one is seen, and a bad file is named.
+//! The committed vectors pass, a wrong one is detected, and a bad file is named.
 
 use std::error::Error as _;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn the_committed_settings_are_the_reference() {
     assert_eq!((gains, summary.failures), (Gains::default(), Vec::new()));
 }
 
-/// Every expected value of every vector is compared: whichever is changed, its vector fails.
+/// Every expected value of every vector is compared: if any of them is changed, its vector fails.
 #[test]
 fn each_expected_value_counts() {
     let mut changed = 0;
@@ -63,7 +63,7 @@ fn a_failure_shows_expected_and_got() {
 }
 
 #[test]
-fn what_is_not_known_is_a_failure_that_names_it() {
+fn unknown_fields_are_failures_that_name_them() {
     let vectors = json!({
         "hyperparameters": { "gamma": 1 },
         "ggs": {
@@ -98,7 +98,7 @@ fn what_is_not_known_is_a_failure_that_names_it() {
 }
 
 #[test]
-fn what_is_not_run_is_named() {
+fn groups_that_are_not_run_are_named() {
     let vectors = json!({
         "memory": { "slug": [{ "id": "s", "in": "a", "expect": "intent:a" }], "charts": [1, 2], "tables": { "x": 1 } },
         "future": {},
@@ -110,7 +110,7 @@ fn what_is_not_run_is_named() {
     );
 }
 
-/// A decision made late in a task, under settings of the file's own.
+/// A decision late in a task, under settings from the file.
 #[test]
 fn the_files_settings_govern_its_vectors() {
     let cell = |counts: Value| {
@@ -226,7 +226,7 @@ fn committed() -> Value {
     serde_json::from_slice(&read(&path).unwrap()).unwrap()
 }
 
-/// Each vector as a file of its own, the derived figures together as one.
+/// Returns each vector as a file of its own, and the derived figures together as one.
 fn one_by_one(vectors: &Value) -> Vec<Value> {
     let settings = &vectors["hyperparameters"];
     let mut files =
@@ -252,7 +252,7 @@ fn one_by_one(vectors: &Value) -> Vec<Value> {
     files
 }
 
-/// JSON pointers to every value that a file's one vector expects: numbers, strings and empty lists.
+/// Returns JSON pointers to all expected values of a file with one vector: numbers, strings and empty lists.
 fn expected_values(alone: &Value) -> Vec<String> {
     let mut pointers = Vec::new();
     leaves(alone, "", &mut pointers);
@@ -284,7 +284,8 @@ fn leaves(value: &Value, pointer: &str, pointers: &mut Vec<String>) {
     }
 }
 
-/// Times are put back into the controller, so they count to the millisecond; other numbers to the tolerance.
+/// Returns a changed value. Times are used as input of the controller, so they count to the millisecond; other numbers
+/// to the tolerance.
 fn other_than(value: &Value, pointer: &str) -> Value {
     let is_time = pointer.contains("_reaches_theta_") || pointer.ends_with("_as_worsening");
     match value {

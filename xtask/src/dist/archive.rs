@@ -10,7 +10,7 @@ use tar::{Builder, EntryType, Header};
 /// A file of a package.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// From the top of the package, with `/`.
+    /// Path from the top of the package, with `/`.
     pub(super) path: String,
     pub(super) bytes: Vec<u8>,
     pub(super) mode: u32,

@@ -12,7 +12,7 @@ use crate::scan::{self, Source};
 pub(super) struct Circle {
     /// The folder of the crate's root file.
     pub(super) folder: String,
-    /// In that folder.
+    /// Paths in that folder.
     pub(super) files: Vec<String>,
 }
 

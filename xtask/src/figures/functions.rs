@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_without_a_body_is_none() {
+    fn a_function_without_a_body_is_ignored() {
         check("trait A {\n    fn a(b: [u8; 2]);\n    fn c() {}\n}\nstruct D {}", &[("c", 3, 1)]);
     }
 

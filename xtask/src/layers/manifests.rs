@@ -1,4 +1,4 @@
-//! What the manifests and the resolved graph say, against the table.
+//! Compares the manifests and the resolved dependency graph with the table.
 
 use super::metadata::{Metadata, Package};
 use super::table::{self, IMPURE, RESTRICTED, Row};
@@ -35,7 +35,7 @@ fn misnamed(row: &Row, package: &Package) -> Vec<String> {
     vec![format!("the package is called `{}`; after its folder it should be `{wanted}`", package.name)]
 }
 
-/// Dependencies on our own crates that the table does not allow.
+/// Returns dependencies on our own crates that the table does not allow.
 fn forbidden_edges(row: &Row, package: &Package) -> Vec<String> {
     let mut reasons = Vec::new();
     let ours = package.dependencies.iter().filter(|dependency| dependency.name.starts_with(PREFIX));
@@ -65,7 +65,7 @@ fn restricted(row: &Row, package: &Package) -> Vec<String> {
     taken.map(|(name, users)| format!("only {} may depend on `{name}`", users.join(" and "))).collect()
 }
 
-/// Ways from a pure crate to something that touches the world.
+/// Returns paths from a pure crate to an impure package.
 fn impure(metadata: &Metadata, row: &Row, package: &Package) -> Vec<String> {
     let way = |entry: &&str| metadata.way_to(package, |name| table::is_meant(entry, name));
     let ways = IMPURE.iter().filter_map(way).map(|way| way.join(" → "));
@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// A workspace from lines `name: dependency dependency(dev) …`; names in `crates` get our prefix and a
+    /// Builds a workspace from lines `name: dependency dependency(dev) …`; names in `crates` get our prefix and a
     /// folder there, the others are packages of a registry.
     fn check(crates: &[&str], lines: &str, expected: &Expect) {
         let ours = |name: &str| crates.contains(&name);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_table_allows_passes() {
+    fn allowed_dependencies_pass() {
         check(
             &["protocol", "machine", "roles", "journal", "sim", "model_server", "runtime", "cli"],
             "protocol: serde jiff
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tests_of_a_pure_crate_reach_no_higher_than_itself() {
+    fn tests_of_a_pure_crate_use_no_higher_layer() {
         check(
             &["control", "mkct", "machine", "sim"],
             "control: mkct(dev) sim(dev)
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn something_impure_below_a_pure_crate_is_found_with_the_way_to_it() {
+    fn an_impure_dependency_is_found_with_the_path_to_it() {
         check(
             &["control", "roles", "tools"],
             "control: a(dev) tokio(dev) jiff

@@ -18,11 +18,11 @@ pub(super) struct Package {
     pub(super) dependencies: Vec<Dependency>,
 }
 
-/// A dependency as the manifest states it.
+/// A dependency as stated in the manifest.
 #[derive(Debug, Deserialize)]
 pub(super) struct Dependency {
     pub(super) name: String,
-    /// `None` for a normal one, else "dev" or "build".
+    /// `None` for a normal one, otherwise "dev" or "build".
     kind: Option<String>,
 }
 
@@ -31,7 +31,7 @@ struct Resolve {
     nodes: Vec<Node>,
 }
 
-/// A package with what it was found to depend on.
+/// A package with its resolved dependencies.
 #[derive(Debug, Deserialize)]
 struct Node {
     id: String,
@@ -50,12 +50,12 @@ struct EdgeKind {
 }
 
 impl Metadata {
-    /// The packages in `crates/`, with the names of their folders.
+    /// Returns the packages in `crates/`, with the names of their folders.
     pub(super) fn crates(&self) -> impl Iterator<Item = (&str, &Package)> {
         self.packages.iter().filter_map(|package| Some((package.folder()?, package)))
     }
 
-    /// The shortest way from a package over normal dependencies to one for which `is_target` holds, as names.
+    /// Returns the shortest path of normal dependencies from a package to one for which `is_target` holds, as names.
     pub(super) fn way_to(&self, from: &Package, is_target: impl Fn(&str) -> bool) -> Option<Vec<&str>> {
         let names: BTreeMap<&str, &str> =
             self.packages.iter().map(|p| (p.id.as_str(), p.name.as_str())).collect();
@@ -80,7 +80,7 @@ impl Metadata {
 }
 
 impl Package {
-    /// The name of the folder in `crates/`; `None` for every other package. A registry keeps its packages in
+    /// Returns the name of the folder in `crates/`; `None` for every other package. A registry keeps its packages in
     /// folders of other names.
     fn folder(&self) -> Option<&str> {
         let path = self.manifest_path.strip_suffix("Cargo.toml")?.trim_end_matches(['/', '\\']);

@@ -1,11 +1,11 @@
-//! What the code names, against the rules that a manifest cannot express.
+//! Checks the paths and texts in the code against rules that a manifest cannot express.
 
 use super::table::{TABLE, TEST_DRIVERS};
 use crate::finding::{self, Exception, Finding};
 use crate::scan::{self, Source};
 use crate::tree::{Tree, is_test_file};
 
-/// What the pure layers may not name outside their tests: the clocks and the doors to the world.
+/// Paths that the pure layers may not name outside their tests: clocks, files, threads and other access to the world.
 const WORLD: &[&[&str]] = &[
     &["Timestamp", "now"],
     &["Zoned", "now"],
@@ -19,9 +19,9 @@ const WORLD: &[&[&str]] = &[
     &["std", "thread"],
 ];
 
-/// The layer of `app` and of what stands beside and above it.
+/// The layer of `app` and of the crates beside and above it.
 const APP_LAYER: u8 = 5;
-/// Files below `app` that name commands all the same.
+/// Files below `app` whose texts may name commands.
 pub(super) const COMMANDS_NAMED: &[Exception] = &[
     Exception { path: "crates/machine/src/cell/deliver.rs", reason: RECORDED },
     Exception { path: "crates/model/src/playbook/unable.rs", reason: RECORDED },
@@ -59,7 +59,7 @@ fn pure_layers_stay_pure(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Modules named `r1_…` to `r7_…` hold one role each; they share helpers, never each other.
+/// Reports a role module (`r1_…` to `r7_…`) that names another one; roles share only helpers.
 fn roles_do_not_name_each_other(tree: &Tree) -> Vec<Finding> {
     let sources: Vec<_> =
         tree.texts("rs").filter_map(|(path, text)| Some((path, module(path)?, text))).collect();
@@ -77,7 +77,7 @@ fn roles_do_not_name_each_other(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The module of the crate `roles` that a file belongs to.
+/// Returns the module of the crate `roles` that a file belongs to.
 fn module(path: &str) -> Option<&str> {
     let rest = path.strip_prefix(ROLES)?;
     rest.split_once('/').map(|(folder, _)| folder).or_else(|| rest.strip_suffix(".rs"))
@@ -90,7 +90,7 @@ fn is_role(module: &str) -> bool {
     number.trim_end_matches(['a', 'b']).bytes().all(|byte| byte.is_ascii_digit()) && !number.is_empty()
 }
 
-/// Texts below `app` do not say what the command line calls something: another edge would have to say it otherwise.
+/// Reports texts below `app` that name a command: another edge than the command line could not use them.
 fn no_command_is_named_below_app(tree: &Tree) -> Vec<Finding> {
     let below: Vec<_> = TABLE
         .iter()
@@ -113,7 +113,7 @@ fn no_command_is_named_below_app(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Whether something between backticks is a command or an option.
+/// Returns whether a text in backticks is a command or an option.
 fn names_command(text: &str) -> bool {
     let quoted = text.split('`').skip(1).step_by(2);
     let is_option = |word: &str| {
@@ -122,8 +122,7 @@ fn names_command(text: &str) -> bool {
     quoted.into_iter().any(|text| text.starts_with("setpoint ") || text.split(' ').any(is_option))
 }
 
-/// Whether this is a crate of ours that the library of `cli` does without.
-/// Whether `part` stands in `whole` without a gap.
+/// Returns whether `whole` contains `part` as consecutive items.
 fn is_within(part: &[&str], whole: &[String]) -> bool {
     whole.windows(part.len()).any(|window| window.iter().zip(part).all(|(a, b)| a == b))
 }
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn pure_layers_have_no_door_to_the_world() {
+    fn pure_layers_do_not_access_the_world() {
         check(
             &[
                 (

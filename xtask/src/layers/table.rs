@@ -57,7 +57,7 @@ const EDGE: &[&str] = &["app", "audit", "history", "memory", "own_files", "proto
 /// The layers whose crates touch nothing outside: no I/O, no clock, no randomness.
 pub(super) const PURE_LAYER_MAX: u8 = 2;
 
-/// The crates that tests of the impure layers may use wherever they stand. Nobody ships them.
+/// The crates that tests of the impure layers may use in any layer. They are not shipped.
 pub(super) const TEST_DRIVERS: &[&str] = &["model_server", "sim"];
 
 /// How the crates of the third layer open files.
@@ -83,7 +83,7 @@ pub(super) const IMPURE: &[&str] = &[
 
 /// A package that only the named pure crates may depend on directly, and what for.
 pub(super) const RESTRICTED: &[(&str, &[&str])] = &[
-    // Times are written and read as text here; nobody asks it what time it is (see `sources`).
+    // Times are written and read as text here; the clock is never read through it (see `sources`).
     ("jiff", &["protocol"]),
 ];
 
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_may_use_a_crate_of_a_higher_layer() {
+    fn no_crate_uses_a_higher_layer() {
         for row in TABLE {
             let above = TABLE.iter().filter(|other| other.layer > row.layer && row.allows(other));
             assert_eq!(above.count(), 0, "{} may use a crate above it", row.name);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_ships_a_test_driver() {
+    fn test_drivers_are_not_shipped() {
         let drivers = || TABLE.iter().filter(|row| TEST_DRIVERS.contains(&row.name));
         assert_eq!(drivers().count(), TEST_DRIVERS.len());
         for row in TABLE {

@@ -1,18 +1,18 @@
-//! Every crate is on the map.
+//! Every crate is listed in ARCHITECTURE.md.
 
 use crate::finding::Finding;
 use crate::tree::Tree;
 
 const MAP: &str = "ARCHITECTURE.md";
 
-/// Nothing is said while there is no map at all.
+/// Reports crates that are not listed. Does nothing without ARCHITECTURE.md.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let Some(map) = tree.text(MAP) else { return Vec::new() };
     let unlisted = tree.folders_in("crates").into_iter().filter(|name| !lists(map, name));
     unlisted.map(|name| Finding::whole(MAP, format!("the crate `{name}` is not listed"))).collect()
 }
 
-/// A crate is listed as code (`` `tools` ``) or as a folder (`tools/`).
+/// Returns whether a crate is listed, as code (`` `tools` ``) or as a folder (`tools/`).
 fn lists(map: &str, name: &str) -> bool {
     let folder = format!("{name}/");
     let as_folder = map.split([' ', '\n', '`', '(', '|']).any(|word| {
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_map_nothing_is_said() {
+    fn without_a_map_nothing_is_reported() {
         super::super::check(super::check, &CRATES, &expect![""]);
     }
 }

@@ -1,4 +1,4 @@
-//! Every decision is written in the form of the template, so that none is recorded without what it rules out.
+//! Every decision follows the template, so that each records what it rules out.
 
 use super::markdown;
 use crate::finding::Finding;

@@ -1,4 +1,4 @@
-//! An exception lives no longer than the file it is made for, and none is made without a reason.
+//! Every exception has a reason, and its file exists.
 
 use super::{file_length, machine_paths, whitespace};
 use crate::finding::{self, Exception, Finding};

@@ -1,13 +1,13 @@
-//! A file stays short enough to be read in one sitting; the one that outgrows it is cut by what it handles.
+//! A file is short enough to be read in one sitting; a longer one is split by what it handles.
 
 use crate::finding::{Exception, Finding, excepted};
 use crate::scan::Source;
 use crate::tree::{Tree, is_test_file};
 
-/// Lines of code, without blank lines, comments and tests.
+/// Most lines of code, without blank lines, comments and tests.
 const LINES_MAX: usize = 500;
 
-/// Files that are better long, and why.
+/// Files that are better long, with the reason.
 pub(super) const EXCEPTIONS: &[Exception] = &[];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {

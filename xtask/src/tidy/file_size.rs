@@ -1,4 +1,4 @@
-//! No big file is tracked: a clone carries every version of it for ever.
+//! No big file is tracked: a clone contains every version of it.
 
 use crate::finding::Finding;
 use crate::tree::{FILE_BYTES_MAX, Tree};

@@ -1,9 +1,9 @@
-//! Every invariant that the documents claim is held by a test that exists.
+//! Every invariant in the documents names a test that exists.
 //!
-//! `docs/invariants.md` holds tables with a column headed "held by". A cell names tests as
-//! `` `crates/x/tests/y.rs::test_name` `` (modules of the file may stand between; or `` `x::module::test_name` ``,
-//! for a crate `x`), or one of the checks of this program as `` `cargo xtask layers` ``. Beside a test that runs
-//! scripts stand the scripts that matter, as `` `crates/x/tests/scripts/z.txt` ``; a script alone holds nothing.
+//! `docs/invariants.md` contains tables with a column headed "held by". A cell names tests as ``
+//! `crates/x/tests/y.rs::test_name` `` (modules of the file may come between; or `` `x::module::test_name` ``, for a
+//! crate `x`), or one of the checks of this program as `` `cargo xtask layers` ``. Beside a test that runs scripts, the
+//! cell names the relevant scripts, as `` `crates/x/tests/scripts/z.txt` ``; a script alone is not a test.
 
 use super::markdown;
 use crate::finding::Finding;
@@ -12,11 +12,11 @@ use crate::tree::Tree;
 
 const LIST: &str = "docs/invariants.md";
 const COLUMN: &str = "held by";
-/// Checks that may hold an invariant by themselves.
+/// Checks that may hold an invariant without a test.
 const COMMANDS: &[&str] =
     &["cargo xtask conformance", "cargo xtask gen --check", "cargo xtask layers", "cargo xtask tidy"];
 
-/// Nothing is said while there is no list.
+/// Reports rows without an existing test. Does nothing without a list.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let Some(list) = tree.text(LIST) else { return Vec::new() };
     let mut findings = Vec::new();
@@ -42,19 +42,19 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The cells of a row of a table.
+/// Returns the cells of a row of a table.
 fn cells(line: &str) -> Option<Vec<&str>> {
     let row = line.trim().strip_prefix('|')?;
     let row = row.strip_suffix('|').unwrap_or(row);
     Some(row.split('|').map(str::trim).collect())
 }
 
-/// An input of a test: a file of some test folder that is no code.
+/// Returns whether a name is that of a test's input: a file of a test folder that is not code.
 fn is_script(holder: &str) -> bool {
     holder.contains("/tests/") && !holder.contains("::") && !holder.ends_with(".rs")
 }
 
-/// What is not there, with what to do about it; `None` where all of it is.
+/// Returns what does not exist, with what to do about it; `None` if everything exists.
 fn missing(tree: &Tree, holder: &str) -> Option<String> {
     if COMMANDS.contains(&holder) {
         return None;
@@ -88,7 +88,7 @@ fn missing_in_crate(tree: &Tree, place: &str, test: &str) -> Option<String> {
     (!is_there).then(|| format!("{folder} has no such test (hint: name its file, as `FILE.rs::TEST`)"))
 }
 
-/// `a/b.rs::c::d` is the file `a/b.rs` with the modules `c` and `d`.
+/// Splits `a/b.rs::c::d` into the file `a/b.rs` and the modules `c` and `d`.
 fn in_file(place: &str) -> Option<(&str, Vec<&str>)> {
     let mut parts = place.split("::");
     let path = parts.next().filter(|path| path.ends_with(".rs"))?;
@@ -100,8 +100,8 @@ fn has_module(text: &str, name: &str) -> bool {
     Source::new(text).lines().any(|(_, line)| line.code.contains(&start) && scan::has_word(&line.code, name))
 }
 
-/// Whether a function of this name follows a test attribute, or stands in a `proptest!` block (whose functions
-/// carry the attribute too).
+/// Returns whether a function of this name has a test attribute, or is in a `proptest!` block (whose functions have one
+/// too).
 fn has_test(text: &str, name: &str) -> bool {
     let mut attributed = false;
     let start = format!("fn {name}");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_list_nothing_is_said() {
+    fn without_a_list_nothing_is_reported() {
         super::super::check(super::check, &[("crates/a/src/lib.rs", "")], &expect![""]);
     }
 }

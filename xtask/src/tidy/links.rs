@@ -1,4 +1,4 @@
-//! Links between the repository's documents lead somewhere.
+//! Links between the repository's documents have existing targets.
 
 use super::markdown;
 use crate::finding::Finding;
@@ -21,7 +21,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Neither of another site nor within the same document.
+/// Returns whether a link is neither to another site nor within the same document.
 fn is_local(target: &str) -> bool {
     !target.is_empty()
         && !target.starts_with('#')
@@ -29,7 +29,7 @@ fn is_local(target: &str) -> bool {
         && !target.starts_with("mailto:")
 }
 
-/// The path from the root, or nothing when it leaves the repository.
+/// Returns the path from the root; `None` if it leaves the repository.
 fn resolve(folder: &str, target: &str) -> Option<String> {
     let (mut parts, rest) = match target.strip_prefix('/') {
         Some(rest) => (Vec::new(), rest),

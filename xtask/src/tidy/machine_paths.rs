@@ -1,15 +1,15 @@
-//! No tracked file names a folder of somebody's own machine: it would hold nowhere else.
+//! No tracked file contains a path of a particular machine: it would be wrong on every other one.
 
 use crate::finding::{Exception, Finding, excepted};
 use crate::tree::Tree;
 
-/// Where people and build machines keep their checkouts.
+/// Folders in which people and build machines keep their checkouts.
 const FOLDERS: &[&str] = &["/home/", "/root/", "/work/", "/Users/"];
 
-/// Homes of people who do not exist, for tests that need one.
+/// Invented home directories, for tests that need one.
 const INVENTED: &[&str] = &["/home/ada", "/home/user"];
 
-/// Files in which such a path is the subject.
+/// Files that are about such paths.
 pub(super) const EXCEPTIONS: &[Exception] =
     &[Exception { path: "xtask/src/tidy/machine_paths.rs", reason: "names the folders it looks for" }];
 
@@ -26,7 +26,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Whether the folder stands at the start of a path; `src/work/` and `~/work/` are something else.
+/// Returns whether the folder starts a path; `src/work/` and `~/work/` are other folders.
 fn begins_a_path(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(start, _)| {
         let before = line.get(..start).and_then(|before| before.chars().next_back());

@@ -1,11 +1,11 @@
-//! What the rules need to know of Markdown: which text is prose, and where it links to.
+//! Parses Markdown, as far as the rules need it: prose, links, headings and code.
 
-/// The lines outside fenced blocks, numbered from 1, without what stands in inline code.
+/// Returns the lines outside fenced blocks, numbered from 1, without inline code.
 pub(super) fn prose(text: &str) -> impl Iterator<Item = (usize, String)> {
     outside_fences(text).map(|(number, line)| (number, without_code(line)))
 }
 
-/// The lines outside fenced blocks as they are.
+/// Returns the lines outside fenced blocks, unchanged.
 pub(super) fn outside_fences(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fence: Option<&str> = None;
     (1..).zip(text.lines()).filter(move |(_, line)| {
@@ -27,7 +27,7 @@ pub(super) fn outside_fences(text: &str) -> impl Iterator<Item = (usize, &str)> 
     })
 }
 
-/// The targets of the links of one line of prose: `[text](target)` and `[name]: target`.
+/// Returns the targets of the links in one line of prose: `[text](target)` and `[name]: target`.
 pub(super) fn targets(line: &str) -> Vec<&str> {
     let mut targets = Vec::new();
     if let Some((name, target)) = line.split_once("]: ")
@@ -41,12 +41,12 @@ pub(super) fn targets(line: &str) -> Vec<&str> {
     targets
 }
 
-/// The texts of a line's inline code.
+/// Returns the texts of a line's inline code.
 pub(super) fn code_spans(line: &str) -> Vec<&str> {
     line.split('`').skip(1).step_by(2).collect()
 }
 
-/// Headings with their line numbers and levels: `## Goals` is (2, "Goals").
+/// Returns headings with their line numbers and levels: `## Goals` is (2, "Goals").
 pub(super) fn headings(text: &str) -> Vec<(usize, usize, &str)> {
     let levels = outside_fences(text).map(|(number, line)| {
         let rest = line.trim_start_matches('#');

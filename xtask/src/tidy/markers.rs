@@ -1,13 +1,13 @@
-//! No note to come back later is left in the sources: what is not done is an issue, not a comment.
+//! No marker of unfinished work is left in the sources: it belongs in an issue.
 
 use super::markdown;
 use crate::finding::Finding;
 use crate::scan::{self, Source};
 use crate::tree::Tree;
 
-/// Words that mark unfinished work, looked for in comments and prose.
+/// Words that mark unfinished work, searched in comments and prose.
 const WORDS: &[&str] = &["TODO", "FIXME", "XXX", "HACK"];
-/// Macros that stand for code that is not there, or were put in while looking for a fault.
+/// Macros for missing code, or for debugging.
 const MACROS: &[&str] = &["todo!", "unimplemented!", "dbg!"];
 /// Files whose comments start with `#`.
 const HASH_COMMENTED: &[&str] = &["toml", "sh", "yml", "yaml"];
@@ -56,7 +56,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn markers_are_found_in_comments_prose_and_code_but_not_in_strings() {
+    fn markers_are_found_everywhere_except_in_strings() {
         super::super::check(
             super::check,
             &[

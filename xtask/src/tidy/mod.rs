@@ -1,7 +1,7 @@
-//! `cargo xtask tidy`: rules about the form of the tracked files, one file per rule.
+//! `cargo xtask tidy`: checks rules about the form of the tracked files, one file per rule.
 //!
-//! A rule reads the [`Tree`] and returns [`Finding`]s; it never touches the disk. Rules that need exceptions
-//! keep them beside the rule, each with its reason.
+//! A rule reads the [`Tree`] and returns [`Finding`]s; it never reads the disk. Rules with exceptions keep them in
+//! their own file, each with its reason.
 
 mod architecture;
 mod decisions;
@@ -40,7 +40,7 @@ const RULES: &[Rule] = &[
     exceptions::check,
 ];
 
-/// Every rule over the repository at `root`; the findings in the order of their places.
+/// Runs every rule on the repository at `root`; returns the findings sorted by place.
 pub(crate) fn run(root: &Path) -> Result<Vec<Finding>, Error> {
     let tree = Tree::read(root)?;
     let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(&tree)).collect();
@@ -48,7 +48,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
-/// What the rules' tests share: a repository as (path, text) in, the findings as lines out.
+/// Runs a rule on a repository given as (path, text), and compares the findings as lines.
 #[cfg(test)]
 fn check(rule: Rule, texts: &[(&str, &str)], expected: &expect_test::Expect) {
     expected.assert_eq(&crate::finding::text(&rule(&Tree::of(texts))));

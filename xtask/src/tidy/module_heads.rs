@@ -1,4 +1,4 @@
-//! Every source file opens by saying what it is, so that a reader who lands in it knows where they are.
+//! Every source file starts with a comment that says what it is.
 
 use crate::finding::Finding;
 use crate::tree::{Tree, is_test_file};
@@ -9,7 +9,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     headless.map(|(path, _)| Finding::at(path, 1, "the file does not begin with a `//!` comment")).collect()
 }
 
-/// A module of a crate or of this program; scripts of `tests`, `benches` and fixtures are not.
+/// Returns whether a file is a module of a crate or of this program; scripts of `tests`, `benches` and fixtures are
+/// not.
 fn is_module(path: &str) -> bool {
     let parts: Vec<_> = path.split('/').collect();
     matches!(

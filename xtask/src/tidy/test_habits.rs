@@ -1,4 +1,4 @@
-//! Tests run, every one of them, and none waits for time to pass.
+//! All tests run, and none waits for time to pass.
 
 use crate::finding::Finding;
 use crate::scan::{self, Line, Source};
@@ -25,7 +25,7 @@ fn ignores(line: &Line) -> bool {
     code.starts_with("#[ignore") || (code.starts_with("#[cfg_attr") && scan::has_word(code, "ignore"))
 }
 
-/// A call or an import of a `sleep`; a method of that name (of a clock under test) is something else.
+/// Returns whether a line calls or imports a `sleep`. Methods of that name (of a clock under test) do not count.
 fn sleeps(line: &Line) -> bool {
     let code = line.code.as_str();
     let imported = code.trim_start().starts_with("use ") && scan::has_word(code, "sleep");

@@ -1,9 +1,9 @@
-//! No line ends in blanks: they are invisible in a review and noise in the next diff.
+//! No line ends in blanks: they are invisible in a review and add noise to the next diff.
 
 use crate::finding::{Exception, Finding, excepted};
 use crate::tree::Tree;
 
-/// Files that a program wrote and another compares byte by byte.
+/// Files that a program wrote and that are compared byte by byte.
 const RECORDED: &[&str] = &["snap", "stderr"];
 
 pub(super) const EXCEPTIONS: &[Exception] =
