@@ -97,7 +97,7 @@ pub enum ConfigError {
     },
     /// A file of the working directory sets a key that only the person may set.
     #[error(
-        "use {origin}: `{key}` may not stand in a file of the working directory, which anybody may have written"
+        "use {origin}: `{key}` is not allowed in a file of the working directory, which may come from anyone"
     )]
     Foreign {
         /// Where it was set.
@@ -107,7 +107,7 @@ pub enum ConfigError {
     },
     /// A file of the working directory raises a limit that holds without it.
     #[error(
-        "use {origin}: `{key}` {lift}: a file of the working directory, which anybody may have written, can only make it \
+        "use {origin}: `{key}` {lift}: a file of the working directory, which may come from anyone, can only make it \
          stricter"
     )]
     Lifted {

@@ -46,7 +46,7 @@ pub struct Diagnosis {
 }
 
 /// Description of the embedded brain.
-pub(crate) const EMBEDDED: &str = "the embedded brain answers, from playbooks; it is no language model";
+pub(crate) const EMBEDDED: &str = "the embedded brain answers from playbooks; it is not a language model";
 /// How to use a language model instead.
 pub(crate) const EMBEDDED_HINT: &str =
     "`setpoint playbooks` lists the goals it knows; `setpoint init` looks for language models";
@@ -197,11 +197,11 @@ fn memory(dir: &Path) -> Diagnosis {
                     subject: Cow::Borrowed("memory"),
                     state: Health::Note,
                     finding: format!(
-                        "it was damaged ({what}) and is made anew; what it was is in {}",
+                        "it was damaged ({what}) and is rebuilt; the old one is in {}",
                         aside.display()
                     ),
                     hint: Some(
-                        "look at it, or delete it: the next task takes the journal in again".to_owned(),
+                        "check or delete the old one: the next task reads the journal again".to_owned(),
                     ),
                 },
             }
@@ -227,7 +227,7 @@ fn audit(program: &Program) -> Diagnosis {
         ),
         Ok(seen) => {
             let first = seen.findings.first().map(ToString::to_string).unwrap_or_default();
-            let hint = "`setpoint audit verify` says all that is wrong; keep the folder `audit` as it is if you want to know how";
+            let hint = "`setpoint audit verify` shows all that is wrong; keep the folder `audit` unchanged to find the cause";
             bad("audit", format!("the log is not as it was written: {first}"), hint.to_owned())
         }
         Err(error) => failed(error.into()),
@@ -246,17 +246,20 @@ fn telemetry(program: &Program) -> Diagnosis {
         Ok(Some(plan)) => plan,
         Ok(None) => return good("telemetry", "off: nothing is sent anywhere".to_owned()),
         Err(error) => {
-            return note(error_chain(&error), "mend `telemetry.otlp_endpoint`; tasks run without telemetry");
+            return note(
+                error_chain(&error),
+                "correct `telemetry.otlp_endpoint`; tasks run without telemetry",
+            );
         }
     };
     let with = match plan.content {
         Content::Left => "",
-        Content::Told => ", with what goals, answers and tools say",
+        Content::Told => ", with the text of goals, answers and tool results",
     };
     match plan.reach() {
-        Ok(()) => good("telemetry", format!("{}{with}; it is taken there", plan.shown())),
+        Ok(()) => good("telemetry", format!("{}{with}; the collector accepts it", plan.shown())),
         Err(error) => note(
-            format!("{}{with}, where it is not taken: {}", plan.shown(), error_chain(&error)),
+            format!("{}{with}, but the collector does not accept it: {}", plan.shown(), error_chain(&error)),
             "start the collector, or unset what is not wanted: OTEL_METRICS_EXPORTER=none sends spans alone",
         ),
     }

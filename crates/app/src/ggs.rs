@@ -67,7 +67,7 @@ pub enum GgsError {
         source: io::Error,
     },
     /// The output failed.
-    #[error("write what follows from line {line}")]
+    #[error("write the answer to line {line}")]
     Write {
         /// Number of the line, from 1.
         line: u64,

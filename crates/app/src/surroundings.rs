@@ -31,7 +31,7 @@ pub enum NoHome {
     #[error("find a home directory: neither HOME nor SETPOINT_DATA_DIR is set")]
     Unset,
     /// `HOME` is relative, so it depends on the working directory.
-    #[error("find a home directory: HOME is no absolute path")]
+    #[error("find a home directory: HOME is not an absolute path")]
     Relative,
 }
 
@@ -106,7 +106,7 @@ impl Directories {
 }
 
 /// Returns whether a path is below a directory, as written or after resolving links. `false` for the root directory,
-/// which contains everything and is no repository.
+/// which contains everything and is not a repository.
 fn is_below(place: &Path, directory: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     directory.parent().is_some()

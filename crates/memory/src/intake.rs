@@ -44,7 +44,7 @@ impl Memory {
         match work() {
             Err(MemoryFailure::Store(error)) if error.is_damage() => {
                 let aside = self.store.replace()?;
-                tracing::warn!(%error, ?aside, "the memory is damaged, and is made anew from the journal");
+                tracing::warn!(%error, ?aside, "the memory is damaged and is rebuilt from the journal");
                 self.take_in()?;
                 work()
             }
@@ -63,11 +63,7 @@ impl Memory {
             // Another process may have applied rows after `to`, but only rows that the journal holds.
             let end = self.journal.last_pos()?;
             if from > end {
-                tracing::warn!(
-                    from,
-                    end,
-                    "the journal ends before what memory has taken in; it is taken in again"
-                );
+                tracing::warn!(from, end, "the journal ends before memory's position; memory starts again");
                 self.store.start_over(from)?;
                 continue;
             }

@@ -41,7 +41,7 @@ pub enum MemoryFailure {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The journal refused a row.
-    #[error("write to the journal what memory decided")]
+    #[error("write a decision of memory to the journal")]
     Act(#[source] std::sync::Arc<JournalError>),
     /// The Dreamer's lock file cannot be used.
     #[error("lock {}", path.display())]
@@ -52,7 +52,7 @@ pub enum MemoryFailure {
         source: std::io::Error,
     },
     /// The record to approve is not a proposal.
-    #[error("approve {id}: it is no proposal that waits for that")]
+    #[error("approve {id}: it is not a proposal that waits for approval")]
     NoProposal {
         /// Id of the record.
         id: MegramId,
@@ -64,7 +64,7 @@ pub enum MemoryFailure {
         reason: String,
     },
     /// There are too many facts.
-    #[error("remember more than {max} facts: every task is told all of them")]
+    #[error("remember more than {max} facts: every task reads all of them")]
     TooManyFacts {
         /// The limit.
         max: usize,
@@ -87,7 +87,7 @@ pub enum MemoryFailure {
     #[error("use memory: it panicked")]
     Panicked,
     /// Other processes kept writing to the journal's `system` stream.
-    #[error("write to the journal what memory decided: {tries} times another process was quicker")]
+    #[error("write a decision of memory to the journal: another process was faster {tries} times")]
     Crowded {
         /// Number of attempts.
         tries: u32,

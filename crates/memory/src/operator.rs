@@ -257,7 +257,8 @@ fn record_of(line: &str, now: Timestamp) -> Result<Megram, String> {
     if line.len() > RECORD_BYTES_MAX {
         return Err(format!("it has {} bytes, and at most {RECORD_BYTES_MAX} are allowed", line.len()));
     }
-    let megram: Megram = serde_json::from_str(line).map_err(|error| format!("it is no record: {error}"))?;
+    let megram: Megram =
+        serde_json::from_str(line).map_err(|error| format!("it is not a record: {error}"))?;
     if megram.created_at > now {
         return Err(format!("`created_at` is {}, which is in the future", megram.created_at));
     }

@@ -43,7 +43,7 @@ pub enum RuntimeError {
     },
     /// An older journal was restored: the task would repeat what it did after that.
     #[error(
-        "resume {task}: an older journal was put back, and what the task did since then would be done again: {why}"
+        "resume {task}: an older journal was put back, and the task would repeat what it did since then: {why}"
     )]
     PutBack {
         /// The task.
@@ -78,7 +78,7 @@ pub enum RuntimeError {
     #[error("start a task: the goal {0}")]
     Goal(String),
     /// The task cannot be driven any further; its journal is intact.
-    #[error("drive {task} on: {reason}")]
+    #[error("continue {task}: {reason}")]
     Broken {
         /// The task.
         task: TaskId,

@@ -46,9 +46,9 @@ pub struct Unlike {
 impl std::fmt::Display for Unlike {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Unlike { role, opened_with, now, is_for_money } = self;
-        write!(f, "{} was asked of {opened_with}, and now it would be asked of {now}", role.label())?;
+        write!(f, "{} was answered by {opened_with} and would now be answered by {now}", role.label())?;
         if *is_for_money {
-            f.write_str(", for which its budget of money would not hold")?;
+            f.write_str(", for which its budget of money cannot be enforced")?;
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, ConfigError> {
     let line_of = |offset: usize| bytes.iter().take(offset).filter(|byte| **byte == b'\n').count() + 1;
     let syntax = |line, reason| ConfigError::Syntax { path: path.to_owned(), line, reason };
     let text = str::from_utf8(bytes)
-        .map_err(|error| syntax(line_of(error.valid_up_to()), "a byte of it is no UTF-8".to_owned()))?;
+        .map_err(|error| syntax(line_of(error.valid_up_to()), "it is not UTF-8".to_owned()))?;
     let table = DeTable::parse(text).map_err(|error| {
         syntax(error.span().map_or(1, |span| line_of(span.start)), error.message().to_owned())
     })?;
@@ -49,7 +49,7 @@ pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<Option<String>, E
         return Err(Error::new(ErrorKind::InvalidData, format!("it has more than {bytes_max} bytes")));
     }
     let text = String::from_utf8(bytes);
-    text.map(Some).map_err(|_| Error::new(ErrorKind::InvalidData, "a byte of it is no UTF-8"))
+    text.map(Some).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
 /// Reads at most `bytes_max` + 1 bytes of a file; `None` if it does not exist.

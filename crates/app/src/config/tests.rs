@@ -95,7 +95,7 @@ fn foreign_files_do_not_decide_where_keys_go() {
     for line in ["base_url = \"http://elsewhere\"", "key_env = \"AWS_SECRET_ACCESS_KEY\"", "api = \"ollama\""]
     {
         let error = load(&format!("[providers.openai]\n{line}\n")).unwrap_err().to_string();
-        assert!(error.contains("foreign.toml:2") && error.contains("may not stand in a file"), "{error}");
+        assert!(error.contains("foreign.toml:2") && error.contains("is not allowed in a file"), "{error}");
     }
 }
 
@@ -166,21 +166,21 @@ fn foreign_files_do_not_raise_limits() {
     ]
     .join("\n");
     expect_test::expect![[r#"
-        use foreign.toml:2: `budgets.calls` is 6, and without that line 5 (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
+        use foreign.toml:2: `budgets.calls` is 6, and without that line 5 (own.toml:2): a file of the working directory, which may come from anyone, can only make it stricter
         4 by foreign.toml:2
         1000 by foreign.toml:2
-        use foreign.toml:2: `budgets.tokens` is 2, and without that line 1 (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
-        use foreign.toml:2: `budgets.money` is 0.51, and without that line 0.5 (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
+        use foreign.toml:2: `budgets.tokens` is 2, and without that line 1 (own.toml:2): a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `budgets.money` is 0.51, and without that line 0.5 (own.toml:2): a file of the working directory, which may come from anyone, can only make it stricter
         0.9 by foreign.toml:2
         120000 by foreign.toml:2
-        use foreign.toml:2: `controller.time_budget_ms` is 86400000, and without that line 300000 (built in): a file of the working directory, which anybody may have written, can only make it stricter
-        use foreign.toml:2: `controller.max_replans` is 100, and without that line 3 (built in): a file of the working directory, which anybody may have written, can only make it stricter
-        use foreign.toml:2: `controller.max_replans` is 3, and without that line 2 (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
-        use foreign.toml:2: `controller.law2_rounds` is 9, and without that line 2 (built in): a file of the working directory, which anybody may have written, can only make it stricter
-        use foreign.toml:2: `controller.theta` is 1.0, and without that line 0.8 (built in): a file of the working directory, which anybody may have written, can only make it stricter
-        use foreign.toml:2: `controller.delta` is 0.6, and without that line 0.3 (built in): a file of the working directory, which anybody may have written, can only make it stricter
-        use foreign.toml:2: `models.idle_ms` is 7200000, and without that line 60000 (built in): a file of the working directory, which anybody may have written, can only make it stricter
-        use foreign.toml:2: `run.preview_plan` is false, and without that line true (own.toml:2): a file of the working directory, which anybody may have written, can only make it stricter
+        use foreign.toml:2: `controller.time_budget_ms` is 86400000, and without that line 300000 (built in): a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `controller.max_replans` is 100, and without that line 3 (built in): a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `controller.max_replans` is 3, and without that line 2 (own.toml:2): a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `controller.law2_rounds` is 9, and without that line 2 (built in): a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `controller.theta` is 1.0, and without that line 0.8 (built in): a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `controller.delta` is 0.6, and without that line 0.3 (built in): a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `models.idle_ms` is 7200000, and without that line 60000 (built in): a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `run.preview_plan` is false, and without that line true (own.toml:2): a file of the working directory, which may come from anyone, can only make it stricter
         true by foreign.toml:2
         0.2 by foreign.toml:2"#]].assert_eq(&said);
 }

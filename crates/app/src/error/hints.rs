@@ -29,10 +29,10 @@ pub(crate) const PUT_BACK_HINT: &str = "put the newer journal back if there is a
 
 /// Hint for a file below the data directory that is not one of Setpoint's own.
 pub(crate) const NOT_OURS_HINT: &str =
-    "`setpoint doctor` looks at everything in the data directory; --data-dir names another one";
+    "`setpoint doctor` checks the whole data directory; --data-dir names another one";
 
 /// Hint for a failure that should not happen.
-const JOURNAL_HINT: &str = "the journal keeps what was done; `setpoint doctor` looks at it";
+const JOURNAL_HINT: &str = "the journal keeps the task's steps; `setpoint doctor` checks it";
 
 /// Returns kind and hint of an error.
 #[must_use]
@@ -52,15 +52,13 @@ pub fn of_runtime(error: &RuntimeError) -> (Kind, Option<&'static str>) {
         }
         RuntimeError::OtherModels { .. } => (
             Kind::Configuration,
-            Some(
-                "set the model and its key as they were, or name the one that is to go on with it: `--model NAME`",
-            ),
+            Some("restore the model and its key, or name the model to continue with: `--model NAME`"),
         ),
         RuntimeError::WasPlayed { .. } => {
-            (Kind::Usage, Some("`setpoint tasks resume --replay FILE TASK` goes on from the recording"))
+            (Kind::Usage, Some("`setpoint tasks resume --replay FILE TASK` continues from the recording"))
         }
         RuntimeError::WasNotPlayed { .. } => {
-            (Kind::Usage, Some("`setpoint tasks resume TASK`, without --replay, lets the models go on"))
+            (Kind::Usage, Some("`setpoint tasks resume TASK`, without --replay, continues with the models"))
         }
         RuntimeError::Refused { .. } => {
             (Kind::Usage, Some("`setpoint tasks show` shows what the task waits for"))
@@ -102,7 +100,7 @@ fn of_history(error: &HistoryError) -> (Kind, Option<&'static str>) {
         HistoryError::NoReplay { .. } => (
             Kind::Internal,
             Some(
-                "another program made its records, or its machines were changed without a new version of their logic",
+                "its records come from another program, or the machines changed without a new logic version",
             ),
         ),
         HistoryError::Unreadable { .. } | HistoryError::Export(_) => (Kind::Internal, Some(JOURNAL_HINT)),
@@ -114,7 +112,7 @@ fn of_history(error: &HistoryError) -> (Kind, Option<&'static str>) {
 pub fn of_program(error: &ProgramError) -> (Kind, Option<Cow<'static, str>>) {
     let (kind, hint) = match error {
         ProgramError::Cassette(TapeError::Exists { .. }) => {
-            (Kind::Configuration, Some("name a file that is not there yet, or move that one away"))
+            (Kind::Configuration, Some("name a file that does not exist yet, or move that one away"))
         }
         ProgramError::Cassette(_) => {
             (Kind::Configuration, Some("`setpoint run --record FILE` makes a recording"))
@@ -131,8 +129,8 @@ pub fn of_program(error: &ProgramError) -> (Kind, Option<Cow<'static, str>>) {
         ProgramError::Config(ConfigError::Foreign { .. } | ConfigError::Lifted { .. }) => (
             Kind::Configuration,
             Some(
-                "say it yourself if you mean it: in your own configuration file, which `setpoint config path` names first, or \
-                 with --set; else take the line out",
+                "if you want it, set it in your own configuration file, which `setpoint config path` names first, or \
+                 with --set; otherwise remove the line",
             ),
         ),
         ProgramError::Config(_) => {
@@ -147,10 +145,9 @@ pub fn of_program(error: &ProgramError) -> (Kind, Option<Cow<'static, str>>) {
                 "rename it, or choose another: --data-dir names the data directory, `cd` changes the working directory",
             ),
         ),
-        ProgramError::NoData { .. } => (
-            Kind::Usage,
-            Some("--data-dir names where the tasks are; `setpoint run` makes it where it is missing"),
-        ),
+        ProgramError::NoData { .. } => {
+            (Kind::Usage, Some("--data-dir names the directory of the tasks; `setpoint run` creates one"))
+        }
         ProgramError::Exported { source: TakeInError::File(ImportError::Newer { .. }), .. } => {
             (Kind::Usage, Some("it was written by a newer setpoint; use that one"))
         }
@@ -179,7 +176,7 @@ pub fn of_program(error: &ProgramError) -> (Kind, Option<Cow<'static, str>>) {
         ),
         ProgramError::Memory(error) => of_store(error),
         ProgramError::Thinking { .. } | ProgramError::ThinkingTooLong { .. } => {
-            (Kind::Configuration, Some("mend the file, or move it away"))
+            (Kind::Configuration, Some("correct the file, or move it away"))
         }
     };
     (kind, hint.map(Cow::Borrowed))
@@ -190,18 +187,18 @@ pub fn of_program(error: &ProgramError) -> (Kind, Option<Cow<'static, str>>) {
 pub fn audit_hint(failure: &AuditFailure) -> &'static str {
     match failure {
         failure if is_full(failure) => {
-            "make room on the disk; the Auditor goes on by itself, and misses nothing"
+            "make room on the disk; then the Auditor continues, and misses nothing"
         }
         AuditFailure::Log(error) if error.is_damage() => {
-            "`setpoint audit verify` says what is wrong; the next process that audits puts the log aside"
+            "`setpoint audit verify` shows what is wrong; the next process that audits sets the log aside"
         }
         failure if is_of_no_own_file(failure) => {
-            "the Auditor goes on where it stopped once the file is as it should be"
+            "the Auditor continues where it stopped once the file is corrected"
         }
         AuditFailure::Log(_) => {
             "see that the audit directory and its key can be read and written by you alone"
         }
-        AuditFailure::Journal(_) => "`setpoint doctor` looks at the journal",
+        AuditFailure::Journal(_) => "`setpoint doctor` checks the journal",
         AuditFailure::File { .. } => "see that the audit directory can be read and written",
     }
 }
@@ -251,11 +248,11 @@ pub fn of_memory(error: &MemoryFailure) -> (Kind, Option<&'static str>) {
             (Kind::Usage, Some("`setpoint memory approve` lists what waits for approval"))
         }
         MemoryFailure::TooManyLines { .. } => {
-            (Kind::Usage, Some("split the file; what is there already is not taken twice"))
+            (Kind::Usage, Some("split the file; existing records are not imported twice"))
         }
         MemoryFailure::Skill { .. } => (Kind::Usage, Some("name a folder that may be written and has room")),
         MemoryFailure::Lock { .. } | MemoryFailure::Panicked | MemoryFailure::Crowded { .. } => {
-            (Kind::Internal, Some("try again; `setpoint doctor` looks at the data directory"))
+            (Kind::Internal, Some("try again; `setpoint doctor` checks the data directory"))
         }
     }
 }
@@ -264,7 +261,9 @@ pub(crate) fn of_store(error: &MemoryError) -> (Kind, Option<&'static str>) {
     match error {
         MemoryError::NoSpace { .. } => (
             Kind::Internal,
-            Some("make room on the disk; nothing is lost: the journal holds what memory has not taken in"),
+            Some(
+                "make room on the disk; nothing is lost: memory reads the missing records from the journal later",
+            ),
         ),
         MemoryError::Locked { .. } => {
             (Kind::Internal, Some("wait for the other process, or end it, and try again"))
@@ -277,10 +276,12 @@ pub(crate) fn of_store(error: &MemoryError) -> (Kind, Option<&'static str>) {
         ),
         MemoryError::FormatTooNew { .. } => (
             Kind::Configuration,
-            Some("use that setpoint; or move the folder `memory` away, and it is made anew from the journal"),
+            Some(
+                "use the newer setpoint, or move the folder `memory` away: it is then rebuilt from the journal",
+            ),
         ),
         MemoryError::Damaged { .. } => {
-            (Kind::Internal, Some("move the folder `memory` away, and it is made anew from the journal"))
+            (Kind::Internal, Some("move the folder `memory` away: it is then rebuilt from the journal"))
         }
         MemoryError::Unknown { .. } | MemoryError::NoId { .. } | MemoryError::SeveralIds { .. } => {
             (Kind::Usage, Some("`setpoint memory list` shows the records with their ids"))
@@ -320,7 +321,7 @@ pub fn journal_hint(error: &JournalError) -> &'static str {
             "it was written by a newer setpoint; use that one, or another data directory (--data-dir)"
         }
         JournalError::LostTail { .. } => {
-            "records are missing at its end; keep a copy, then run `setpoint doctor` for the place"
+            "records are missing at its end; keep a copy, then run `setpoint doctor` to find the place"
         }
         JournalError::HeadMismatch { .. }
         | JournalError::Damaged { .. }

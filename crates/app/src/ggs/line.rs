@@ -47,7 +47,7 @@ pub(super) fn read(text: &[u8]) -> Result<Line, Refusal> {
         let text = error.to_string();
         let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
         refusal(
-            format!("it is no JSON object: {reason} (column {})", error.column()),
+            format!("it is not a JSON object: {reason} (column {})", error.column()),
             "write one JSON object a line",
         )
     })?;
@@ -101,7 +101,10 @@ fn message(
     payload: Value,
 ) -> Result<Line, Refusal> {
     let Some(fields) = payload.as_object() else {
-        return Err(refusal("the payload is no object".to_owned(), &format!("write a {kind} as an object")));
+        return Err(refusal(
+            "the payload is not an object".to_owned(),
+            &format!("write a {kind} as an object"),
+        ));
     };
     let task_id = match task_id {
         Some(task_id) => task_id,
@@ -120,7 +123,7 @@ fn text_field(fields: &Map<String, Value>, name: &str) -> Result<Option<String>,
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(_) => {
-            Err(refusal(format!("the field `{name}` is no text"), &format!("write `{name}` in quotes")))
+            Err(refusal(format!("the field `{name}` is not a text"), &format!("write `{name}` in quotes")))
         }
     }
 }
@@ -129,7 +132,7 @@ fn kind(name: &str) -> Result<Kind, Refusal> {
     name.parse().ok().filter(|kind| is_taken(*kind)).ok_or_else(|| {
         let name: String = name.chars().take(60).collect();
         refusal(
-            format!("{name:?} is no message for the controller"),
+            format!("{name:?} is not a message for the controller"),
             &format!("send one of {}", known_kinds()),
         )
     })

@@ -157,21 +157,21 @@ fn a_bad_line_is_answered_and_the_next_is_read() {
            {"specversion":"1.0","type":"setpoint.PlanDirective","data":{}}
            {"specversion":"1.0","type":"another.thing"}"#,
         &expect![[r#"
-            line 1 failed to use the line: it is no JSON object: expected ident (column 2) | write one JSON object a line
-            line 2 failed to use the line: it is no JSON object: invalid type: sequence, expected a map (column 0) | write one JSON object a line
+            line 1 failed to use the line: it is not a JSON object: expected ident (column 2) | write one JSON object a line
+            line 2 failed to use the line: it is not a JSON object: invalid type: sequence, expected a map (column 0) | write one JSON object a line
             line 4 failed to use the line: the field `kind` is missing | name the message: ReplanRequest, OutcomeSummary, TaskFault, CancelRequest
-            line 5 failed to use the line: the field `kind` is no text | write `kind` in quotes
-            line 6 failed to use the line: the field `task_id` is no text | write `task_id` in quotes
+            line 5 failed to use the line: the field `kind` is not a text | write `kind` in quotes
+            line 6 failed to use the line: the field `task_id` is not a text | write `task_id` in quotes
             line 7 failed to use the line: the field `task_id` is empty or too long | use 1 to 256 characters
-            line 8 failed to use the line: "SubTask" is no message for the controller | send one of ReplanRequest, OutcomeSummary, TaskFault, CancelRequest
-            line 9 failed to use the line: "Nonsense" is no message for the controller | send one of ReplanRequest, OutcomeSummary, TaskFault, CancelRequest
-            line 10 failed to use the line: the payload is no object | write a ReplanRequest as an object
+            line 8 failed to use the line: "SubTask" is not a message for the controller | send one of ReplanRequest, OutcomeSummary, TaskFault, CancelRequest
+            line 9 failed to use the line: "Nonsense" is not a message for the controller | send one of ReplanRequest, OutcomeSummary, TaskFault, CancelRequest
+            line 10 failed to use the line: the payload is not an object | write a ReplanRequest as an object
             line 11 failed to use the line: failed to read a ReplanRequest: missing field `elapsed_ms` | `setpoint schema` shows a ReplanRequest in full
             line 12 failed to use the line: failed to read a ReplanRequest: invalid value: integer `-1`, expected u64 | `setpoint schema` shows a ReplanRequest in full
-            line 13 failed to use the line: failed to read a ReplanRequest: an outcome is no object | `setpoint schema` shows a ReplanRequest in full
+            line 13 failed to use the line: failed to read a ReplanRequest: an outcome is not an object | `setpoint schema` shows a ReplanRequest in full
             line 14 failed to use the line: failed to read a ReplanRequest: unknown variant `fine`, expected `matched` or `failed` | `setpoint schema` shows a ReplanRequest in full
             line 15 failed to use the line: failed to read a ReplanRequest: missing field `tool` | `setpoint schema` shows a ReplanRequest in full
-            line 16 failed to use the line: it is no JSON object: number out of range (column 56) | write one JSON object a line
+            line 16 failed to use the line: it is not a JSON object: number out of range (column 56) | write one JSON object a line
             t PlanDirective change_path D 1.0 tools [] targets [] failed [] matched []
             line 18 failed to use the line: its round was decided on already | number rounds from 1; each directive opens the next
             lines 22 directives 1 results 0 skipped 4 errors 16 open 1
@@ -230,7 +230,7 @@ fn a_failing_input_or_output_stops_the_run() {
     let error = run(broken, Vec::new(), ControllerSettings::default()).unwrap_err();
     assert_eq!(error.to_string(), "read line 2");
     let error = run(line.as_bytes(), Broken, ControllerSettings::default()).unwrap_err();
-    assert_eq!(error.to_string(), "write what follows from line 1");
+    assert_eq!(error.to_string(), "write the answer to line 1");
 }
 
 #[test]

@@ -125,7 +125,7 @@ pub enum InitError {
         path: PathBuf,
     },
     /// The file exists already.
-    #[error("write {path}: it is there already")]
+    #[error("write {path}: it already exists")]
     Exists {
         /// The file.
         path: PathBuf,
@@ -163,19 +163,19 @@ impl InitError {
             InitError::Address(_) => {
                 "an address looks like http://127.0.0.1:8000 or http://127.0.0.1:8000/v1".to_owned()
             }
-            InitError::Config(_) => "take the variable that is named out of the environment".to_owned(),
+            InitError::Config(_) => "unset the named variable".to_owned(),
             InitError::Foreign { .. } => {
                 "set HOME or XDG_CONFIG_HOME, which say where your own configuration is; `--print` only shows what would be \
                  written"
                     .to_owned()
             }
             InitError::Exists { .. } => {
-                "`--force` writes it anew and keeps the old one as a `.bak`; `--print` only shows what would be written".to_owned()
+                "`--force` rewrites it and keeps the old one as a `.bak`; `--print` only shows what would be written".to_owned()
             }
             InitError::Write { .. } => {
                 "see that its folder may be written and has room; `--print` only shows what would be written".to_owned()
             }
-            InitError::Table { .. } => "mend the file, or move it away".to_owned(),
+            InitError::Table { .. } => "correct the file, or move it away".to_owned(),
             InitError::Check { .. } => {
                 "write the file yourself: `--print` shows what was found, docs/models.md what can be written".to_owned()
             }

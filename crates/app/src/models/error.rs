@@ -11,7 +11,7 @@ use crate::config::Origin;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ChoiceError {
     /// The name does not identify a provider.
-    #[error("find out whose model {model:?} is, which {origin} names")]
+    #[error("find the provider of model {model:?} ({origin})")]
     WhoseModel {
         /// The name.
         model: String,
@@ -19,7 +19,7 @@ pub enum ChoiceError {
         origin: String,
     },
     /// The name lacks the part of the model.
-    #[error("use {name:?} as a model, which {origin} names: it names no model")]
+    #[error("use {name:?} as a model, which {origin} names: the part after the slash is missing")]
     NoModel {
         /// The name.
         name: String,
@@ -27,7 +27,7 @@ pub enum ChoiceError {
         origin: String,
     },
     /// A provider is configured without a model.
-    #[error("choose a model of {provider}: {origin} says where it is, and no model is named")]
+    #[error("choose a model of {provider}: its address is set by {origin}, but no model is named")]
     WhichModel {
         /// The provider.
         provider: String,
@@ -60,7 +60,7 @@ pub enum ChoiceError {
         variable: String,
     },
     /// The key contains characters that a request cannot carry.
-    #[error("ask {provider}: the key in {variable} holds what no request can carry")]
+    #[error("ask {provider}: the key in {variable} contains characters that a request cannot carry")]
     BadKey {
         /// The provider.
         provider: String,
@@ -68,7 +68,7 @@ pub enum ChoiceError {
         variable: String,
     },
     /// Extra fields are not a JSON object.
-    #[error("use {origin}: `{key}` is no JSON object: {reason}")]
+    #[error("use {origin}: `{key}` is not a JSON object: {reason}")]
     Extra {
         /// Where it was set.
         origin: String,
@@ -88,7 +88,7 @@ pub enum ChoiceError {
         least: u32,
     },
     /// R4b's model ranks below R2's.
-    #[error("let {judge} verify what {planner} plans: it ranks {judge_rank} and the other {planner_rank}")]
+    #[error("let {judge} verify plans of {planner}: its rank {judge_rank} is below {planner_rank}")]
     Rank {
         /// R4b's model.
         judge: String,
@@ -100,7 +100,7 @@ pub enum ChoiceError {
         planner_rank: u8,
     },
     /// The ranks of two different models cannot be compared.
-    #[error("let {judge} verify what {planner} plans: the rank of {model} is not known")]
+    #[error("let {judge} verify plans of {planner}: the rank of {model} is not known")]
     NoRank {
         /// R4b's model.
         judge: String,
@@ -110,7 +110,7 @@ pub enum ChoiceError {
         model: String,
     },
     /// There is a budget of money, and a model has no price.
-    #[error("keep to the budget of money: the price of {model} is not known")]
+    #[error("enforce the budget of money: the price of {model} is not known")]
     NoPrice {
         /// The model.
         model: String,
@@ -214,7 +214,7 @@ impl ChoiceError {
                 "set HOME or XDG_CONFIG_HOME, which say where your own configuration is, or move the file away".to_owned()
             }
             ChoiceError::Table { .. } | ChoiceError::Catalogue { .. } => {
-                "mend the file, or move it away: the built-in table is used then".to_owned()
+                "correct the file, or move it away: then the built-in table is used".to_owned()
             }
             ChoiceError::Client { source, .. } => source.hint(),
         }

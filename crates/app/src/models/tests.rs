@@ -125,22 +125,22 @@ fn unusable_settings_are_named_with_a_hint() {
     ]
     .join("\n");
     expect_test::expect![[r#"
-        failed to find out whose model "qwen" is, which --set models.brain names. hint: write PROVIDER/MODEL, such as `openai/qwen` or `ollama/qwen`, or `playbook` for the embedded brain; `setpoint models` lists the providers
-        failed to use "local/" as a model, which --set models.brain names: it names no model. hint: write PROVIDER/MODEL, or `playbook` for the embedded brain
+        failed to find the provider of model "qwen" (--set models.brain). hint: write PROVIDER/MODEL, such as `openai/qwen` or `ollama/qwen`, or `playbook` for the embedded brain; `setpoint models` lists the providers
+        failed to use "local/" as a model, which --set models.brain names: the part after the slash is missing. hint: write PROVIDER/MODEL, or `playbook` for the embedded brain
         failed to ask openai: its key is missing, OPENAI_API_KEY is not set. hint: set OPENAI_API_KEY, choose another model with --model, or use `--model playbook`, which needs none
         failed to ask anthropic: its key is missing, ANTHROPIC_API_KEY is not set. hint: set ANTHROPIC_API_KEY, choose another model with --model, or use `--model playbook`, which needs none
         failed to use local/tiny: its window of 2048 tokens is too small, a task needs 8192. hint: choose a model with a larger window, or state local/tiny's window in `models.toml` if it is larger
-        failed to choose a model of ollama: $OLLAMA_HOST says where it is, and no model is named. hint: name one with --model ollama/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
-        failed to choose a model of openai: $OPENAI_BASE_URL says where it is, and no model is named. hint: name one with --model openai/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
-        failed to choose a model of anthropic: $ANTHROPIC_BASE_URL says where it is, and no model is named. hint: name one with --model anthropic/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
-        failed to choose a model of gemini: --set providers.gemini.base_url says where it is, and no model is named. hint: name one with --model gemini/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
-        failed to ask openai: the key in OPENAI_API_KEY holds what no request can carry. hint: set OPENAI_API_KEY to the key alone: letters, digits and signs in one line
-        failed to ask openai: the key in OPENAI_API_KEY holds what no request can carry. hint: set OPENAI_API_KEY to the key alone: letters, digits and signs in one line
+        failed to choose a model of ollama: its address is set by $OLLAMA_HOST, but no model is named. hint: name one with --model ollama/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
+        failed to choose a model of openai: its address is set by $OPENAI_BASE_URL, but no model is named. hint: name one with --model openai/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
+        failed to choose a model of anthropic: its address is set by $ANTHROPIC_BASE_URL, but no model is named. hint: name one with --model anthropic/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
+        failed to choose a model of gemini: its address is set by --set providers.gemini.base_url, but no model is named. hint: name one with --model gemini/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
+        failed to ask openai: the key in OPENAI_API_KEY contains characters that a request cannot carry. hint: set OPENAI_API_KEY to the key alone: letters, digits and signs in one line
+        failed to ask openai: the key in OPENAI_API_KEY contains characters that a request cannot carry. hint: set OPENAI_API_KEY to the key alone: letters, digits and signs in one line
         failed to ask new: it has no address (`providers.new.base_url`). hint: set `providers.new.base_url` in your configuration file; `setpoint config path` shows where that is
         failed to use the address that --set providers.local.base_url names: use "localhost" as a model's address: it does not begin with http:// or https://. hint: an address looks like https://host/v1 or http://localhost:8000
-        failed to use --set providers.local.extra: `providers.local.extra` is no JSON object: invalid type: sequence, expected a map at line 1 column 0. hint: write it as text that holds JSON, such as '{"top_k": 20}'
+        failed to use --set providers.local.extra: `providers.local.extra` is not a JSON object: invalid type: sequence, expected a map at line 1 column 0. hint: write it as text that holds JSON, such as '{"top_k": 20}'
         failed to ask local: its key is missing, MY_KEY is not set. hint: set MY_KEY, choose another model with --model, or use `--model playbook`, which needs none
-        failed to keep to the budget of money: the price of local/x is not known. hint: state price_in and price_out of local/x in `models.toml`, or leave --set budgets.money out"#]].assert_eq(&told);
+        failed to enforce the budget of money: the price of local/x is not known. hint: state price_in and price_out of local/x in `models.toml`, or leave --set budgets.money out"#]].assert_eq(&told);
 }
 
 #[test]
@@ -157,9 +157,9 @@ fn the_judge_must_not_rank_below_the_planner() {
     let told =
         [with("local/big", "local/a"), with("local/a", "other/x"), with("other/x", "local/big")].join("\n");
     expect_test::expect![[r#"
-        failed to let local/a verify what local/big plans: it ranks 2 and the other 4. hint: choose for `models.meta_validator` a model that ranks at least as high, or leave it to `models.brain`; ranks can be stated in `models.toml`
-        failed to let other/x verify what local/a plans: the rank of other/x is not known. hint: state the `rank` of other/x in `models.toml`, or use the same model for both
-        failed to let local/big verify what other/x plans: the rank of other/x is not known. hint: state the `rank` of other/x in `models.toml`, or use the same model for both"#]].assert_eq(&told);
+        failed to let local/a verify plans of local/big: its rank 2 is below 4. hint: choose for `models.meta_validator` a model that ranks at least as high, or leave it to `models.brain`; ranks can be stated in `models.toml`
+        failed to let other/x verify plans of local/a: the rank of other/x is not known. hint: state the `rank` of other/x in `models.toml`, or use the same model for both
+        failed to let local/big verify plans of other/x: the rank of other/x is not known. hint: state the `rank` of other/x in `models.toml`, or use the same model for both"#]].assert_eq(&told);
 }
 
 #[test]

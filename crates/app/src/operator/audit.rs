@@ -176,7 +176,7 @@ impl Audit for OperatorAudit {
         let key = match &against.key {
             None => None,
             Some(text) => Some(log::PublicKey::parse(text).ok_or_else(|| {
-                Error::new(ErrorKind::Usage, format!("{text:?} is no public key"))
+                Error::new(ErrorKind::Usage, format!("{text:?} is not a public key"))
                     .hint("a key has 64 hexadecimal digits; `setpoint audit verify` shows the log's own")
             })?),
         };
@@ -195,7 +195,7 @@ impl Audit for OperatorAudit {
             .await?;
         verdict.ok_or_else(|| {
             Error::new(ErrorKind::Usage, "there is no audit log here")
-                .hint("it is made when the first task is audited; `--data-dir` names another place")
+                .hint("it is created when the first task is audited; `--data-dir` names another place")
         })
     }
 
@@ -275,7 +275,7 @@ async fn follow(
 
 fn panicked(error: &JoinError) -> Error {
     Error::new(ErrorKind::Internal, format!("the Auditor failed: {error}"))
-        .hint("`setpoint doctor` looks at the journal")
+        .hint("`setpoint doctor` checks the journal")
 }
 
 /// Serves the page with its current content.
@@ -293,7 +293,7 @@ async fn serve(
             ServeError::NotLoopback { .. } => {
                 "serve them on 127.0.0.1, or let others read them with --metrics-public"
             }
-            ServeError::Bind { .. } => "name an address of this machine and a port that nobody uses",
+            ServeError::Bind { .. } => "name an address of this machine and an unused port",
         };
         failed(&error, hint)
     })?;
@@ -340,9 +340,7 @@ fn verdict(
     let claims = seen.claims();
     let told = |path: &PathBuf| {
         let path = path.display();
-        format!(
-            "{path} is a log that did not hold what it should, and was put aside; move it away once you have looked at it"
-        )
+        format!("{path} is a damaged log that was set aside; move it away after checking it")
     };
     let fits = fit.is_none_or(|fit| fit.misfits.is_empty());
     let misfit = |one: &setpoint_audit::JournalMisfit| {

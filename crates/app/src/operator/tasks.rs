@@ -286,6 +286,6 @@ async fn blocking<T: Send + 'static, E: Into<ProgramError> + Send + 'static>(
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result.map_err(|error| error.into().into()),
         Err(error) => Err(Error::new(ErrorKind::Internal, error.to_string())
-            .hint("the journal keeps what was done; `setpoint doctor` looks at it")),
+            .hint("the journal keeps the task's steps; `setpoint doctor` checks it")),
     }
 }

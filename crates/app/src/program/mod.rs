@@ -91,7 +91,7 @@ pub enum ProgramError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The controller rejects the settings.
-    #[error("try other settings")]
+    #[error("use the controller's settings")]
     Settings(#[source] ConfigError),
     /// A task failed.
     #[error(transparent)]
@@ -126,7 +126,7 @@ pub enum ProgramError {
     #[error(transparent)]
     Audit(#[from] AuditFailure),
     /// Another process holds the audit log.
-    #[error("note in the audit log that a task goes on by force: another process audits")]
+    #[error("note a forced resume in the audit log: another process is auditing")]
     AuditedElsewhere,
     /// Memory failed.
     #[error("open the memory")]

@@ -158,7 +158,7 @@ fn what_was_changed_is_told_with_its_place() {
     report(&home);
     let came = verify(&home);
     assert_eq!(came.code, 1, "{came:#?}");
-    assert!(came.out.contains("log.aside-1 is a log that did not hold what it should"), "{came:#?}");
+    assert!(came.out.contains("log.aside-1 is a damaged log that was set aside"), "{came:#?}");
     let found = home.run(&["audit", "query", "--json", "--kind=audit_log_damaged"]).json();
     assert_eq!(found.as_array().unwrap().len(), 1, "{found:#}");
     let looked_at = home.work().join("log.aside-1");

@@ -46,9 +46,9 @@ fn what_cannot_be_used_is_told_before_any_journal_is_made() {
     let mine = "[providers.mine]\nbase_url = \"http://127.0.0.1:9\"\n";
     let with = |more: &str| format!("{more}\n{mine}");
     for (file, table, said, hint) in [
-        ("[models]\nbrain = \"gpt\"\n".to_owned(), "", "whose model", "PROVIDER/MODEL"),
-        ("[models]\nbrain = \"nobody/m\"\n".to_owned(), "", "whose model", "PROVIDER/MODEL"),
-        (with("[models]\nbrain = \"mine/\""), "", "names no model", "PROVIDER/MODEL"),
+        ("[models]\nbrain = \"gpt\"\n".to_owned(), "", "the provider of model", "PROVIDER/MODEL"),
+        ("[models]\nbrain = \"nobody/m\"\n".to_owned(), "", "the provider of model", "PROVIDER/MODEL"),
+        (with("[models]\nbrain = \"mine/\""), "", "the part after the slash is missing", "PROVIDER/MODEL"),
         ("[models]\nbrain = \"new/m\"\n[providers.new]\ntools = false\n".to_owned(), "", "no address", "providers.new.base_url"),
         (
             "[models]\nbrain = \"new/m\"\n[providers.new]\nbase_url = \"localhost:1\"\n".to_owned(),
@@ -65,19 +65,19 @@ fn what_cannot_be_used_is_told_before_any_journal_is_made() {
         (
             "[models]\nbrain = \"mine/m\"\n[providers.mine]\nbase_url = \"http://127.0.0.1:9\"\nextra = \"{\"\n".to_owned(),
             "",
-            "is no JSON object",
+            "is not a JSON object",
             "text that holds JSON",
         ),
         (with("[models]\nbrain = \"mine/m\""), small, "window of 4096 tokens is too small", "larger window"),
         (
             with("[models]\nbrain = \"mine/m\"\nmeta_validator = \"mine/n\""),
             ranks,
-            "it ranks 2 and the other 4",
+            "its rank 2 is below 4",
             "models.meta_validator",
         ),
         (with("[models]\nbrain = \"mine/m\"\nmeta_validator = \"mine/x\""), ranks, "the rank of mine/x", "`rank`"),
         (with("[models]\nbrain = \"mine/m\"\n[budgets]\nmoney = 1.0"), "", "the price of mine/m", "price_in"),
-        (with("[models]\nbrain = \"mine/m\""), "[[model]]\nname = 7\n", "models.toml", "mend the file"),
+        (with("[models]\nbrain = \"mine/m\""), "[[model]]\nname = 7\n", "models.toml", "correct the file"),
     ] {
         let home = Home::new();
         fs::write(home.config().join("setpoint.toml"), &file).unwrap();

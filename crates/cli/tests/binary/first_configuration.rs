@@ -167,7 +167,7 @@ fn a_file_that_is_there_is_left_alone_unless_it_is_to_be_replaced() {
     fs::write(file(&home), own).unwrap();
     let came = init(&home, &["--look-at", &address], &[]);
     assert_eq!((came.code, came.out.as_str()), (2, ""), "{came:#?}");
-    assert!(came.err.contains("it is there already") && came.err.contains("hint: `--force`"), "{came:#?}");
+    assert!(came.err.contains("it already exists") && came.err.contains("hint: `--force`"), "{came:#?}");
     assert_eq!(fs::read_to_string(file(&home)).unwrap(), own);
     // A table of models alone is left alone as well, and so is a link that leads nowhere.
     let entry = "[[model]]\nname = \"mine/*\"\nrank = 2\n";

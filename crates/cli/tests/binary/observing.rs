@@ -122,7 +122,7 @@ fn doctor_says_where_telemetry_goes() {
     let (state, finding) = said(&base);
     assert_eq!(state, "good");
     let ways = format!("spans go to {base}/…, metrics go to {base}/…");
-    assert_eq!(finding, format!("{ways}; it is taken there"));
+    assert_eq!(finding, format!("{ways}; the collector accepts it"));
     let (state, finding) = said("http://ada:pass@127.0.0.1:1");
     assert_eq!(state, "note");
     assert!(finding.contains("…@127.0.0.1:1") && finding.contains("refused"), "{finding}");

@@ -69,7 +69,7 @@ fn process_an_older_journal_is_not_resumed_without_force() {
         let refused = world.resume(&[]);
         assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{refused:#?}");
         assert!(
-            refused.err.contains("would be done again") && refused.err.contains("--force"),
+            refused.err.contains("would repeat what it did") && refused.err.contains("--force"),
             "{refused:#?}"
         );
         let all = world.held.home.run(&["tasks", "resume", "--approve", "approve"]);

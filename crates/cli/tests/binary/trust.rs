@@ -41,7 +41,7 @@ fn a_file_of_the_working_directory_lifts_no_budget_and_may_lower_one() {
     ] {
         home.file("setpoint.toml", line);
         let came = home.run(&["run", GOAL]);
-        assert_refused(&home, &came, &[&format!("work/setpoint.toml:2: `{key}`"), "say it yourself"]);
+        assert_refused(&home, &came, &[&format!("work/setpoint.toml:2: `{key}`"), "set it in your own"]);
     }
     home.file("setpoint.toml", "[budgets]\nmoney = 1.0\n");
     let shown = home.run(&["config", "--json"]).json();
@@ -156,7 +156,7 @@ fn a_configuration_in_a_data_directory_of_the_working_directory_gets_no_key() {
     let whole = home.work().join(".data");
     for data in [".data", whole.to_str().unwrap()] {
         let came = within(&["run", "--model", "openai/gpt-5", GOAL], data);
-        assert_refused(&home, &came, &["providers.openai.base_url", "may not stand in a file"]);
+        assert_refused(&home, &came, &["providers.openai.base_url", "is not allowed in a file"]);
     }
     // Nor does it say what models cost, and nothing is written where it would not be trusted.
     fs::remove_file(home.work().join(".data/config/setpoint.toml")).unwrap();
@@ -321,7 +321,11 @@ fn a_key_that_is_no_text_is_not_taken_for_a_missing_one() {
     let key = OsStr::from_bytes(b"sk-\xff\xfe-0123456789");
     for line in [&["run", "--model", "openai/gpt-5", GOAL][..], &["run", GOAL]] {
         let came = Came::of(home.command(line).env("OPENAI_API_KEY", key));
-        assert_refused(&home, &came, &["the key in OPENAI_API_KEY holds what no request can carry"]);
+        assert_refused(
+            &home,
+            &came,
+            &["the key in OPENAI_API_KEY contains characters that a request cannot carry"],
+        );
     }
     own(
         &home,
@@ -336,7 +340,7 @@ fn a_home_that_is_no_absolute_path_is_named() {
     let home = Home::new();
     let mut command = home.command(&["config"]);
     let came = Came::of(command.env("HOME", "home").env_remove("SETPOINT_DATA_DIR"));
-    assert_refused(&home, &came, &["HOME is no absolute path", "set HOME"]);
+    assert_refused(&home, &came, &["HOME is not an absolute path", "set HOME"]);
 }
 
 #[test]

@@ -213,7 +213,7 @@ fn connect_or_replace(path: &Path, options: &Options, report: &mut OpenReport) -
         let file = FileId::of(path);
         match connect(path, options) {
             Err(MemoryError::Damaged { what, .. }) => {
-                tracing::warn!(path = %path.display(), %what, "the memory is damaged, and is made anew from the journal");
+                tracing::warn!(path = %path.display(), %what, "the memory is damaged and is rebuilt from the journal");
                 if let Some(aside) = set_aside(path, file)? {
                     report.aside = Some((aside, what));
                 }

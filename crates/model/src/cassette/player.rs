@@ -76,6 +76,6 @@ impl Model for Player {
 
 /// Creates a failure that a retry would not help.
 fn unable(reason: String) -> ModelFailure {
-    let hint = "record the run anew, with the same goal, configuration and program".to_owned();
+    let hint = "record the run again, with the same goal, configuration and program".to_owned();
     ModelFailure { kind: ModelFailureKind::Unable, reason, hints: vec![hint] }
 }

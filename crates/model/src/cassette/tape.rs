@@ -32,7 +32,7 @@ const FORMAT: &str = "setpoint cassette";
 pub enum TapeError {
     /// The file exists already.
     #[error(
-        "record to {path}: it exists, and what was recorded is never overwritten; name another file, or remove it"
+        "record to {path}: it exists, and a recording is never overwritten; name another file, or remove it"
     )]
     Exists {
         /// The file.
@@ -57,14 +57,14 @@ pub enum TapeError {
         source: std::io::Error,
     },
     /// The file is not a tape.
-    #[error("play {path}: it is no recording of models")]
+    #[error("play {path}: it is not a recording of models")]
     NoTape {
         /// The file.
         path: PathBuf,
     },
     /// A newer program wrote the tape.
     #[error(
-        "play {path}: it is of version {found}, and this program reads up to {VERSION}; record it anew, or use the newer program"
+        "play {path}: it is of version {found}, and this program reads up to {VERSION}; record it again, or use the newer program"
     )]
     TooNew {
         /// The file.
@@ -73,7 +73,7 @@ pub enum TapeError {
         found: u32,
     },
     /// A line is not an exchange.
-    #[error("play {path}: line {line} is no recorded exchange (column {column})")]
+    #[error("play {path}: line {line} is not a recorded exchange (column {column})")]
     Line {
         /// The file.
         path: PathBuf,
@@ -99,7 +99,7 @@ pub enum TapeError {
         path: PathBuf,
     },
     /// The prompt cannot be canonicalised, or redaction leaves no valid exchange to record.
-    #[error("record an exchange to {path} as it was")]
+    #[error("record an exchange to {path}: it could not be played back without its secrets")]
     Unwritable {
         /// The file.
         path: PathBuf,
@@ -217,7 +217,7 @@ impl Tape {
     /// Reads a tape.
     ///
     /// # Errors
-    /// When it cannot be played; the error names file and line. A truncated last line is no error.
+    /// When it cannot be played; the error names file and line. A truncated last line is accepted.
     pub fn read(path: &Path) -> Result<Self, TapeError> {
         let failed = |source| TapeError::Read { path: path.to_owned(), source };
         let bytes = named::read(path, TAPE_BYTES_MAX).map_err(failed)?;

@@ -418,17 +418,17 @@ async fn hostile_tapes_are_refused_by_line_and_not_quoted() {
     ]
     .join("\n");
     expect![[r#"
-        play t: it is no recording of models
-        play t: it is no recording of models
-        play t: it is no recording of models
-        play t: it is no recording of models
-        play t: it is of version 2, and this program reads up to 1; record it anew, or use the newer program
-        play t: line 2 is no recorded exchange (column 1)
-        play t: line 2 is no recorded exchange (column 0)
-        play t: line 2 is no recorded exchange (column 94)
-        play t: line 2 is no recorded exchange (column 200)
-        play t: line 2 is no recorded exchange (column 219)
-        play t: line 2 is no recorded exchange (column 1)
+        play t: it is not a recording of models
+        play t: it is not a recording of models
+        play t: it is not a recording of models
+        play t: it is not a recording of models
+        play t: it is of version 2, and this program reads up to 1; record it again, or use the newer program
+        play t: line 2 is not a recorded exchange (column 1)
+        play t: line 2 is not a recorded exchange (column 0)
+        play t: line 2 is not a recorded exchange (column 94)
+        play t: line 2 is not a recorded exchange (column 200)
+        play t: line 2 is not a recorded exchange (column 219)
+        play t: line 2 is not a recorded exchange (column 1)
         hold one exchange of t: line 2 has more than 16777216 bytes"#]]
     .assert_eq(&refusals);
     let bytes = [first.as_bytes(), b"\n\xff\xfe\n"].concat();
@@ -485,7 +485,7 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     /// Showing a hidden answer restores it, whatever the question contained.
     #[test]
-    fn what_is_hidden_is_shown_again(question in text(), answer in text()) {
+    fn hidden_text_is_shown_again(question in text(), answer in text()) {
         let here = place("/srv/ada", 5);
         let mut places = Places::of(Some(&here)).unwrap();
         let _hidden = places.hide(&question);

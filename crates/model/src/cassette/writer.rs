@@ -155,6 +155,9 @@ mod tests {
         assert_eq!(trouble(0, 0, Some(&exchange)), None);
         assert_eq!(trouble(TAPE_BYTES_MAX - 20, 0, Some(&exchange)).as_deref(), Some(full));
         assert_eq!(trouble(0, EXCHANGES_MAX, Some(&exchange)).as_deref(), Some(full));
-        assert_eq!(trouble(0, 0, None).as_deref(), Some("record an exchange to PATH as it was"));
+        assert_eq!(
+            trouble(0, 0, None).as_deref(),
+            Some("record an exchange to PATH: it could not be played back without its secrets")
+        );
     }
 }

@@ -95,7 +95,7 @@ pub enum PlaybookError {
         source: PredicateError,
     },
     /// A check passes for any run.
-    #[error("find anything in the check of `{0}` that a bad result would not pass")]
+    #[error("accept the check of `{0}`: a bad result passes it too")]
     SaysNothing(String),
     /// A word of the goal would be inserted unquoted into a shell command.
     #[error("accept a shell command: {0}")]

@@ -66,8 +66,10 @@ pub(crate) fn no_step(brief: &ExecuteBrief) -> ModelFailure {
             setpoint_protocol::text::clip(&approach.playbook, 64),
             setpoint_protocol::text::clip(&approach.approach, 64)
         ),
-        None => "the sub-task was not planned from a playbook, and the embedded brain is no language model"
-            .to_owned(),
+        None => {
+            "the sub-task was not planned from a playbook, and the embedded brain is not a language model"
+                .to_owned()
+        }
     };
     failure(reason, vec![LANGUAGE_MODEL_HINT.to_owned()])
 }

@@ -19,8 +19,7 @@ const WAIT_SAID_MAX: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 pub const BUSY_WAIT: Duration = Duration::from_secs(8);
 
 /// Hint if the server does not seem to be a model server.
-pub(crate) const ANOTHER_PROGRAM: &str =
-    "check the address: another program may answer there, or a proxy in its place";
+pub(crate) const ANOTHER_PROGRAM: &str = "check the address: another program or a proxy may answer there";
 
 /// The wait that a server's answer asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +38,15 @@ pub(crate) fn of_wire(error: WireError, retry_after: RetryAfter) -> ModelError {
         WireError::Page => never(ModelFailureKind::Unable, error.to_string(), vec![ANOTHER_PROGRAM]),
         // A retry may avoid the accident, and costs no more than the first attempt.
         WireError::Cut => {
-            let hint = "if it stays so, try `models.stream = false`: a proxy may cut what is streamed";
+            let hint = "if this persists, try `models.stream = false`: a proxy may cut streamed answers";
             again(ModelFailureKind::Unavailable, error.to_string(), vec![hint], Duration::ZERO)
         }
         WireError::NotText(_) | WireError::NotJson(_) => {
             again(ModelFailureKind::Unavailable, error.to_string(), vec![ANOTHER_PROGRAM], Duration::ZERO)
         }
         WireError::TooLarge { .. } | WireError::TooManyCalls | WireError::TooManyValues => {
-            let hint = "no answer is that large: try another model, or look at what answers at its address";
+            let hint =
+                "no answer is that large: try another model, or check which program answers at its address";
             never(ModelFailureKind::Unavailable, error.to_string(), vec![hint])
         }
     }
@@ -96,7 +96,7 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
         Some(500) if !says(refusal, &["tool call"]) => match waiting(reason, retry_after, Duration::ZERO) {
             refused @ ModelError { again_after: None, .. } => refused,
             ModelError { failure, again_after } => {
-                let hint = "the server breaks over this: look at its log, try again later, or choose another model with `--model`";
+                let hint = "the server fails on this question: check its log, try again later, or choose another model with `--model`";
                 let failure =
                     ModelFailure { kind: ModelFailureKind::Unable, hints: vec![hint.to_owned()], ..failure };
                 ModelError { failure, again_after }

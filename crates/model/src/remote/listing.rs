@@ -125,7 +125,7 @@ impl Lister {
         }
         let offer = serde_json::from_slice(&body).ok().and_then(|value| offer(endpoint.dialect, &value));
         let offer = offer.ok_or_else(|| {
-            let reason = "what the server sent is no list of models".to_owned();
+            let reason = "the server's answer is not a list of models".to_owned();
             failure::never(Unable, reason, vec![failure::ANOTHER_PROGRAM])
         });
         offer.map(Listed::Offer)

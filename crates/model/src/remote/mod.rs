@@ -84,7 +84,7 @@ impl Remote {
             return Ok(());
         }
         let reason = format!(
-            "the server read {tokens_in} tokens of a question of at least {least}: it dropped the rest without a word"
+            "the server read {tokens_in} tokens of a question of at least {least}: it silently dropped the rest"
         );
         let hint = "state the window that the server really gives the model (`window_tokens`), or give it a larger one";
         Err(failure::never(ModelFailureKind::TooLong, reason, vec![hint]))

@@ -60,8 +60,8 @@ pub(super) async fn once(
     }
     progress.begun();
     if response.headers().get_all(CONTENT_ENCODING).iter().any(is_packed) {
-        let reason = "the server packed its answer, though it was asked not to".to_owned();
-        let hint = "look at what stands between here and the model: a proxy may pack what it passes on";
+        let reason = "the server compressed its answer, which was not allowed".to_owned();
+        let hint = "check for a proxy between here and the model that compresses answers";
         return Err(failure::never(Unable, reason, vec![hint]));
     }
     let mut decoder = Decoder::new(endpoint.dialect, request, progress);
@@ -181,7 +181,7 @@ pub(super) fn of_transport(error: &reqwest::Error) -> ModelError {
         return failure::never(Refused, reason, vec![hint]);
     }
     if says("invalid HTTP version") {
-        let hint = "what answers there is no web server, or wants https://: check the address and its port";
+        let hint = "the program there is not a web server, or needs https://: check the address and its port";
         return failure::never(Unable, reason, vec![hint]);
     }
     if error.is_builder() {

@@ -93,7 +93,7 @@ pub enum WireError {
     #[error("read {0}: it is not the JSON that this provider sends")]
     NotJson(&'static str),
     /// The answer is a web page, which no model server sends.
-    #[error("read the answer: a web page came in its place")]
+    #[error("read the answer: it is a web page")]
     Page,
     /// The answer stopped before its end.
     #[error("read the answer to its end: the connection ended before it")]

@@ -1,4 +1,4 @@
-//! R3's steps: the calls in order, then the answer made of their results.
+//! R3's steps: the calls in order, then the answer from their results.
 
 use std::sync::Arc;
 
@@ -179,6 +179,6 @@ fn a_sub_task_of_somebody_elses_is_not_done() {
     }
     Arc::make_mut(&mut brief.subtask).approach = None;
     let failure = brain.reply(&Brief::Execute(Box::new(brief))).unwrap_err();
-    expect!["the sub-task was not planned from a playbook, and the embedded brain is no language model"]
+    expect!["the sub-task was not planned from a playbook, and the embedded brain is not a language model"]
         .assert_eq(&failure.reason);
 }

@@ -95,7 +95,7 @@ async fn a_question_that_was_cut_without_a_word_is_no_question_that_was_answered
     }
     expect![[r#"
         it fits: ok: text "Blue."
-        it is cut: TooLong: the server read 1500 tokens of a question of at least 2249: it dropped the rest without a word
+        it is cut: TooLong: the server read 1500 tokens of a question of at least 2249: it silently dropped the rest
         runs of one character are few tokens: ok: text "Blue."
         a short one: ok: text "Blue."
     "#]].assert_eq(&found);

@@ -74,7 +74,7 @@ async fn every_fault_of_a_list_is_a_typed_end() {
         refuse_connect: Unavailable: the request failed: client error (SendRequest): connection error: Connection reset by peer (os error 104)
         hang: Timeout: the server did not answer within 20000 ms; see that the server is not stuck, and check the address and the proxy variables
         dns_failure: m
-        tls_garbage: Unable: the request failed: client error (SendRequest): invalid HTTP version parsed; what answers there is no web server, or wants https://: check the address and its port
+        tls_garbage: Unable: the request failed: client error (SendRequest): invalid HTTP version parsed; the program there is not a web server, or needs https://: check the address and its port
         reset_before_head: Unavailable: the request failed: client error (SendRequest): connection error: Connection reset by peer (os error 104)
         reset_in_body: Unavailable: the answer broke off: error reading a body from connection: Connection reset by peer (os error 104)
         half_close: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached
@@ -83,7 +83,7 @@ async fn every_fault_of_a_list_is_a_typed_end() {
         end_without_done: m
         truncated_chunks: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached
         length_says_more: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached
-        length_says_less: Unable: what the server sent is no list of models; check the address: another program may answer there, or a proxy in its place
+        length_says_less: Unable: the server's answer is not a list of models; check the address: another program or a proxy may answer there
         length_is_a_word: Unavailable: the request failed: client error (SendRequest): invalid content-length parsed
         gzip_bomb: m
         redirect_loop: Unable: the server answered 307; the address moved: state the new one, redirections are not followed with a key
@@ -104,11 +104,11 @@ async fn every_fault_of_a_list_is_a_typed_end() {
         rate_limited_negative: Unavailable: the server answered 429 (rate_limit_exceeded): The limit of requests per minute is reached.
         rate_limited_word: Unavailable: the server answered 429 (rate_limit_exceeded): The limit of requests per minute is reached.
         rate_limited_unsaid: Unavailable: the server answered 429 (rate_limit_exceeded): The limit of requests per minute is reached.
-        internal_error: Unable: the server answered 500 (server_error): The server had an error.; the server breaks over this: look at its log, try again later, or choose another model with `--model`
+        internal_error: Unable: the server answered 500 (server_error): The server had an error.; the server fails on this question: check its log, try again later, or choose another model with `--model`
         bad_gateway: Unavailable: the server answered 502
         unavailable_storm: Unavailable: the server answered 503 (server_is_overloaded): The service is unavailable.
         overloaded: Unavailable: the server answered 529 (server_is_overloaded): Overloaded
-        error_with_ok: Unable: what the server sent is no list of models; check the address: another program may answer there, or a proxy in its place
+        error_with_ok: Unable: the server's answer is not a list of models; check the address: another program or a proxy may answer there
         error_after_text: m
     "#]].assert_eq(&found);
 }
@@ -130,11 +130,11 @@ async fn what_is_no_list_is_said_and_a_list_without_end_is_not_read() {
     }
     expect![[r#"
         none: no list (404)
-        page: Unable: what the server sent is no list of models; check the address: another program may answer there, or a proxy in its place
-        deep: Unable: what the server sent is no list of models; check the address: another program may answer there, or a proxy in its place
-        large: Unavailable: the server sent a list of more than 4194304 bytes; check the address: another program may answer there, or a proxy in its place
+        page: Unable: the server's answer is not a list of models; check the address: another program or a proxy may answer there
+        deep: Unable: the server's answer is not a list of models; check the address: another program or a proxy may answer there
+        large: Unavailable: the server sent a list of more than 4194304 bytes; check the address: another program or a proxy may answer there
         names: sound, and others
-        other: Unable: the server answered 500: {secret} is not known; the server breaks over this: look at its log, try again later, or choose another model with `--model`
+        other: Unable: the server answered 500: {secret} is not known; the server fails on this question: check its log, try again later, or choose another model with `--model`
     "#]].assert_eq(&found);
 }
 

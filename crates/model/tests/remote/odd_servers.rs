@@ -1,4 +1,4 @@
-//! Servers that are no model's, or answer as none does: what is made of it, and what to look at.
+//! Servers of other programs, or with unusual answers: the resulting failures and hints.
 
 use std::fmt::Write as _;
 
@@ -44,24 +44,24 @@ async fn an_answer_that_no_model_gives_is_named_with_what_to_look_at() {
     }
     expect![[r#"
         whole: ok: text "Blue."
-        a page: Unable: read the answer: a web page came in its place
-            check the address: another program may answer there, or a proxy in its place
+        a page: Unable: read the answer: it is a web page
+            check the address: another program or a proxy may answer there
         nothing: Unable: the server answered 204
-            check the address: another program may answer there, or a proxy in its place
+            check the address: another program or a proxy may answer there
         created: Unable: the server answered 201
-            check the address: another program may answer there, or a proxy in its place
+            check the address: another program or a proxy may answer there
         no post: Unable: the server answered 405
             check the model's name and the address: `setpoint models --all` lists what the server has
-        packed: Unable: the server packed its answer, though it was asked not to
-            look at what stands between here and the model: a proxy may pack what it passes on
-        packed twice: Unable: the server packed its answer, though it was asked not to
-            look at what stands between here and the model: a proxy may pack what it passes on
+        packed: Unable: the server compressed its answer, which was not allowed
+            check for a proxy between here and the model that compresses answers
+        packed twice: Unable: the server compressed its answer, which was not allowed
+            check for a proxy between here and the model that compresses answers
         not packed: ok: text "Blue."
         packed with nothing: ok: text "Blue."
         an alert of TLS: Unable: the request failed: client error (SendRequest): invalid HTTP version parsed
-            what answers there is no web server, or wants https://: check the address and its port
+            the program there is not a web server, or needs https://: check the address and its port
         another protocol: Unable: the request failed: client error (SendRequest): invalid HTTP version parsed
-            what answers there is no web server, or wants https://: check the address and its port
+            the program there is not a web server, or needs https://: check the address and its port
     "#]]
     .assert_eq(&found);
 }

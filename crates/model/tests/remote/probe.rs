@@ -89,7 +89,7 @@ async fn an_able_model_is_found_able_on_every_wire() {
             "#]]
             .assert_eq(&text);
             assert_eq!(probed.calls, 4);
-            // What the server counted is what is told, and it was never asked for more than it was said to cost.
+            // The report has the server's counts, and the requests never exceed the announced cost.
             let served: i128 = server.served().iter().filter_map(|one| one.input_tokens).sum();
             assert_eq!(i128::from(probed.usage.tokens_in), served, "{wire}");
             assert!(probed.usage.tokens_in < 2 * CONTEXT_TOKENS_MAX && probed.usage.tokens_out > 0);
@@ -356,7 +356,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # tls_garbage, 1 calls
         Bad: does not answer: the request failed: client error (SendRequest): invalid HTTP version parsed
-              what answers there is no web server, or wants https://: check the address and its port
+              the program there is not a web server, or needs https://: check the address and its port
 
         # unauthorized, 1 calls
         Bad: does not answer: the server answered 401 (invalid_api_key): The API key is not valid.
@@ -368,7 +368,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # internal_error, 1 calls
         Bad: does not answer: the server answered 500 (server_error): The server had an error.
-              the server breaks over this: look at its log, try again later, or choose another model with `--model`
+              the server fails on this question: check its log, try again later, or choose another model with `--model`
 
         # bad_gateway, 1 calls
         Bad: does not answer: the server answered 502
@@ -379,16 +379,16 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
               the address moved: state the new one, redirections are not followed with a key
 
         # gzip_bomb, 1 calls
-        Bad: does not answer: the server packed its answer, though it was asked not to
-              look at what stands between here and the model: a proxy may pack what it passes on
+        Bad: does not answer: the server compressed its answer, which was not allowed
+              check for a proxy between here and the model that compresses answers
 
         # huge_text, 1 calls
         Bad: does not answer: read an answer's text of more than 4194304 bytes
-              no answer is that large: try another model, or look at what answers at its address
+              no answer is that large: try another model, or check which program answers at its address
 
         # cut_in_text, 1 calls
         Bad: does not answer: read the answer to its end: the connection ended before it
-              if it stays so, try `models.stream = false`: a proxy may cut what is streamed
+              if this persists, try `models.stream = false`: a proxy may cut streamed answers
 
         # empty_reply, 1 calls
         Bad: gives an empty answer

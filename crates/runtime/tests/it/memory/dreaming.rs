@@ -352,7 +352,7 @@ fn agreement_of_several_kinds_is_proposed_once() {
     assert_eq!(memory.laid_down().unwrap(), [""; 0]);
 
     let unknown = memory.approve(&practice(1, "a", "x").id, NOW).unwrap_err().to_string();
-    assert!(unknown.contains("it is no proposal"), "{unknown}");
+    assert!(unknown.contains("it is not a proposal"), "{unknown}");
     memory.approve(id, NOW).unwrap();
     assert_eq!(memory.laid_down().unwrap().len(), 1);
     assert!(memory.approve(id, NOW).is_err(), "it waits no more");

@@ -58,7 +58,7 @@ fn every_fact_is_answered_and_their_number_is_limited() {
     }
     assert_eq!(ask(&memory).facts.len(), 32);
     let error = memory.remember("one more", &[], NOW).unwrap_err().to_string();
-    assert_eq!(error, "remember more than 32 facts: every task is told all of them");
+    assert_eq!(error, "remember more than 32 facts: every task reads all of them");
     let other = Home::new();
     let there = other.memory(&other.journal());
     there.remember("one more", &[], NOW).unwrap();
