@@ -1,7 +1,7 @@
 //! The tools and targets that the next plan must not use (SPEC 6.2).
 //!
 //! The sets follow the table literally, with one exception: if a sub-task failed because a model's service was away, that
-//! is no evidence against the tools and targets whose calls succeeded. Unblocking the last tool of a capability class is
+//! does not count against the tools and targets whose calls succeeded. Unblocking the last tool of a capability class is
 //! not done here.
 
 use std::collections::BTreeSet;

@@ -28,7 +28,7 @@ pub enum Subject {
 /// Returns the lessons of a ruling: the ending's own first, then one per distinct pair.
 ///
 /// `judged` is true if any outcome of the task had a verdict: without one, such as when a provider was down all the
-/// time, the task is no evidence about the approach.
+/// time, the task says nothing about the approach.
 pub(crate) fn lessons(
     ruling: Ruling,
     prev_directive: MacroState,

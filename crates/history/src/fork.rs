@@ -55,7 +55,7 @@ pub struct ForkKeeper {
     pub lease: LeaseTerms,
 }
 
-/// A budget that replaces the recorded one; `None` is no limit.
+/// A budget that replaces the recorded one; `None` for no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetWish {
     /// Limit on model calls.

@@ -232,7 +232,7 @@ pub enum JournalError {
         max: usize,
     },
     /// A cursor only moves forward.
-    #[error("move cursor {name} to {asked}: it stands at {at}")]
+    #[error("move cursor {name} to {asked}: it is at {at}")]
     CursorBackwards {
         /// The cursor.
         name: String,

@@ -17,7 +17,7 @@ const FILLED: (u64, u64) = (9, 10);
 /// Share of a window that an answer may take, if its limit would take more.
 const ANSWER_SHARE: u64 = 4;
 
-/// Limits on a question from the budgets. `None` is no limit.
+/// Limits on a question from the budgets. `None` for no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Room {
     /// Tokens in and out.

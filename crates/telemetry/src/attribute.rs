@@ -117,7 +117,7 @@ pub const GRAD_L: &str = "setpoint.grad_l";
 pub const DIRECTIVE: &str = "setpoint.directive";
 /// The rule that ended the task.
 pub const ENDED_BY: &str = "setpoint.ended_by";
-/// Who is accountable for an end that is no accept.
+/// Who is accountable for an end other than accept.
 pub const ACCOUNTABLE: &str = "setpoint.accountable";
 /// Directives given.
 pub const REPLANS: &str = "setpoint.replans";

@@ -1,11 +1,12 @@
 //! Every exception has a reason, and its file exists.
 
-use super::{file_length, machine_paths, whitespace};
+use super::{file_length, machine_paths, plain_words, whitespace};
 use crate::finding::{self, Exception, Finding};
 use crate::tree::Tree;
 
 /// The exceptions of all rules.
-const LISTS: &[&[Exception]] = &[file_length::EXCEPTIONS, machine_paths::EXCEPTIONS, whitespace::EXCEPTIONS];
+const LISTS: &[&[Exception]] =
+    &[file_length::EXCEPTIONS, machine_paths::EXCEPTIONS, plain_words::EXCEPTIONS, whitespace::EXCEPTIONS];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     LISTS.iter().flat_map(|list| idle(list, tree)).collect()

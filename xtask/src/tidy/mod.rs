@@ -14,6 +14,7 @@ mod machine_paths;
 mod markdown;
 mod markers;
 mod module_heads;
+mod plain_words;
 mod test_habits;
 mod whitespace;
 
@@ -37,6 +38,7 @@ const RULES: &[Rule] = &[
     decisions::check,
     architecture::check,
     invariants::check,
+    plain_words::check,
     exceptions::check,
 ];
 

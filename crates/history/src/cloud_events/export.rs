@@ -56,7 +56,7 @@ struct Checked {
 #[derive(Debug, thiserror::Error)]
 pub enum Unwritable {
     /// A record's body is not one line of JSON.
-    #[error("write record {seq} as a line: its body is no JSON on one line")]
+    #[error("write record {seq} as a line: its body is not JSON on one line")]
     Body {
         /// Sequence number of the record.
         seq: u64,

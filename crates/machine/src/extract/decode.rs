@@ -2,8 +2,8 @@
 //!
 //! What is forgiven: the spelling of a field's name; a number, a boolean or a short list of texts where a text is
 //! wanted; a text where a number, a boolean, a list or an object is wanted and the text contains one; one value where
-//! a list is wanted, and a list of one where the value is; null for an absent value; the form of a word that stands
-//! for one of a few. A field given twice with the same value is given once. What is never done: choosing between two
+//! a list is wanted, and a list of one where the value is; null for an absent value; the form of a word that means
+//! one of a few. A field given twice with the same value is given once. What is never done: choosing between two
 //! values, leaving out an item, inventing a field. Values of no fixed shape stay exactly as they are.
 //!
 //! An error names the place by our field names and says what is wanted there.

@@ -41,7 +41,7 @@ pub enum ApprovalFileError {
         name: String,
     },
     /// It is not UTF-8 text.
-    #[error("read the approval file {name}: it is no UTF-8 text")]
+    #[error("read the approval file {name}: it is not UTF-8")]
     NoText {
         /// The name of the file.
         name: String,

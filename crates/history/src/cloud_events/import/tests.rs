@@ -185,7 +185,7 @@ fn a_body_that_is_not_json_on_one_line_is_not_written() {
         let error = Exporter::new(&seal, SLUG).record(&record, 1, "").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "write record 1 as a line: its body is no JSON on one line",
+            "write record 1 as a line: its body is not JSON on one line",
             "{body:?}"
         );
     }
