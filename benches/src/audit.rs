@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use setpoint_audit::log::{Against, Appended, AuditLog, Exported, Options, Sealing, verify};
+use setpoint_audit::log::{Against, Appended, AuditLog, Options, Sealed, verify};
 
 use crate::measure::{Spread, cpu_ms, peak_mib, start};
 use crate::scenario::{self, Answers, Scenario, Store as Journaled};
@@ -28,7 +28,7 @@ const CAUGHT_UP: usize = 1_000;
 const AT_US: i64 = 1_790_000_000_000_000;
 
 /// The figures of a round, in the order in which they are printed.
-const FIGURES: [(&str, &str); 9] = [
+const FIGURES: [(&str, &str); 8] = [
     ("appending, us/entry", "target < 2"),
     ("a checkpoint (3 syncs), ms", ""),
     ("all of the writing, CPU us/entry", ""),
@@ -37,7 +37,6 @@ const FIGURES: [(&str, &str); 9] = [
     ("verifying, CPU s", ""),
     ("verifying against export, s", ""),
     ("opening, ms", "target < 50"),
-    ("opening without `state`, ms", ""),
 ];
 
 /// Prints the table of all measurements.
@@ -119,10 +118,8 @@ pub(crate) fn one() -> Result<(), String> {
     let (alone, alone_cpu) = verified(&dir, &Against::default())?;
     let (exported, _) = verified(&dir, &Against { export: Some(export), key: None })?;
     let opening = opened(&dir, &options)?;
-    std::fs::remove_file(dir.join("state")).map_err(text)?;
-    let opening_whole = opened(&dir, &options)?;
     println!(
-        "{append_us} {checkpoint_ms} {cpu_us} {bytes} {alone} {alone_cpu} {exported} {opening} {opening_whole} {}",
+        "{append_us} {checkpoint_ms} {cpu_us} {bytes} {alone} {alone_cpu} {exported} {opening} {}",
         peak_mib()
     );
     Ok(())
@@ -139,11 +136,11 @@ fn write(log: &mut AuditLog) -> Result<(f64, f64, f64), String> {
         let Appended { sealing, .. } = log.append(&batch, AT_US).map_err(text)?;
         cpu += cpu_ms() - cpu_begin;
         match sealing {
-            Sealing::NotDue => {
+            None => {
                 appended_s += seconds(begin);
                 entries += batch.len();
             }
-            Sealing::Sealed(sealed) if matches!(sealed.exported, Exported::UpToDate) => {
+            Some(Ok(Sealed { exported: Ok(()), .. })) => {
                 sealed_s += seconds(begin);
                 checkpoints += 1;
             }

@@ -4,30 +4,18 @@ use std::path::Path;
 
 use setpoint_journal::Journal;
 use setpoint_protocol::Timestamp;
-use setpoint_protocol::message::{AuditReport, Finding};
+use setpoint_protocol::message::AuditReport;
 use setpoint_protocol::text::error_chain;
 
 use super::entry::{LogEntry, parse};
 use super::{AuditFailure, AuditPlace, Keeper, look};
 use crate::log::{Backwards, Entries, LogError};
+use crate::view::{AuditEvent, FindingLine};
 
 /// Rows that are read at a time.
 const ROWS_AT_ONCE: u64 = 4_096;
 /// After how many looks it is tried to take over from another process that audits.
 const TAKE_OVER_EVERY: u32 = 20;
-
-/// Something that is new.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Followed {
-    /// A finding, with its entry in the log.
-    Finding(u64, Finding),
-    /// A report that was due.
-    Report(Box<AuditReport>),
-    /// The log cannot be read on. Reported once, until it can.
-    Unreadable,
-    /// Something about the auditing itself.
-    Note(String),
-}
 
 /// Somebody who looks on, and audits where nobody else does.
 #[derive(Debug)]
@@ -67,7 +55,7 @@ impl Follower {
     ///
     /// # Errors
     /// When the log, its key or the journal cannot be used.
-    pub fn look(&mut self, now: Timestamp) -> Result<(Vec<Followed>, bool), AuditFailure> {
+    pub fn look(&mut self, now: Timestamp) -> Result<(Vec<AuditEvent>, bool), AuditFailure> {
         let mut news = Vec::new();
         if self.keeper.is_none() && self.looks.is_multiple_of(TAKE_OVER_EVERY) {
             self.keeper = Keeper::open(&self.place, &self.journal, now)?;
@@ -77,7 +65,7 @@ impl Follower {
                 } else {
                     "another process audits; looking on"
                 };
-                news.push(Followed::Note(who.to_owned()));
+                news.push(AuditEvent::Note(who.to_owned()));
             }
         }
         self.looks = self.looks.wrapping_add(1);
@@ -89,7 +77,7 @@ impl Follower {
             match ticked {
                 Ok(behind) => is_behind = behind,
                 Err(error) => {
-                    news.push(Followed::Note(error_chain(&error)));
+                    news.push(AuditEvent::Note(error_chain(&error)));
                     if error.is_of_a_log_to_open_again() {
                         self.keeper = None;
                     }
@@ -116,33 +104,28 @@ impl Follower {
         }
     }
 
-    fn news(&mut self) -> Vec<Followed> {
+    fn news(&mut self) -> Vec<AuditEvent> {
         let mut news = Vec::new();
         while let Some(entry) = self.entries.as_mut().and_then(Iterator::next) {
             let Ok(entry) = entry else {
                 // A batch may have been read and then taken back, because the disk is full: it is read again from where it
                 // was told.
                 if !std::mem::replace(&mut self.is_broken, true) {
-                    news.push(Followed::Unreadable);
+                    news.push(AuditEvent::Unreadable);
                 }
                 break;
             };
             (self.told_to, self.is_broken) = (Some(entry.seq), false);
             match parse(&entry.json) {
-                Some(LogEntry::Finding(finding)) => news.push(Followed::Finding(entry.seq, finding)),
-                Some(LogEntry::Report(report)) => news.push(Followed::Report(report)),
+                Some(LogEntry::Finding(finding)) => {
+                    news.push(AuditEvent::Finding(Box::new(FindingLine::of(entry.seq, finding))));
+                }
+                Some(LogEntry::Report(report)) => news.push(AuditEvent::Report(report)),
                 Some(LogEntry::Forced { task, .. }) => {
                     let note = format!("{task} goes on by force, from a journal that was put back");
-                    news.push(Followed::Note(note));
+                    news.push(AuditEvent::Note(note));
                 }
-                Some(
-                    LogEntry::Begun { .. }
-                    | LogEntry::Rows { .. }
-                    | LogEntry::Known { .. }
-                    | LogEntry::Unreadable { .. }
-                    | LogEntry::Stopped { .. },
-                )
-                | None => {}
+                _ => {}
             }
         }
         news
@@ -155,7 +138,7 @@ impl Follower {
     pub fn report(&self, query: &str, now: Timestamp) -> Result<AuditReport, AuditFailure> {
         match &self.keeper {
             Some(keeper) => Ok(keeper.report(query, now)),
-            None => look(&self.place.dir, &self.journal, query, now).map(|looked| looked.report),
+            None => look(&self.place.dir, &self.journal, query, now).map(|audited| audited.report),
         }
     }
 

@@ -15,7 +15,7 @@ use super::reading::{self, Gap, PAGE_ROWS, Page, ROWS_PER_ENTRY};
 use super::snapshot::{self, Mark, Written};
 use super::standing::{self, Said, Standing};
 use super::{AuditFailure, AuditPlace, verify};
-use crate::log::{Appended, AuditLog, Entries, Exported, OnDamage, Options, Sealed, Sealing};
+use crate::log::{Appended, AuditLog, Entries, LogError, OnDamage, Options, Sealed};
 
 /// Milliseconds of activity between two reports.
 const REPORT_EVERY_MS: u64 = 5 * 60 * 1_000;
@@ -91,13 +91,13 @@ impl Keeper {
             on_damage: OnDamage::PutAside { at_us: now.as_micros() },
             is_read_whole: false,
         };
-        let (mut log, mut report) = AuditLog::open(&place.dir, &options)?;
+        let (mut log, mut aside) = AuditLog::open(&place.dir, &options)?;
         let standing = match standing::find(&place.dir, journal) {
             // Opening looks at the end alone. What has to be known lies before it, and is damaged.
             Err(AuditFailure::Log(error)) if error.is_damage() => {
                 drop(log);
                 options.is_read_whole = true;
-                (log, report) = AuditLog::open(&place.dir, &options)?;
+                (log, aside) = AuditLog::open(&place.dir, &options)?;
                 standing::find(&place.dir, journal)?
             }
             found => found?,
@@ -127,10 +127,9 @@ impl Keeper {
             ticked_at: now,
             reported_at: None,
         };
-        if let Some(aside) = &report.aside {
-            tracing::warn!(?aside, "the audit log did not hold what it should, and was put aside");
+        if let Some(why) = &aside {
+            tracing::warn!(why, "the audit log did not hold what it should, and was put aside");
         }
-        let aside = report.aside.map(|aside| aside.why);
         if let Some(why) =
             aside.map_or_else(|| untold_aside(&place.dir, keeper.log.size()), |why| Ok(Some(why)))?
         {
@@ -357,7 +356,7 @@ impl Keeper {
         let mark = Mark { seq: self.log.size(), hash: self.log.hash().to_string() };
         self.sealed_at = now;
         let sealed = self.log.seal(now.as_micros())?;
-        self.tell(Sealing::Sealed(sealed));
+        self.tell(Some(Ok(sealed)));
         snapshot::write(&self.dir, mark, &known)?;
         self.written_at = self.auditor.position();
         Ok(())
@@ -398,17 +397,14 @@ impl Keeper {
     }
 
     /// A checkpoint that could not be made or exported is said once, until one could.
-    fn tell(&mut self, sealing: Sealing) {
-        let error = match sealing {
-            Sealing::NotDue => return,
-            Sealing::Sealed(Sealed { exported: Exported::Failed(error), .. }) => error_chain(&error),
-            Sealing::Failed(error) => error_chain(&error),
-            Sealing::Sealed(_) => {
-                self.has_told_of_export = false;
-                return;
-            }
+    fn tell(&mut self, sealing: Option<Result<Sealed, LogError>>) {
+        let Some(sealing) = sealing else { return };
+        let Err(error) = sealing.and_then(|sealed| sealed.exported) else {
+            self.has_told_of_export = false;
+            return;
         };
         if !std::mem::replace(&mut self.has_told_of_export, true) {
+            let error = error_chain(&error);
             tracing::warn!(
                 error,
                 "a checkpoint of the audit log did not reach its place; the next one tries again"

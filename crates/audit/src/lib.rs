@@ -32,9 +32,9 @@ use setpoint_own_files::own;
 use crate::log::LogError;
 
 pub use self::entry::{LogEntry, parse};
-pub use self::follow::{Followed, Follower};
+pub use self::follow::Follower;
 pub use self::keeper::{Caught, Keeper};
-pub use self::look::{Looked, findings_of, look, nothing};
+pub use self::look::{findings_of, look, nothing};
 pub use self::verify::{JournalFit, JournalMisfit, put_aside, verify_journal};
 pub use self::witness::{Forcing, PutBack, concerns_any, first_row, force, put_back};
 

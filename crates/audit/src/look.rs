@@ -10,21 +10,13 @@ use setpoint_roles::r6_auditor::Auditor;
 
 use super::reading::{self, Page};
 use super::{AuditFailure, standing};
-
-/// What was seen.
-#[derive(Debug)]
-pub struct Looked {
-    /// The report.
-    pub report: AuditReport,
-    /// Why the journal could not be read to its end, if it could not.
-    pub unread: Option<String>,
-}
+use crate::view::Audited;
 
 /// What there is to say up to the journal's end. Nothing is written and nothing is reset.
 ///
 /// # Errors
 /// When the journal cannot be read at all.
-pub fn look(dir: &Path, journal: &Journal, query: &str, now: Timestamp) -> Result<Looked, AuditFailure> {
+pub fn look(dir: &Path, journal: &Journal, query: &str, now: Timestamp) -> Result<Audited, AuditFailure> {
     // A log that cannot be read, because it is written at this moment or does not hold what it should, is no help.
     let mut auditor = standing::find(dir, journal).unwrap_or_default().auditor;
     let mut unread = None;
@@ -40,7 +32,7 @@ pub fn look(dir: &Path, journal: &Journal, query: &str, now: Timestamp) -> Resul
         }
     }
     auditor.tick(now);
-    Ok(Looked { report: auditor.report(query, now), unread })
+    Ok(Audited { report: auditor.report(query, now), is_elsewhere: true, unread, unwritten: None })
 }
 
 /// What is wrong with one task, from its records alone.

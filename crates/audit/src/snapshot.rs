@@ -1,8 +1,8 @@
 //! What the Auditor knows, written down so that the next process need not read the journal again. The log notes its digest,
 //! so it is what the Auditor wrote or nothing at all: one that is missing, changed or does not fit is made anew.
 
-use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::Read as _;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use setpoint_own_files::own::{self, Access};
@@ -10,12 +10,10 @@ use setpoint_roles::r6_auditor::Auditor;
 
 use super::AuditFailure;
 use super::entry::{LogEntry, parse};
-use crate::log::Entries;
+use crate::log::{Entries, replace};
 
 /// The file, in the Auditor's directory: a line that says what it is, and one with what is known.
 pub(super) const FILE: &str = "auditor.json";
-/// The same while it is written.
-const PART: &str = "auditor.json.part";
 /// The form of what is written here, and the rules that made it: another program's is not taken over.
 const FORMAT: u32 = 1;
 /// Longest file that is read, in bytes.
@@ -64,20 +62,12 @@ fn digest(known: &str) -> String {
 /// Writes it whole, or leaves the one before. Who writes holds the Auditor's lock: a part that is there was left by a process
 /// that is gone.
 pub(super) fn write(dir: &Path, log: Mark, written: &Written) -> Result<(), AuditFailure> {
-    let (path, part) = (dir.join(FILE), dir.join(PART));
-    let failed = |path: &PathBuf, source| AuditFailure::File { path: path.clone(), source };
+    let path = dir.join(FILE);
     let heading = Heading { format: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), log };
     let text = format!("{}\n{}", serde_json::to_string(&heading).unwrap_or_default(), written.0);
     // A link that was put there is not replaced in silence.
-    own::check(&path).map_err(|source| failed(&path, source))?;
-    match std::fs::remove_file(&part) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&part, error)),
-        _ => {}
-    }
-    own::create_new(&part)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&part, &path))
-        .map_err(|source| failed(&path, source))
+    let replaced = own::check(&path).and_then(|_| replace(&path, text.as_bytes()));
+    replaced.map_err(|source| AuditFailure::File { path, source })
 }
 
 /// The one that is there, if this program made it and the log notes it as it is.

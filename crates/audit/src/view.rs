@@ -38,6 +38,14 @@ pub struct FindingLine {
     pub finding: Finding,
 }
 
+impl FindingLine {
+    /// The finding of this entry.
+    #[must_use]
+    pub fn of(entry: u64, finding: Finding) -> Self {
+        Self { entry, severity: finding.kind.severity(), finding }
+    }
+}
+
 /// Which findings are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingFilter {
@@ -116,6 +124,8 @@ pub struct MetricsDoor {
 /// What the Auditor says as it goes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AuditEvent {
+    /// The log cannot be read on. Reported once, until it can.
+    Unreadable,
     /// A finding.
     Finding(Box<FindingLine>),
     /// A report that was due.

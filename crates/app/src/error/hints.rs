@@ -205,9 +205,7 @@ pub fn audit_hint(failure: &AuditFailure) -> &'static str {
 
 fn is_of_no_own_file(failure: &AuditFailure) -> bool {
     match failure {
-        AuditFailure::Log(LogError::Io { source, .. } | LogError::CreateDir { source, .. }) => {
-            is_refusal(source)
-        }
+        AuditFailure::Log(LogError::Io { source, .. }) => is_refusal(source),
         AuditFailure::File { source, .. } => is_refusal(source),
         AuditFailure::Log(_) | AuditFailure::Journal(_) => false,
     }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use setpoint_audit::view::{
     Against, AuditEvent, AuditVerdict, Audited, FindingFilter, FindingLine, MetricsDoor,
 };
-use setpoint_audit::{AuditFailure, AuditPlace, Followed, Follower, Keeper, LogEntry, log};
+use setpoint_audit::{AuditFailure, AuditPlace, Follower, Keeper, LogEntry, log};
 use setpoint_journal::Journal;
 use setpoint_protocol::message::{AuditQuery, Finding};
 use setpoint_protocol::text::error_chain;
@@ -113,13 +113,7 @@ impl Audit for OperatorAudit {
                     });
                 };
                 let Some(mut keeper) = opened(place, journal)? else {
-                    let looked = setpoint_audit::look(&place.dir, journal, &query_id, now)?;
-                    return Ok(Audited {
-                        report: looked.report,
-                        is_elsewhere: true,
-                        unread: looked.unread,
-                        unwritten: None,
-                    });
+                    return setpoint_audit::look(&place.dir, journal, &query_id, now);
                 };
                 let read = read_on(&mut keeper);
                 let unread = match &read {
@@ -163,7 +157,7 @@ impl Audit for OperatorAudit {
                     if let Some(LogEntry::Finding(finding)) = setpoint_audit::parse(&entry.json)
                         && is_wanted(&finding, &filter)
                     {
-                        found.push(line(entry.seq, finding));
+                        found.push(FindingLine::of(entry.seq, finding));
                     }
                 }
                 Ok(found)
@@ -254,15 +248,7 @@ async fn follow(
                 }
             }
         }
-        for one in news {
-            let event = match one {
-                Followed::Finding(entry, finding) => AuditEvent::Finding(Box::new(line(entry, finding))),
-                Followed::Report(report) => AuditEvent::Report(report),
-                Followed::Unreadable => AuditEvent::Note(
-                    "the audit log cannot be read; `setpoint audit verify` says what is wrong".to_owned(),
-                ),
-                Followed::Note(note) => AuditEvent::Note(note),
-            };
+        for event in news {
             drop(events.send(event).await);
         }
         if !is_behind {
@@ -326,10 +312,6 @@ fn is_wanted(finding: &Finding, filter: &FindingFilter) -> bool {
         && filter.task.as_ref().is_none_or(|prefix| {
             finding.task_id.as_ref().is_some_and(|task| task.as_str().starts_with(prefix.as_str()))
         })
-}
-
-fn line(entry: u64, finding: Finding) -> FindingLine {
-    FindingLine { entry, severity: finding.kind.severity(), finding }
 }
 
 fn verdict(

@@ -36,35 +36,33 @@ impl Medium for File {
 /// The file, and how long it is.
 #[derive(Debug)]
 pub(crate) struct AppendFile {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     medium: Box<dyn Medium>,
-    length: u64,
+    pub(crate) length: u64,
     poison: Option<Arc<LogError>>,
 }
 
 impl AppendFile {
-    /// Goes on behind `length`; whatever stands there is cut off.
-    pub(crate) fn at(path: PathBuf, medium: impl Medium + 'static, length: u64) -> Result<Self> {
-        let mut file = Self { path, medium: Box::new(medium), length, poison: None };
-        let found = file.medium.length().map_err(|error| file.io(error))?;
-        if found > length {
-            file.medium.cut(length).map_err(|error| file.io(error))?;
+    /// Goes on after `length`, once [`AppendFile::cut_off`] has removed what stands there.
+    pub(crate) fn at(path: &Path, medium: impl Medium + 'static, length: u64) -> Self {
+        Self { path: path.to_path_buf(), medium: Box::new(medium), length, poison: None }
+    }
+
+    /// Cuts off what stands after the end: a piece that was never finished.
+    pub(crate) fn cut_off(&mut self) -> Result<()> {
+        let found = self.medium.length().map_err(|error| LogError::io(&self.path, error))?;
+        if found > self.length {
+            self.medium.cut(self.length).map_err(|error| LogError::io(&self.path, error))?;
+            let (path, bytes) = (self.path.display(), found - self.length);
+            tracing::warn!(%path, bytes, "the last line was never finished, and was cut off");
         }
-        Ok(file)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(crate) fn length(&self) -> u64 {
-        self.length
+        Ok(())
     }
 
     /// Appends all of it with one call, or nothing.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.check()?;
-        let found = self.medium.length().map_err(|error| self.io(error))?;
+        let found = self.medium.length().map_err(|error| LogError::io(&self.path, error))?;
         if found != self.length {
             return Err(LogError::Changed { path: self.path.clone(), expected: self.length, found });
         }
@@ -72,19 +70,19 @@ impl AppendFile {
             self.length += bytes.len() as u64;
             return Ok(());
         };
-        let error = self.io(error);
+        let error = LogError::io(&self.path, error);
         if self.medium.cut(self.length).is_err() {
             self.poison = Some(Arc::new(error.clone()));
         }
         Err(error)
     }
 
-    /// Makes what was appended survive a power cut. The system tells a failure once and forgets what it could not
+    /// Makes what was appended survive a power cut. The system reports a failure once and forgets what it could not
     /// write, so that a later success would say nothing.
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.check()?;
         self.medium.sync().map_err(|error| {
-            let error = self.io(error);
+            let error = LogError::io(&self.path, error);
             self.poison = Some(Arc::new(error.clone()));
             error
         })
@@ -95,9 +93,5 @@ impl AppendFile {
             Some(cause) => Err(LogError::Poisoned { cause: Arc::clone(cause) }),
             None => Ok(()),
         }
-    }
-
-    fn io(&self, error: io::Error) -> LogError {
-        LogError::io(&self.path, error)
     }
 }

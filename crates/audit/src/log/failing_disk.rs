@@ -5,10 +5,11 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use setpoint_own_files::own::{self, Access};
+
 use crate::log::append_file::{AppendFile, Medium};
-use crate::log::audit_log::{AuditLog, Sealing};
+use crate::log::audit_log::AuditLog;
 use crate::log::error::LogError;
-use crate::log::export::Exported;
 use crate::log::open::Options;
 use crate::log::reader::Entries;
 use crate::log::verify::{Against, verify};
@@ -56,13 +57,16 @@ impl Medium for Failing {
 fn log(dir: &Path) -> (AuditLog, Arc<Mutex<Faults>>) {
     let faults = Arc::new(Mutex::new(Faults::default()));
     let (mut log, _) = AuditLog::open(dir, &Options::default()).unwrap();
-    log.replace_log(|file: &AppendFile| {
-        let (path, length) = (file.path().to_path_buf(), file.length());
-        let file = crate::log::files::open_append(&path).unwrap();
-        AppendFile::at(path, Failing { file, faults: Arc::clone(&faults) }, length).unwrap()
-    });
+    log.log = failing(&log.log, &faults);
     assert_eq!(log.append(&["1", "2", "3"], 0).unwrap().seq, 3);
     (log, faults)
+}
+
+/// The same file on a disk that fails.
+fn failing(file: &AppendFile, faults: &Arc<Mutex<Faults>>) -> AppendFile {
+    let (path, length) = (&file.path, file.length);
+    let file = own::open(path, Access::Append).unwrap();
+    AppendFile::at(path, Failing { file, faults: Arc::clone(faults) }, length)
 }
 
 fn entries(dir: &Path) -> Vec<String> {
@@ -97,9 +101,11 @@ fn a_write_that_cannot_be_taken_back_ends_the_writing() {
     *faults.lock().unwrap() = Faults::default();
     assert!(matches!(log.append(&["4"], 0), Err(LogError::Poisoned { .. })));
     assert!(matches!(log.seal(0), Err(LogError::Poisoned { .. })));
+    let path = log.log.path.clone();
     drop(log);
-    let (mut log, report) = AuditLog::open(dir.path(), &Options::default()).unwrap();
-    assert_eq!((report.entries, report.torn_bytes), (3, 60));
+    let torn = std::fs::metadata(&path).unwrap().len();
+    let (mut log, _) = AuditLog::open(dir.path(), &Options::default()).unwrap();
+    assert_eq!((log.size(), torn - std::fs::metadata(&path).unwrap().len()), (3, 60));
     assert_eq!(log.append(&["4"], 0).unwrap().seq, 4);
     assert_eq!(entries(dir.path()), ["1", "2", "3", "4"]);
 }
@@ -122,20 +128,15 @@ fn a_checkpoint_that_fails_loses_no_entry_and_is_made_with_the_next_batch() {
     let dir = tempfile::tempdir().unwrap();
     let (mut log, _) = log(dir.path());
     let faults = Arc::new(Mutex::new(Faults { room: Some(100), ..Faults::default() }));
-    log.replace_checkpoints(|file: &AppendFile| {
-        let (path, length) = (file.path().to_path_buf(), file.length());
-        let file = crate::log::files::open_append(&path).unwrap();
-        AppendFile::at(path, Failing { file, faults: Arc::clone(&faults) }, length).unwrap()
-    });
+    log.seals.file = failing(&log.seals.file, &faults);
     let many = vec!["[]"; 1_000];
     let appended = log.append(&many, 0).unwrap();
-    assert!(matches!(appended.sealing, Sealing::Failed(LogError::NoSpace { .. })), "{appended:?}");
+    assert!(matches!(appended.sealing, Some(Err(LogError::NoSpace { .. }))), "{appended:?}");
     assert_eq!((appended.seq, log.unsealed()), (1_003, 1_003));
     faults.lock().unwrap().room = None;
     let appended = log.append(&["[]"], 0).unwrap();
-    let Sealing::Sealed(sealed) = appended.sealing else { panic!("{appended:?}") };
-    assert!(matches!(sealed.exported, Exported::NotAsked));
-    assert_eq!((sealed.checkpoint.unwrap().size, log.unsealed()), (1_004, 0));
+    assert!(matches!(&appended.sealing, Some(Ok(sealed)) if sealed.exported.is_ok()), "{appended:?}");
+    assert_eq!((log.checkpoint().unwrap().size, log.unsealed()), (1_004, 0));
     let seen = verify(dir.path(), &Against::default()).unwrap();
     assert!(seen.is_sound() && seen.sealed == 1_004, "{seen:?}");
 }

@@ -1,72 +1,81 @@
 //! The signing key in its file. It is made once, and never replaced.
 
+use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use ed25519_dalek::SigningKey;
 use setpoint_own_files::named;
+use setpoint_own_files::own::{self, Access};
 use zeroize::Zeroizing;
 
-use crate::log::chain::{hex, hex_bytes};
-use crate::log::checkpoint::PublicKey;
+use crate::log::checkpoint::public_half;
 use crate::log::error::{LogError, Result};
 use crate::log::files;
+use crate::log::hex::Hex;
 use crate::log::limits::KEY_FILE_BYTES_MAX;
 
-/// Reads the key. Where there is none it makes one if that is allowed; a file that is there is never written to. Outside the
+/// Reads the key. If there is none and that is allowed, makes one; an existing file is never written to. Outside the
 /// log's directory a person has named it, and may have named a link.
 pub(crate) fn load(path: &Path, dir: &Path, may_make: bool) -> Result<SigningKey> {
     let is_own = path.parent() == Some(dir);
-    let file = match if is_own { files::open(path) } else { named::open(path) } {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return match path.parent().map(Path::canonicalize) {
-                _ if !may_make => Err(LogError::KeyMissing { path: path.to_path_buf() }),
-                Some(Ok(directory)) if !is_own => make(&directory.join(path.file_name().unwrap_or_default())),
-                _ => make(path),
-            };
-        }
-        Err(error) => return Err(LogError::io(path, error)),
-    };
-    if let Some(mode) = files::exposed(&file).map_err(|error| LogError::io(path, error))? {
-        return Err(LogError::KeyExposed { path: path.to_path_buf(), mode });
+    match if is_own { own::open(path, Access::Read) } else { named::open(path) } {
+        Ok(file) => read(path, file),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(LogError::io(path, error)),
+        Err(_) if !may_make => Err(refused(
+            path,
+            "it is gone, and there is a log that was begun with it; restore it, or move the log's directory away to begin \
+             a new one",
+        )),
+        Err(_) => match path.parent().map(Path::canonicalize) {
+            Some(Ok(folder)) if !is_own => make(&folder.join(path.file_name().unwrap_or_default())),
+            _ => make(path),
+        },
+    }
+}
+
+fn refused(path: &Path, why: impl Into<String>) -> LogError {
+    LogError::Key { path: path.to_path_buf(), why: why.into() }
+}
+
+fn read(path: &Path, file: File) -> Result<SigningKey> {
+    let mode = file.metadata().map_err(|error| LogError::io(path, error))?.permissions().mode() & 0o7777;
+    if mode & 0o077 != 0 {
+        let why = format!("its mode is {mode:o}, and nobody but its owner may have access (chmod 600)");
+        return Err(refused(path, why));
     }
     // All of it at once: a buffer that grows would leave pieces of the key behind.
     let mut text = Zeroizing::new(Vec::with_capacity(KEY_FILE_BYTES_MAX + 1));
     file.take(KEY_FILE_BYTES_MAX as u64 + 1)
         .read_to_end(&mut text)
         .map_err(|error| LogError::io(path, error))?;
-    parse(&text).map_err(|why| LogError::KeyDamaged { path: path.to_path_buf(), why })
+    parse(&text).ok_or_else(|| {
+        let why = "it is not `secret`, 64 hexadecimal digits, `public` and 64 more that belong to them; restore it from a copy";
+        refused(path, why)
+    })
 }
 
-/// The file says the public half too, so that a digit that changed is not taken for another key.
-fn parse(text: &[u8]) -> std::result::Result<SigningKey, &'static str> {
-    const FORM: &str =
-        "it is not `secret`, 64 hexadecimal digits, `public` and 64 more; restore it from a copy";
-    let mut lines = text.strip_suffix(b"\n").ok_or(FORM)?.split(|byte| *byte == b'\n');
-    let mut field = |name: &[u8]| {
-        let digits = lines.next()?.strip_prefix(name)?.strip_prefix(b" ")?;
-        hex_bytes::<32>(digits).map(Zeroizing::new)
-    };
-    let (secret, public) = (field(b"secret").ok_or(FORM)?, field(b"public").ok_or(FORM)?);
-    if lines.next().is_some() {
-        return Err(FORM);
-    }
-    let key = SigningKey::from_bytes(&secret);
-    if key.verifying_key().to_bytes() != *public {
-        return Err("its secret and its public half do not belong together; restore it from a copy");
-    }
-    Ok(key)
+/// The file says the public half, too, so that a digit that changed is not taken for another key.
+fn parse(text: &[u8]) -> Option<SigningKey> {
+    let secret = Zeroizing::new(Hex::parse(text.strip_prefix(b"secret ")?.get(..64)?)?.0);
+    Some(SigningKey::from_bytes(&secret)).filter(|key| write(key).as_bytes() == text)
+}
+
+fn write(key: &SigningKey) -> Zeroizing<String> {
+    let secret = Zeroizing::new(key.to_bytes());
+    let mut digits = Zeroizing::new(Vec::with_capacity(64));
+    Hex(*secret).write(&mut digits);
+    Zeroizing::new(format!("secret {}\npublic {}\n", String::from_utf8_lossy(&digits), public_half(key)))
 }
 
 fn make(path: &Path) -> Result<SigningKey> {
     let mut secret = Zeroizing::new([0; 32]);
-    getrandom::fill(secret.as_mut_slice()).map_err(|source| LogError::Random { source })?;
+    getrandom::fill(secret.as_mut_slice())
+        .map_err(|error| refused(path, format!("the system gives no randomness for a new one: {error}")))?;
     let key = SigningKey::from_bytes(&secret);
-    let digits = Zeroizing::new(hex(secret.as_slice()));
-    let text = Zeroizing::new(format!("secret {}\npublic {}\n", *digits, PublicKey::of(&key)));
     // Whole or not at all: a half-written key would be a damaged one for ever.
-    files::replace(path, text.as_bytes(), files::Durable::Yes)?;
+    files::replace(path, write(&key).as_bytes()).map_err(|error| LogError::io(path, error))?;
     Ok(key)
 }
 
@@ -78,7 +87,7 @@ mod tests {
     fn a_key_is_made_once_and_read_again() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
-        assert!(matches!(load(&path, dir.path(), false), Err(LogError::KeyMissing { .. })));
+        assert!(load(&path, dir.path(), false).unwrap_err().to_string().contains("it is gone"));
         let made = load(&path, dir.path(), true).unwrap();
         assert_eq!(load(&path, dir.path(), true).unwrap(), made);
         let other = load(&dir.path().join("other"), dir.path(), true).unwrap();
@@ -96,15 +105,16 @@ mod tests {
         for bad in ["", "secret", good.trim_end(), &flipped, &format!("{good}{good}"), &"x".repeat(10_000)] {
             std::fs::write(&path, bad).unwrap();
             let error = load(&path, dir.path(), true).unwrap_err();
-            assert!(matches!(error, LogError::KeyDamaged { .. }), "{error}");
+            assert!(
+                matches!(&error, LogError::Key { why, .. } if why.ends_with("restore it from a copy")),
+                "{error}"
+            );
             assert_eq!(std::fs::read_to_string(&path).unwrap(), bad);
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_key_that_others_can_read_is_refused() {
-        use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
         load(&path, dir.path(), true).unwrap();
@@ -112,7 +122,8 @@ mod tests {
         for mode in [0o640, 0o604, 0o620, 0o601] {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
             let error = load(&path, dir.path(), true).unwrap_err();
-            assert!(matches!(error, LogError::KeyExposed { mode: found, .. } if found == mode), "{error}");
+            let told = format!("its mode is {mode:o}, ");
+            assert!(matches!(&error, LogError::Key { why, .. } if why.starts_with(&told)), "{error}");
         }
     }
 }

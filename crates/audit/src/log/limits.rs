@@ -20,8 +20,6 @@ pub const CHECKPOINT_BYTES_MAX: usize = 1_024;
 pub const CHECKPOINTS_MAX: usize = 1_000_000;
 /// Longest key file, in bytes.
 pub const KEY_FILE_BYTES_MAX: usize = 512;
-/// Longest state file, in bytes.
-pub const STATE_BYTES_MAX: usize = 8 << 10;
 
 /// Most findings that one verification names.
 pub const FINDINGS_MAX: usize = 100;

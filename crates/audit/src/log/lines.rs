@@ -1,6 +1,6 @@
-//! Reading lines in big pieces, with a bound on each.
+//! Reading lines, with a bound on each.
 
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 /// Bytes read at once.
 const PIECE_BYTES: usize = 256 << 10;
@@ -11,11 +11,9 @@ const ENDLESS_BYTES: u64 = 64 << 20;
 /// What comes next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<'l> {
-    /// A line, without its end.
+    /// A line, without its end. Of one that is too long, one byte more than the bound.
     Line(&'l [u8]),
-    /// A line longer than the bound; it was skipped, or nothing comes after it because it does not end.
-    TooLong,
-    /// So many bytes behind the last end of a line: a line that was never finished, or is being written.
+    /// So many bytes after the last end of a line: a line that was never finished, or is being written.
     Torn(u64),
     /// Nothing.
     End,
@@ -24,14 +22,16 @@ pub(crate) enum Next<'l> {
 /// The lines of a source.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
-    source: R,
+    source: BufReader<R>,
     line_bytes_max: usize,
-    buffer: Vec<u8>,
-    /// Where in the buffer the next line begins, and where what was read ends.
-    begin: usize,
-    end: usize,
-    /// Offset in the source at which the next line begins.
+    /// The line, as far as it was read and is kept, and its length with all of it.
+    line: Vec<u8>,
+    length: u64,
+    is_whole: bool,
+    /// Offset in the source after the last whole line.
     offset: u64,
+    /// How often a torn line is looked at again.
+    looks: u32,
     /// A line did not end.
     is_over: bool,
 }
@@ -39,74 +39,65 @@ pub(crate) struct Lines<R> {
 impl<R: Read> Lines<R> {
     /// Reads `source`, which stands at `offset`.
     pub(crate) fn of(source: R, offset: u64, line_bytes_max: usize) -> Self {
-        // Room for one line with its end, whatever was read before it.
-        let buffer = vec![0; PIECE_BYTES.max(line_bytes_max + 1)];
-        Self { source, line_bytes_max, buffer, begin: 0, end: 0, offset, is_over: false }
+        let source = BufReader::with_capacity(PIECE_BYTES, source);
+        let line = Vec::new();
+        Self { source, line_bytes_max, line, length: 0, is_whole: false, offset, looks: 0, is_over: false }
     }
 
-    /// Offset behind the last line.
+    /// Looks so often at a torn end before it is reported: a writer may be about to finish it.
+    pub(crate) fn looking(self, looks: u32) -> Self {
+        Self { looks, ..self }
+    }
+
+    /// Offset after the last line.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The next line. A torn one is told as often as it is asked for, until more has come.
+    /// The next line. A torn one is reported as often as it is asked for, until more has come.
     pub(crate) fn next(&mut self) -> io::Result<Next<'_>> {
-        let mut skipped = 0;
-        let mut searched = 0;
-        if self.is_over {
-            return Ok(Next::End);
+        if std::mem::take(&mut self.is_whole) {
+            self.length = 0;
+            self.line.clear();
         }
-        loop {
-            let unread = self.buffer.get(self.begin..self.end).unwrap_or_default();
-            let fresh = unread.get(searched..).unwrap_or_default();
-            if let Some(found) = memchr::memchr(b'\n', fresh) {
-                let length = searched + found;
-                let begin = self.begin;
-                self.begin += length + 1;
-                self.offset += skipped + length as u64 + 1;
-                return Ok(match self.buffer.get(begin..begin + length) {
-                    Some(line) if skipped == 0 && length <= self.line_bytes_max => Next::Line(line),
-                    Some(_) | None => Next::TooLong,
-                });
+        while !self.is_over {
+            let piece = (&mut self.source).take(PIECE_BYTES as u64).read_until(b'\n', &mut self.line)?;
+            if piece == 0 && self.length > 0 && self.looks > 0 {
+                self.looks -= 1;
+                std::thread::yield_now();
+                continue;
             }
-            searched = unread.len();
-            if searched > self.line_bytes_max {
-                skipped += searched as u64;
-                (self.begin, self.end, searched) = (0, 0, 0);
-                if skipped > ENDLESS_BYTES {
-                    self.is_over = true;
-                    return Ok(Next::TooLong);
-                }
-            } else if self.begin > 0 {
-                self.buffer.copy_within(self.begin..self.end, 0);
-                (self.begin, self.end) = (0, searched);
+            if piece == 0 {
+                return Ok(if self.length == 0 { Next::End } else { Next::Torn(self.length) });
             }
-            let room = self.buffer.get_mut(self.end..).unwrap_or_default();
-            match self.source.read(room) {
-                Ok(0) if skipped + searched as u64 == 0 => return Ok(Next::End),
-                Ok(0) => return Ok(Next::Torn(skipped + searched as u64)),
-                Ok(count) => self.end += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+            self.length += piece as u64;
+            self.is_whole = self.line.pop_if(|last| *last == b'\n').is_some();
+            self.line.truncate(self.line_bytes_max + 1);
+            self.is_over = !self.is_whole && self.length > ENDLESS_BYTES;
+            if self.is_whole || self.is_over {
+                self.offset += self.length;
+                return Ok(Next::Line(&self.line));
             }
         }
+        Ok(Next::End)
     }
 }
 
 impl<R: Read + Seek> Lines<R> {
     /// Forgets what was read of a torn line, so that it is read again: whoever wrote it may have taken it back.
     pub(crate) fn forget_torn(&mut self) -> io::Result<()> {
-        (self.begin, self.end) = (0, 0);
+        self.length = 0;
+        self.line.clear();
         self.source.seek(SeekFrom::Start(self.offset)).map(drop)
     }
 
     pub(crate) fn source(&self) -> &R {
-        &self.source
+        self.source.get_ref()
     }
 }
 
-/// Where the last complete line that ends at or before `end` begins and ends, its end included; `None` where there
-/// is no line end. Reads backwards, in pieces. Fails with [`ErrorKind::InvalidData`] where a line does not end.
+/// Where the last whole line that ends at or before `end` begins and ends, its end included; `None` if no line ends
+/// there. Reads backwards. A line that does not end is taken to begin where the reading stops, so it is too long.
 pub(crate) fn last_line(source: &mut (impl Read + Seek), end: u64) -> io::Result<Option<(u64, u64)>> {
     let Some(line_end) = newline_before(source, end)? else { return Ok(None) };
     let begin = newline_before(source, line_end)?.map_or(0, |newline| newline + 1);
@@ -115,23 +106,20 @@ pub(crate) fn last_line(source: &mut (impl Read + Seek), end: u64) -> io::Result
 
 /// Offset of the last end of a line before `end`.
 fn newline_before(source: &mut (impl Read + Seek), end: u64) -> io::Result<Option<u64>> {
-    const BLOCK: u64 = 4 << 10;
-    let mut block = [0; BLOCK as usize];
-    let from = end;
-    let mut end = end;
-    while end > 0 {
-        if from - end > ENDLESS_BYTES {
-            return Err(io::Error::new(ErrorKind::InvalidData, "a line of it does not end"));
+    let mut block = [0; 4 << 10];
+    let mut at = end;
+    while at > 0 {
+        if end - at > ENDLESS_BYTES {
+            return Ok(Some(at));
         }
-        let begin = end.saturating_sub(BLOCK);
+        let begin = at.saturating_sub(block.len() as u64);
         source.seek(SeekFrom::Start(begin))?;
-        let wanted = usize::try_from(end - begin).unwrap_or(block.len()).min(block.len());
-        let part = block.get_mut(..wanted).unwrap_or_default();
+        let part = block.get_mut(..(at - begin) as usize).unwrap_or_default();
         source.read_exact(part)?;
         if let Some(found) = memchr::memrchr(b'\n', part) {
             return Ok(Some(begin + found as u64));
         }
-        end = begin;
+        at = begin;
     }
     Ok(None)
 }
@@ -147,8 +135,8 @@ mod tests {
         let mut told = Vec::new();
         loop {
             let next = match lines.next().unwrap() {
+                Next::Line(line) if line.len() > max => "too long".to_owned(),
                 Next::Line(line) => String::from_utf8_lossy(line).into_owned(),
-                Next::TooLong => "too long".to_owned(),
                 Next::Torn(bytes) => {
                     told.push(format!("torn {bytes}"));
                     return told;
@@ -201,10 +189,10 @@ mod tests {
         std::os::unix::fs::FileExt::write_all_at(&file, b"a\n", 0).unwrap();
         let mut lines = Lines::of(&file, 0, 9);
         assert_eq!(lines.next().unwrap(), Next::Line(b"a"));
-        assert_eq!(lines.next().unwrap(), Next::TooLong);
+        assert_eq!(lines.next().unwrap(), Next::Line(&[0; 10]), "a byte too long");
         assert_eq!(lines.next().unwrap(), Next::End);
-        let error = last_line(&mut &file, 1 << 40).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidData);
+        let (begin, end) = last_line(&mut &file, 1 << 40).unwrap().unwrap();
+        assert!(end - begin > ENDLESS_BYTES && begin > 0, "{begin} {end}");
     }
 
     /// A reader must not mix what was taken back with what was written in its place.

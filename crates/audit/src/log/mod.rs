@@ -12,17 +12,15 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `log` | a line an entry: number, hash, JSON. The hash is blake3 of 0x00, the number, the hash before and the JSON |
-//! | `checkpoints` | a line a checkpoint: size, root of the Merkle tree (RFC 6962 with blake3), hash of the last entry, time, key, hash of the checkpoint before, Ed25519 signature |
+//! | `log` | one line per entry: number, hash, JSON. The hash is BLAKE3 of 0x00, the number, the hash before and the JSON |
+//! | `checkpoints` | one line per checkpoint: size, hash of the last entry, time, key, hash of the checkpoint before, Ed25519 signature; in older ones also the root of a Merkle tree, see `docs/decisions/0017` |
 //! | `key` | the signing key, unless it lies somewhere else |
-//! | `state` | the newest checkpoint's place in the log, so that opening need not read all of it |
 //! | `log.aside-1` … | logs that were damaged and put aside |
 //!
 //! `checkpoints` is copied to an export of the operator's choice, which is what a verification is worth most against.
 
 mod append_file;
 mod audit_log;
-mod chain;
 mod checkpoint;
 mod damage;
 mod error;
@@ -30,6 +28,7 @@ mod export;
 #[cfg(test)]
 mod failing_disk;
 mod files;
+mod hex;
 mod key;
 pub mod limits;
 mod line;
@@ -37,17 +36,16 @@ mod lines;
 mod open;
 mod reader;
 mod seals;
-mod state;
-mod tree;
 mod verify;
 
-pub use audit_log::{Appended, AuditLog, Sealed, Sealing};
-pub use chain::Hash;
-pub use checkpoint::{Checkpoint, PublicKey};
+pub(crate) use files::replace;
+
+pub use audit_log::{Appended, AuditLog, Sealed};
+pub use checkpoint::Checkpoint;
 pub use damage::{DamageKind, LogDamage, LogFile};
 pub use error::{LogError, Result};
-pub use export::{ExportError, Exported};
-pub use line::{Entry, LineFault};
-pub use open::{Aside, OnDamage, OpenReport, Options};
+pub use hex::{Hash, Hex, PublicKey};
+pub use line::Entry;
+pub use open::{OnDamage, Options};
 pub use reader::{Backwards, Entries, is_there};
 pub use verify::{Against, Claims, Verification, verify, verify_streams};

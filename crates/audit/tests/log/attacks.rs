@@ -380,8 +380,8 @@ fn a_changed_export_is_found() {
         (
             torn,
             expect![[r#"
-        export, line 100: the last line has 475 bytes and no end: a crash, a full disk, or a cut
-    "#]],
+                export, line 100: the last line has 401 bytes and no end: a crash, a full disk, or a cut
+            "#]],
         ),
         (
             "\n",

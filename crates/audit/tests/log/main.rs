@@ -7,6 +7,8 @@ mod common;
 #[cfg(test)]
 mod export;
 #[cfg(test)]
+mod old;
+#[cfg(test)]
 mod opening;
 #[cfg(test)]
 mod properties;

@@ -27,7 +27,7 @@ const WATCHDOG: Duration = Duration::from_secs(60);
 const HUGE_BYTES: u64 = 1 << 40;
 
 /// Files of the data directory.
-const OWN_FILES: [&str; 15] = [
+const OWN_FILES: [&str; 14] = [
     "journal/journal.db",
     "journal/journal.db-wal",
     "journal/journal.db-shm",
@@ -39,7 +39,6 @@ const OWN_FILES: [&str; 15] = [
     "audit/log",
     "audit/checkpoints",
     "audit/key",
-    "audit/state",
     "audit/auditor.json",
     "audit/auditor.lock",
     "setpoint.log",

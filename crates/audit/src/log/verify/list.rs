@@ -3,93 +3,113 @@
 use std::io::{self, Read};
 
 use super::Verification;
-use super::walk::Expected;
-use crate::log::chain::Hash;
 use crate::log::checkpoint::{Checkpoint, hash_of_line};
 use crate::log::damage::{DamageKind, LogFile};
+use crate::log::hex::Hash;
 use crate::log::limits::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
 use crate::log::lines::{Lines, Next};
 
 /// What a checkpoint says of the log.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
-    pub(super) size: u64,
-    pub(super) root: Hash,
-    pub(super) chain: Hash,
+    pub(super) file: LogFile,
     pub(super) line: u64,
+    pub(super) size: u64,
+    pub(super) chain: Hash,
 }
 
 /// A list, as far as it can be believed.
 #[derive(Debug)]
 pub(super) struct List {
+    file: LogFile,
     /// The hash of every line, believed or not.
     hashes: Vec<Hash>,
-    /// What is believed of the last log that the list tells of, with growing sizes.
-    marks: Vec<Mark>,
+    /// What the last checkpoint covers.
+    size: u64,
+    /// What is believed of the last log that the list covers, with growing sizes.
+    pub(super) marks: Vec<Mark>,
     /// Logs before that one.
-    earlier_logs: u64,
-    continued: Hash,
-}
-
-impl Default for List {
-    fn default() -> Self {
-        Self { hashes: Vec::new(), marks: Vec::new(), earlier_logs: 0, continued: Hash::NONE }
-    }
+    pub(super) earlier_logs: u64,
+    /// The checkpoint that the last log continues.
+    pub(super) continued: Hash,
 }
 
 impl List {
-    /// Reads all of it; what is wrong goes into the report. The key of the report is that of the first signed
-    /// checkpoint where none was asked for. A torn end is looked at again so many times.
+    /// Reads all of it; what is wrong goes into the report. The key of the report becomes that of the first signed
+    /// checkpoint if none was asked for. Looks so many times at a torn end.
     pub(super) fn read(
         source: impl Read,
         file: LogFile,
-        mut looks: u32,
+        looks: u32,
         report: &mut Verification,
     ) -> io::Result<Self> {
-        let mut reading = Reading { list: List::default(), file, size: 0, is_key_told: false };
-        let mut lines = Lines::of(source, 0, CHECKPOINT_BYTES_MAX);
+        let hashes = Vec::new();
+        let mut list =
+            Self { file, hashes, size: 0, marks: Vec::new(), earlier_logs: 0, continued: Hash::NONE };
+        let mut lines = Lines::of(source, 0, CHECKPOINT_BYTES_MAX).looking(looks);
         loop {
-            let number = reading.list.lines() + 1;
             match lines.next()? {
-                Next::Torn(_) if looks > 0 => {
-                    looks -= 1;
-                    std::thread::yield_now();
-                }
-                Next::End => break,
+                Next::End => return Ok(list),
                 Next::Torn(bytes) => {
-                    report.find(file, Some(number), DamageKind::Torn { bytes });
-                    break;
+                    report.torn(file, list.lines() + 1, bytes);
+                    return Ok(list);
                 }
-                _ if number > CHECKPOINTS_MAX as u64 => {
-                    report.find(file, Some(number), DamageKind::TooMany { max: CHECKPOINTS_MAX });
-                    break;
+                Next::Line(_) if list.hashes.len() == CHECKPOINTS_MAX => {
+                    let what = format!("there are more than {CHECKPOINTS_MAX} lines; the rest was not read");
+                    report.find(file, Some(list.lines() + 1), DamageKind::Changed, what);
+                    return Ok(list);
                 }
-                Next::TooLong => {
-                    reading.list.hashes.push(Hash::NONE);
-                    report.find(file, Some(number), DamageKind::Malformed);
-                }
-                Next::Line(line) => reading.line(line, report),
+                Next::Line(line) => list.line(line, report),
             }
         }
-        Ok(reading.list)
+    }
+
+    fn line(&mut self, line: &[u8], report: &mut Verification) {
+        let previous = self.hashes.last().copied().unwrap_or(Hash::NONE);
+        self.hashes.push(hash_of_line(line));
+        let (file, number) = (self.file, self.lines());
+        let mut find = |kind, what: String| report.find(file, Some(number), kind, what);
+        let Some(checkpoint) = Checkpoint::parse(line) else {
+            return find(DamageKind::Changed, "it is no checkpoint".to_owned());
+        };
+        if !checkpoint.is_signed() {
+            return find(DamageKind::Changed, "its signature is not one under it".to_owned());
+        }
+        let Checkpoint { size, chain, key, previous: named, .. } = checkpoint;
+        if named != previous {
+            let what =
+                "it does not continue the checkpoint before it: one was removed, inserted, moved or changed";
+            find(DamageKind::Changed, what.to_owned());
+        }
+        let begins_anew = number > 1 && size == 1 && self.size >= 1;
+        if number == 1 || begins_anew {
+            self.earlier_logs += u64::from(begins_anew);
+            self.continued = named;
+            self.marks.clear();
+        } else if size <= self.size {
+            let what = format!("it covers {size} entries, and the checkpoint before it {}", self.size);
+            return find(DamageKind::Changed, what);
+        }
+        self.size = size;
+        match report.key {
+            Some(expected) if expected != key => {
+                // Once: what follows is likely signed with it, too.
+                let is_found =
+                    |one: &crate::log::LogDamage| (one.file, one.kind) == (file, DamageKind::OtherKey);
+                if !report.findings.iter().any(is_found) {
+                    let what = format!("it is signed with the key {key}, and not with {expected}");
+                    report.find(file, Some(number), DamageKind::OtherKey, what);
+                }
+            }
+            _ => {
+                report.key = Some(key);
+                self.marks.push(Mark { file, line: number, size, chain });
+            }
+        }
     }
 
     pub(super) fn lines(&self) -> u64 {
         self.hashes.len() as u64
-    }
-
-    pub(super) fn earlier_logs(&self) -> u64 {
-        self.earlier_logs
-    }
-
-    /// The checkpoint that the log continues.
-    pub(super) fn continued(&self) -> Hash {
-        self.continued
-    }
-
-    /// What the log is to be held against.
-    pub(super) fn expected(&self, file: LogFile) -> Vec<Expected> {
-        self.marks.iter().map(|mark| Expected { mark: *mark, file }).collect()
     }
 
     /// Lines at the beginning that are the same in both.
@@ -100,52 +120,5 @@ impl List {
     /// How many entries of the log the first so many lines cover.
     pub(super) fn size_at(&self, lines: u64) -> u64 {
         self.marks.iter().rev().find(|mark| mark.line <= lines).map_or(0, |mark| mark.size)
-    }
-}
-
-/// A list under way.
-struct Reading {
-    list: List,
-    file: LogFile,
-    /// What the last checkpoint covers.
-    size: u64,
-    is_key_told: bool,
-}
-
-impl Reading {
-    fn line(&mut self, line: &[u8], report: &mut Verification) {
-        let previous = self.list.hashes.last().copied().unwrap_or(Hash::NONE);
-        self.list.hashes.push(hash_of_line(line));
-        let number = self.list.lines();
-        let mut find = |kind| report.find(self.file, Some(number), kind);
-        let Some(checkpoint) = Checkpoint::parse(line) else { return find(DamageKind::Malformed) };
-        if !checkpoint.is_signed() {
-            return find(DamageKind::Signature);
-        }
-        if checkpoint.previous != previous {
-            find(DamageKind::Previous);
-        }
-        let begins_anew = number > 1 && checkpoint.size == 1 && self.size >= 1;
-        if number == 1 || begins_anew {
-            self.list.earlier_logs += u64::from(begins_anew);
-            self.list.continued = checkpoint.previous;
-            self.list.marks.clear();
-        } else if checkpoint.size <= self.size {
-            return find(DamageKind::Size { previous: self.size, found: checkpoint.size });
-        }
-        let Checkpoint { size, root, chain, key, .. } = checkpoint;
-        self.size = size;
-        match report.key {
-            Some(expected) if expected != key => {
-                // Once: what follows is likely signed with it, too.
-                if !std::mem::replace(&mut self.is_key_told, true) {
-                    report.find(self.file, Some(number), DamageKind::Key { expected, found: key });
-                }
-            }
-            _ => {
-                report.key = Some(key);
-                self.list.marks.push(Mark { size, root, chain, line: number });
-            }
-        }
     }
 }

@@ -1,34 +1,35 @@
 //! Verifying a log from its first byte to its last.
 //!
-//! Nothing is believed: not the state file, which is not read, and of a checkpoint nothing but what a signature is
-//! under. Damage is a finding and never an error; an error says that a file could not be read. The files are read in
-//! the reverse order of their writing, the export first and the log last, so that a writer at work makes no finding.
+//! Nothing is believed, and of a checkpoint nothing but what a signature covers. Damage is a finding and never an error;
+//! an error says that a file could not be read. The files are read in the reverse order of their writing, the export
+//! first and the log last, so that a writer at work makes no finding.
 
 mod claims;
 mod list;
-mod walk;
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use list::List;
+use list::{List, Mark};
 use setpoint_own_files::named;
-use walk::{Beside, Expected};
+use setpoint_own_files::own::{self, Access};
 
-use crate::log::chain::Hash;
-use crate::log::checkpoint::PublicKey;
 use crate::log::damage::{DamageKind, LogDamage, LogFile};
 use crate::log::error::{LogError, Result};
 use crate::log::files;
-use crate::log::limits::{FINDINGS_MAX, UNSEALED_MAX};
+use crate::log::hex::{Hash, PublicKey};
+use crate::log::limits::{FINDINGS_MAX, LINE_BYTES_MAX, UNSEALED_MAX};
+use crate::log::line::{Walk, start};
+use crate::log::lines::{Lines, Next};
 
 pub use claims::Claims;
 
-/// How often the torn end of a file is looked at again. A writer at work finishes its line within microseconds, where
-/// the system lets it run.
+/// How often the torn end of a file is looked at again. A writer at work finishes its line within microseconds, if the
+/// system lets it run.
 const TORN_LOOKS: u32 = 2_000;
 
-/// What a log is held against, besides itself.
+/// What a log is compared with, besides itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Against {
     /// The exported checkpoints.
@@ -46,11 +47,11 @@ pub struct Verification {
     pub sealed: u64,
     /// Checkpoints in the log's own directory.
     pub checkpoints: u64,
-    /// Checkpoints in the export; `None` where none was given.
+    /// Checkpoints in the export; `None` if none was given.
     pub exported: Option<u64>,
     /// The first so many entries are those of a checkpoint that the export holds too.
     pub sealed_by_export: u64,
-    /// Logs before this one that the checkpoints tell of. They were put aside, and are not verified with this one.
+    /// Earlier logs that the checkpoints cover. They were put aside, and are not verified with this one.
     pub earlier_logs: u64,
     /// The key of the checkpoints: that which was asked for, else that of the first one.
     pub key: Option<PublicKey>,
@@ -63,7 +64,7 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Whether nothing is wrong. What that proves, and what it cannot prove, is said by [`Verification::claims`].
+    /// Returns whether nothing is wrong. [`Verification::claims`] says what that proves and what it cannot.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.findings.is_empty()
@@ -75,46 +76,66 @@ impl Verification {
         Claims::of(self)
     }
 
-    fn find(&mut self, file: LogFile, line: Option<u64>, kind: DamageKind) {
+    fn find(&mut self, file: LogFile, line: Option<u64>, kind: DamageKind, what: impl Into<String>) {
         if self.findings.len() < FINDINGS_MAX {
-            self.findings.push(LogDamage { file, line, kind });
+            self.findings.push(LogDamage { file, line, kind, what: what.into() });
         } else {
             self.left_out += 1;
         }
     }
+
+    fn torn(&mut self, file: LogFile, line: u64, bytes: u64) {
+        let what = format!("the last line has {bytes} bytes and no end: a crash, a full disk, or a cut");
+        self.find(file, Some(line), DamageKind::Torn, what);
+    }
+
+    /// Returns whether nothing but an unfinished line is wrong.
+    fn is_whole(&self) -> bool {
+        self.findings.iter().all(|found| found.kind == DamageKind::Torn)
+    }
 }
 
 /// Verifies the log of this directory. A writer may be at work.
+///
+/// # Errors
+/// When a file is not one of the log's own, or cannot be read.
 pub fn verify(dir: &Path, against: &Against) -> Result<Verification> {
-    let open = |path: &Path| match files::open(path) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(LogError::io(path, error)),
-    };
+    // It is not read here, but a file that is not one of the log's own is reported.
+    let key = dir.join(files::KEY);
+    own::check(&key).map_err(|error| LogError::io(&key, error))?;
+    verify_dir(dir, against, TORN_LOOKS).map(|(seen, _)| seen)
+}
+
+/// Verifies a log that nobody writes to against itself, and returns where it ends, too.
+pub(crate) fn verify_alone(dir: &Path) -> Result<(Verification, (Walk, u64))> {
+    verify_dir(dir, &Against::default(), 0)
+}
+
+fn verify_dir(dir: &Path, against: &Against, looks: u32) -> Result<(Verification, (Walk, u64))> {
     std::fs::read_dir(dir).map_err(|error| LogError::io(dir, error))?;
-    // Neither is read here, but a file that is not one of the log's own is reported.
-    for name in [files::STATE, files::KEY] {
-        files::length(&dir.join(name))?;
-    }
+    let open = |name| {
+        let path = dir.join(name);
+        match own::open(&path, Access::Read) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(LogError::io(&path, error)),
+        }
+    };
     // An export that was named and is not there proves nothing, and must not look as if none had been named.
-    let export = against
-        .export
-        .as_deref()
-        .map(|path| named::open(path).map(|file| (path, file)).map_err(|error| LogError::io(path, error)));
-    let length = files::length(&dir.join(files::LOG))?;
-    let mut run = Run::new(against.key, Beside { looks: TORN_LOOKS, length });
-    if let Some((path, file)) = export.transpose()? {
-        run.export(file).map_err(|error| LogError::io(path, error))?;
-    }
-    let path = dir.join(files::CHECKPOINTS);
-    if let Some(file) = open(&path)? {
-        run.checkpoints(file).map_err(|error| LogError::io(&path, error))?;
-    }
-    let path = dir.join(files::LOG);
-    run.log(open(&path)?).map_err(|error| LogError::io(&path, error))
+    let export =
+        against.export.as_deref().map(|path| named::open(path).map_err(|error| LogError::io(path, error)));
+    let (export, log, checkpoints) = (export.transpose()?, open(files::LOG)?, open(files::CHECKPOINTS)?);
+    let length = log.as_ref().map_or(Ok(0), |log: &File| log.metadata().map(|found| found.len()));
+    let length = length.map_err(|error| LogError::io(dir, error))?;
+    let boxed = |file: Option<File>| file.map(|file| Box::new(file) as Box<dyn Read>);
+    let sources = [boxed(export), boxed(checkpoints), boxed(log)];
+    run(sources, against.key, Beside { looks, length }).map_err(|error| LogError::io(dir, error))
 }
 
 /// Verifies a log that lies somewhere else than in files, as [`verify`] does.
+///
+/// # Errors
+/// Those of the sources.
 pub fn verify_streams(
     log: impl Read,
     checkpoints: impl Read,
@@ -122,91 +143,140 @@ pub fn verify_streams(
     key: Option<PublicKey>,
 ) -> io::Result<Verification> {
     // Nobody writes to them meanwhile.
-    let mut run = Run::new(key, Beside { looks: 0, length: u64::MAX });
-    if let Some(export) = export {
-        run.export(export)?;
-    }
-    run.checkpoints(checkpoints)?;
-    run.log(Some(log))
+    let export = export.map(|export| Box::new(export) as Box<dyn Read + '_>);
+    let sources = [export, Some(Box::new(checkpoints)), Some(Box::new(log))];
+    run(sources, key, Beside { looks: 0, length: u64::MAX }).map(|(seen, _)| seen)
 }
 
-/// One verification, file by file.
-struct Run {
-    report: Verification,
-    export: Option<List>,
-    own: List,
+/// How a log is read that may be written to.
+#[derive(Debug, Clone, Copy)]
+struct Beside {
+    /// How often a torn end is looked at again.
+    looks: u32,
+    /// Bytes that the log had before its checkpoints were read.
+    length: u64,
+}
+
+/// Reads the export, the list of checkpoints and the log, in this order.
+fn run(
+    [export, checkpoints, log]: [Option<Box<dyn Read + '_>>; 3],
+    key: Option<PublicKey>,
     beside: Beside,
+) -> io::Result<(Verification, (Walk, u64))> {
+    let mut report = Verification { key, is_key_pinned: key.is_some(), ..Verification::default() };
+    let export = export.map(|source| List::read(source, LogFile::Export, beside.looks, &mut report));
+    let export = export.transpose()?;
+    let checkpoints = checkpoints.unwrap_or_else(|| Box::new(io::empty()));
+    let own = List::read(checkpoints, LogFile::Checkpoints, beside.looks, &mut report)?;
+    (report.checkpoints, report.earlier_logs) = (own.lines(), own.earlier_logs);
+    let (mut marks, mut continued, mut exported_until) = (own.marks.clone(), own.continued, 0);
+    if let Some(export) = &export {
+        report.exported = Some(export.lines());
+        let common = own.common(export);
+        if common < export.lines() {
+            let (kind, what) = if common == own.lines() {
+                let more = export.lines() - common;
+                let what = format!(
+                    "it has {more} checkpoints more than the log: the log was put back to an older state"
+                );
+                (DamageKind::Gone, what)
+            } else {
+                let what = "it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one";
+                (DamageKind::Rewritten, what.to_owned())
+            };
+            report.find(LogFile::Export, Some(common + 1), kind, what);
+            // What the export says of the same log, or of a log whose own checkpoints are gone.
+            if export.continued == own.continued || own.lines() == 0 {
+                marks.extend(&export.marks);
+                marks.sort_by_key(|mark| mark.size);
+            }
+        }
+        if own.lines() == 0 {
+            continued = export.continued;
+        }
+        exported_until = own.size_at(common);
+    }
+    if log.is_none() {
+        report.find(LogFile::Log, None, DamageKind::Gone, "there is none");
+    }
+    let log = log.unwrap_or_else(|| Box::new(io::empty()));
+    let (end, before) = walk(log, &continued, &marks, beside, &mut report)?;
+    // Those that came since would have their checkpoints, had these been read later. Damage leaves entries without a
+    // checkpoint that fits, too, and was reported already.
+    let unsealed = before.saturating_sub(report.sealed);
+    if report.is_whole() && unsealed > UNSEALED_MAX {
+        let what =
+            format!("the last {unsealed} entries are under none: some were removed, or could not be written");
+        report.find(LogFile::Checkpoints, None, DamageKind::Unsigned, what);
+    }
+    if report.is_key_pinned && report.is_whole() && report.sealed == 0 && before > 0 {
+        let what = "none of the entries is signed with the key that was named";
+        report.find(LogFile::Checkpoints, None, DamageKind::Unsigned, what);
+    }
+    report.sealed_by_export = report.sealed.min(exported_until);
+    Ok((report, end))
 }
 
-impl Run {
-    fn new(key: Option<PublicKey>, beside: Beside) -> Self {
-        let report = Verification { key, is_key_pinned: key.is_some(), ..Verification::default() };
-        Self { report, export: None, own: List::default(), beside }
-    }
-
-    fn export(&mut self, source: impl Read) -> io::Result<()> {
-        let list = List::read(source, LogFile::Export, self.beside.looks, &mut self.report)?;
-        self.report.exported = Some(list.lines());
-        self.export = Some(list);
-        Ok(())
-    }
-
-    fn checkpoints(&mut self, source: impl Read) -> io::Result<()> {
-        self.own = List::read(source, LogFile::Checkpoints, self.beside.looks, &mut self.report)?;
-        self.report.checkpoints = self.own.lines();
-        Ok(())
-    }
-
-    fn log(mut self, source: Option<impl Read>) -> io::Result<Verification> {
-        self.report.earlier_logs = self.own.earlier_logs();
-        let mut expected: Vec<Expected> = self.own.expected(LogFile::Checkpoints);
-        let mut exported_until = 0;
-        if let Some(export) = &self.export {
-            let common = self.own.common(export);
-            if common < export.lines() {
-                let line = Some(common + 1);
-                let kind = if common == self.own.lines() {
-                    DamageKind::Ahead { checkpoints: export.lines() - common }
-                } else {
-                    DamageKind::Differs
-                };
-                self.report.find(LogFile::Export, line, kind);
-                // What the export says of the same log, or of a log whose own checkpoints are gone.
-                if export.continued() == self.own.continued() || self.own.lines() == 0 {
-                    expected.extend(export.expected(LogFile::Export));
-                    expected.sort_by_key(|one| one.mark.size);
-                }
+/// Compares every line with the one before it, and the chain with every checkpoint. Returns where the log ends, and how
+/// many entries were there before the checkpoints were read. `marks` is sorted by size.
+fn walk(
+    log: impl Read,
+    continued: &Hash,
+    marks: &[Mark],
+    beside: Beside,
+    report: &mut Verification,
+) -> io::Result<((Walk, u64), u64)> {
+    let mut lines = Lines::of(log, 0, LINE_BYTES_MAX).looking(beside.looks);
+    let mut walk = Walk::at(0, Some(start(continued)));
+    let (mut left, mut misfits) = (marks.iter().peekable(), Vec::new());
+    let (mut is_clean, mut before) = (true, 0);
+    loop {
+        let line = match lines.next()? {
+            Next::Line(line) => line,
+            Next::Torn(bytes) => {
+                report.torn(LogFile::Log, report.entries + 1, bytes);
+                break;
             }
-            exported_until = self.own.size_at(common);
-        }
-        let continued = match &self.export {
-            Some(export) if self.own.lines() == 0 => export.continued(),
-            _ => self.own.continued(),
+            Next::End => break,
         };
-        let before = self.entries(source, &continued, &expected)?;
-        // Those that came since would have their checkpoints, had these been read later.
-        let unsealed = before.saturating_sub(self.report.sealed);
-        // Damage leaves entries without a checkpoint that fits, too, and was told already.
-        if self.report.is_sound() && unsealed > UNSEALED_MAX {
-            self.report.find(LogFile::Checkpoints, None, DamageKind::Unsealed { entries: unsealed });
+        report.entries += 1;
+        if let Err(fault) = walk.read(line) {
+            report.find(LogFile::Log, Some(report.entries), DamageKind::Changed, fault);
+            is_clean = false;
         }
-        if self.report.is_key_pinned && self.report.is_sound() && self.report.sealed == 0 && before > 0 {
-            self.report.find(LogFile::Checkpoints, None, DamageKind::NothingSigned);
+        while let Some(mark) = left.next_if(|mark| mark.size <= walk.seq) {
+            // What a missing or unreadable line leaves open was reported with that line.
+            match walk.hash.filter(|_| mark.size == walk.seq) {
+                Some(hash) if hash != mark.chain => misfits.push(mark),
+                Some(_) if is_clean && misfits.is_empty() => report.sealed = mark.size,
+                _ => {}
+            }
         }
-        self.report.sealed_by_export = self.report.sealed.min(exported_until);
-        Ok(self.report)
+        if lines.offset() <= beside.length {
+            before = report.entries;
+        }
     }
-
-    fn entries(
-        &mut self,
-        source: Option<impl Read>,
-        continued: &Hash,
-        expected: &[Expected],
-    ) -> io::Result<u64> {
-        if let Some(source) = source {
-            return walk::walk(source, continued, expected, self.beside, &mut self.report);
+    // Of each file the first that did not fit and the last that was not reached: the others follow from them.
+    for file in [LogFile::Checkpoints, LogFile::Export] {
+        let mut misfits = misfits.iter().filter(|mark| mark.file == file);
+        if let Some(Mark { line, size, .. }) = misfits.next() {
+            let others = match misfits.count() {
+                0 => String::new(),
+                others => format!(" (and {others} later checkpoints)"),
+            };
+            let what = format!(
+                "the first {size} entries of the log are not those that it was made of: they were rewritten, or this is a \
+                 fork{others}"
+            );
+            report.find(file, Some(*line), DamageKind::Rewritten, what);
         }
-        self.report.find(LogFile::Log, None, DamageKind::NoLog);
-        walk::walk(io::empty(), continued, expected, self.beside, &mut self.report)
+        let is_cut = |mark: &&Mark| mark.file == file && mark.size > walk.seq;
+        if let Some(Mark { line, size, .. }) = marks.iter().rev().find(is_cut) {
+            let entries = walk.seq;
+            let what =
+                format!("it covers {size} entries, and the log ends after {entries}: the tail was cut off");
+            report.find(file, Some(*line), DamageKind::Gone, what);
+        }
     }
+    Ok(((walk, lines.offset()), before))
 }

@@ -138,7 +138,7 @@ fn whoever_begins_to_look_on_at_a_broken_end_says_so_and_reads_on_behind_what_co
     task(&journal, 2, true);
     catch_up(&mut keeper);
     let news = follower.look(NOW).unwrap().0;
-    assert!(matches!(news.as_slice(), [Followed::Finding(..)]), "{news:?}");
+    assert!(matches!(news.as_slice(), [AuditEvent::Finding(..)]), "{news:?}");
 }
 
 /// A batch that did not fit on the disk is taken back from the log's end, and may have been read by then.
@@ -151,12 +151,12 @@ fn whoever_looks_on_reads_on_where_it_could_not_read() {
     task(&journal, 1, true);
     catch_up(&mut keeper);
     let mut follower = Follower::new(home.place(), home.journal());
-    let notes = |followed: Vec<Followed>| {
+    let notes = |followed: Vec<AuditEvent>| {
         let note = |one| match one {
-            Followed::Note(note) => note,
-            Followed::Unreadable => "unreadable".to_owned(),
-            Followed::Finding(seq, finding) => format!("{seq} {:?}", finding.kind),
-            Followed::Report(_) => "report".to_owned(),
+            AuditEvent::Note(note) => note,
+            AuditEvent::Unreadable => "unreadable".to_owned(),
+            AuditEvent::Finding(line) => format!("{} {:?}", line.entry, line.finding.kind),
+            AuditEvent::Report(_) => "report".to_owned(),
         };
         followed.into_iter().map(note).collect::<Vec<_>>()
     };
@@ -296,7 +296,6 @@ fn a_log_without_its_last_lines_loses_no_finding() {
     let whole = std::fs::read(&log).unwrap();
     for cut in (1..whole.len()).step_by(5) {
         std::fs::write(&log, &whole[..whole.len() - cut]).unwrap();
-        drop(std::fs::remove_file(home.path("audit").join("state")));
         let mut keeper = home.keeper(&journal);
         catch_up(&mut keeper);
         drop(keeper);

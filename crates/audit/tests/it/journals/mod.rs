@@ -5,7 +5,8 @@ mod following;
 
 use std::path::{Path, PathBuf};
 
-use setpoint_audit::{AuditPlace, Followed, Follower, Keeper, LogEntry, log, look, parse, verify_journal};
+use setpoint_audit::view::AuditEvent;
+use setpoint_audit::{AuditPlace, Follower, Keeper, LogEntry, log, look, parse, verify_journal};
 use setpoint_journal::{Journal, JournalOptions, NewRow, Submission, TaskHead, TaskOpening};
 use setpoint_protocol::message::{AuditReport, Finding, FindingKind};
 use setpoint_protocol::{TaskId, Timestamp};

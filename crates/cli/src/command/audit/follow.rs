@@ -85,10 +85,13 @@ fn show(event: &AuditEvent, options: &Options, io: &mut Io) -> Result<(), Error>
         AuditEvent::Report(report) if options.is_json => io.out.json(&json!({ "report": report })),
         AuditEvent::Finding(line) => io.out.lines(&audit::finding_line(line, &io.zone)),
         AuditEvent::Report(report) => io.out.lines(&audit::digest(report, &io.zone)),
+        AuditEvent::Note(_) | AuditEvent::Unreadable if options.is_quiet => Ok(()),
         AuditEvent::Note(note) => {
-            if !options.is_quiet {
-                report::note(io, note);
-            }
+            report::note(io, note);
+            Ok(())
+        }
+        AuditEvent::Unreadable => {
+            report::note(io, "the audit log cannot be read; `setpoint audit verify` says what is wrong");
             Ok(())
         }
     }
