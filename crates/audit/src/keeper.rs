@@ -12,7 +12,7 @@ use setpoint_roles::r6_auditor::Auditor;
 use super::entry::{LogEntry, why_put_aside};
 use super::lock::lock;
 use super::reading::{self, Gap, PAGE_ROWS, Page, ROWS_PER_ENTRY};
-use super::snapshot::{self, Mark, Written};
+use super::snapshot::{self, Mark};
 use super::standing::{self, Said, Standing};
 use super::{AuditFailure, AuditPlace, verify};
 use crate::log::{Appended, AuditLog, Entries, LogError, OnDamage, Options, Sealed};
@@ -349,9 +349,9 @@ impl Keeper {
     /// # Errors
     /// When that cannot be written.
     pub fn seal(&mut self, now: Timestamp) -> Result<(), AuditFailure> {
-        let known = Written::of(&self.auditor);
+        let known = serde_json::to_string(&self.auditor).unwrap_or_default();
         let is_settled = self.is_settled && self.auditor.position() == self.noted;
-        self.waiting.push(known.entry(is_settled).write());
+        self.waiting.push(LogEntry::Known { digest: snapshot::digest(&known), is_settled }.write());
         self.write_waiting(now)?;
         let mark = Mark { seq: self.log.size(), hash: self.log.hash().to_string() };
         self.sealed_at = now;

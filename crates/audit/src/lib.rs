@@ -57,7 +57,7 @@ impl AuditPlace {
     pub fn check(&self) -> Result<(), AuditFailure> {
         for name in [lock::LOCK, snapshot::FILE] {
             let path = self.dir.join(name);
-            own::check(&path).map_err(|source| AuditFailure::File { path, source })?;
+            own::check(&path).map_err(|error| LogError::io(&path, error))?;
         }
         Ok(())
     }
@@ -66,20 +66,12 @@ impl AuditPlace {
 /// The Auditor did not do what was asked of it.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditFailure {
-    /// Its log.
+    /// Its log, or a file beside it.
     #[error(transparent)]
     Log(#[from] LogError),
     /// The journal.
     #[error("read the journal")]
     Journal(#[from] JournalError),
-    /// A file of its own.
-    #[error("use {}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
 }
 
 impl AuditFailure {

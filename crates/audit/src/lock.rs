@@ -5,20 +5,19 @@ use std::path::Path;
 
 use setpoint_own_files::own::{self, Access};
 
-use super::AuditFailure;
+use crate::log::LogError;
 
 /// The file that is locked.
 pub(super) const LOCK: &str = "auditor.lock";
 
 /// Takes it; `None` where another process has it. It goes with the process.
-pub(super) fn lock(dir: &Path) -> Result<Option<File>, AuditFailure> {
-    let failed = |path: &Path, source| AuditFailure::File { path: path.to_owned(), source };
-    own::create_dir(dir).map_err(|source| failed(dir, source))?;
+pub(super) fn lock(dir: &Path) -> Result<Option<File>, LogError> {
+    own::create_dir(dir).map_err(|error| LogError::io(dir, error))?;
     let path = dir.join(LOCK);
-    let file = own::open_or_create(&path, Access::Write).map_err(|source| failed(&path, source))?;
+    let file = own::open_or_create(&path, Access::Write).map_err(|error| LogError::io(&path, error))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(source)) => Err(failed(&path, source)),
+        Err(TryLockError::Error(error)) => Err(LogError::io(&path, error)),
     }
 }

@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 use setpoint_own_files::own::{self, Access};
 use setpoint_roles::r6_auditor::Auditor;
 
-use super::AuditFailure;
 use super::entry::{LogEntry, parse};
-use crate::log::{Entries, replace};
+use crate::log::{Entries, LogError, replace};
 
 /// The file, in the Auditor's directory: a line that says what it is, and one with what is known.
 pub(super) const FILE: &str = "auditor.json";
@@ -33,20 +32,6 @@ pub(super) struct Mark {
     pub(super) hash: String,
 }
 
-/// What is known, as it is written.
-pub(super) struct Written(String);
-
-impl Written {
-    pub(super) fn of(auditor: &Auditor) -> Self {
-        Written(serde_json::to_string(auditor).unwrap_or_default())
-    }
-
-    /// What the log notes of it.
-    pub(super) fn entry(&self, is_settled: bool) -> LogEntry {
-        LogEntry::Known { digest: digest(&self.0), is_settled }
-    }
-}
-
 /// What was written down, and where the log notes it.
 pub(super) struct Snapshot {
     pub(super) seq: u64,
@@ -55,19 +40,20 @@ pub(super) struct Snapshot {
     pub(super) auditor: Auditor,
 }
 
-fn digest(known: &str) -> String {
+/// What the log notes of it.
+pub(super) fn digest(known: &str) -> String {
     blake3::hash(known.as_bytes()).to_hex().to_string()
 }
 
 /// Writes it whole, or leaves the one before. Who writes holds the Auditor's lock: a part that is there was left by a process
 /// that is gone.
-pub(super) fn write(dir: &Path, log: Mark, written: &Written) -> Result<(), AuditFailure> {
+pub(super) fn write(dir: &Path, log: Mark, known: &str) -> Result<(), LogError> {
     let path = dir.join(FILE);
     let heading = Heading { format: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), log };
-    let text = format!("{}\n{}", serde_json::to_string(&heading).unwrap_or_default(), written.0);
+    let text = format!("{}\n{}", serde_json::to_string(&heading).unwrap_or_default(), known);
     // A link that was put there is not replaced in silence.
     let replaced = own::check(&path).and_then(|_| replace(&path, text.as_bytes()));
-    replaced.map_err(|source| AuditFailure::File { path, source })
+    replaced.map_err(|error| LogError::io(&path, error))
 }
 
 /// The one that is there, if this program made it and the log notes it as it is.

@@ -7,7 +7,7 @@ use setpoint_journal::Journal;
 use super::AuditFailure;
 use super::entry::{LogEntry, parse};
 use super::reading::{self, Gap, Page};
-use crate::log::Entries;
+use crate::log::{Entries, LogError};
 
 /// How the names of logs begin that were put aside.
 const ASIDE: &[u8] = b"log.aside-";
@@ -56,8 +56,8 @@ impl JournalFit {
 ///
 /// # Errors
 /// When the directory cannot be read.
-pub fn put_aside(dir: &Path) -> Result<Vec<PathBuf>, AuditFailure> {
-    let failed = |source| AuditFailure::File { path: dir.to_owned(), source };
+pub fn put_aside(dir: &Path) -> Result<Vec<PathBuf>, LogError> {
+    let failed = |error| LogError::io(dir, error);
     let mut found = Vec::new();
     for file in std::fs::read_dir(dir).map_err(failed)? {
         let path = file.map_err(failed)?.path();

@@ -1,7 +1,6 @@
 //! The kind and the hint of each error, for a person.
 
 use std::borrow::Cow;
-use std::io;
 
 use setpoint_audit::AuditFailure;
 use setpoint_audit::log::LogError;
@@ -186,38 +185,19 @@ pub fn of_program(error: &ProgramError) -> (Kind, Option<Cow<'static, str>>) {
 #[must_use]
 pub fn audit_hint(failure: &AuditFailure) -> &'static str {
     match failure {
-        failure if is_full(failure) => {
+        AuditFailure::Log(LogError::NoSpace { .. }) => {
             "make room on the disk; then the Auditor continues, and misses nothing"
         }
-        AuditFailure::Log(error) if error.is_damage() => {
+        AuditFailure::Log(LogError::Damaged { .. }) => {
             "`setpoint audit verify` shows what is wrong; the next process that audits sets the log aside"
         }
-        failure if is_of_no_own_file(failure) => {
+        AuditFailure::Log(LogError::Io { source, .. }) if is_refusal(source) => {
             "the Auditor continues where it stopped once the file is corrected"
         }
         AuditFailure::Log(_) => {
             "see that the audit directory and its key can be read and written by you alone"
         }
         AuditFailure::Journal(_) => "`setpoint doctor` checks the journal",
-        AuditFailure::File { .. } => "see that the audit directory can be read and written",
-    }
-}
-
-fn is_of_no_own_file(failure: &AuditFailure) -> bool {
-    match failure {
-        AuditFailure::Log(LogError::Io { source, .. }) => is_refusal(source),
-        AuditFailure::File { source, .. } => is_refusal(source),
-        AuditFailure::Log(_) | AuditFailure::Journal(_) => false,
-    }
-}
-
-fn is_full(failure: &AuditFailure) -> bool {
-    match failure {
-        AuditFailure::Log(error) => matches!(error, LogError::NoSpace { .. }),
-        AuditFailure::File { source, .. } => {
-            matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-        }
-        AuditFailure::Journal(_) => false,
     }
 }
 

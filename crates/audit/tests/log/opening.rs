@@ -71,6 +71,8 @@ fn a_torn_end_of_any_length_and_bytes_is_cut_off() {
         let made = Made::with(&[3]);
         made.write("log", [made.read("log"), torn.clone()].concat());
         let length = made.read("log").len();
+        let [found] = made.verify().findings.try_into().unwrap();
+        assert_eq!((found.file, found.line, found.kind), (LogFile::Log, Some(4), DamageKind::Torn));
         made.open();
         assert_eq!((length - made.read("log").len(), made.entries().len()), (torn.len(), 3));
     }

@@ -364,7 +364,7 @@ fn a_place_that_cannot_be_used_is_named() {
     let journal = home.journal();
     std::fs::write(home.path("audit"), "a file").unwrap();
     let error = Keeper::open(&home.place(), &journal, NOW).unwrap_err();
-    assert!(matches!(error, setpoint_audit::AuditFailure::File { .. }), "{error}");
+    assert!(matches!(error, setpoint_audit::AuditFailure::Log(log::LogError::Io { .. })), "{error}");
     std::fs::remove_file(home.path("audit")).unwrap();
     let place = AuditPlace { key: Some(home.path("nowhere/key")), ..home.place() };
     Keeper::open(&place, &journal, NOW).unwrap_err();
