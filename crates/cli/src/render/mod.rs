@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod comparison;
+pub(crate) mod gist;
 pub(crate) mod html;
 pub(crate) mod memory;
 mod plot;

@@ -102,6 +102,12 @@ pub fn count(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
+/// A number of criteria.
+#[must_use]
+pub fn criteria(number: usize) -> String {
+    if number == 1 { "1 criterion".to_owned() } else { format!("{} criteria", thousands(number as u64)) }
+}
+
 /// A number with its thousands set apart.
 #[must_use]
 pub fn thousands(number: u64) -> String {
@@ -304,8 +310,7 @@ pub fn end_counted(result: &FinalResult) -> Line {
     let all: BTreeSet<&str> = judged.chain(result.unmet_criteria.iter().map(String::as_str)).collect();
     let unmet = result.unmet_criteria.len();
     let are = if unmet == 1 { "is" } else { "are" };
-    let criteria = if all.len() == 1 { "criterion" } else { "criteria" };
-    end_with(result, &format!("{unmet} of {} {criteria} {are} not met", all.len()))
+    end_with(result, &format!("{unmet} of {} {are} not met", criteria(all.len())))
 }
 
 fn end_with(result: &FinalResult, gaps: &str) -> Line {

@@ -49,13 +49,13 @@ fn a_task_of_several_rounds_replays_exactly_and_is_shown_step_by_step() {
         shown.out.ends_with(" asks\n") && shown.out.contains(&format!("replayed exactly: {count} records, "))
     );
     for told in [
-        "PlanDirective  init → change_path  L .68",
-        "PlanDirective  change_approach → refine",
+        "PlanDirective  the plan failed; next: the same way on another path  init → change_path  L .68",
+        "done more exactly  change_approach → refine  L ",
         "r2/3 model, to plan: ",
         "tool read_file (reads)",
         "✗E s1.c1 mark 0 of the answer is one",
         "Not blocked: count_lines",
-        "FinalResult  L ",
+        "FinalResult  accepted  L ",
     ] {
         assert!(shown.out.contains(told), "{told}: {}", shown.out);
     }

@@ -1,18 +1,18 @@
 //! A record in a line: what was said, asked or answered, in as few words as tell it.
 
 use serde::de::DeserializeOwned;
-use setpoint_protocol::message::{Availability, BASELINE_GROUP, ExecutionStatus, MacroState, OutcomeStatus};
 use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Poisoned, Reasked, Record, RecordKind};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Payload;
 
 use super::limit::GIST_CHARS_MAX;
+use crate::render::gist::{Gist, gist};
 use crate::view::words;
 
 /// The gist, clipped; empty where the kind says it all, or the body cannot be read.
 pub(super) fn of(record: &Record) -> String {
     let gist = match record.kind {
-        RecordKind::Message(_) => record.message().map(message),
+        RecordKind::Message(_) => record.message().map(|said| message(&said)),
         RecordKind::Opened => Some("the task was opened".to_owned()),
         RecordKind::Asked => read(record).map(asked),
         RecordKind::Reasked => read(record)
@@ -71,84 +71,10 @@ fn answered(Answered { call, answer, .. }: Answered) -> String {
     }
 }
 
-fn message(message: Payload) -> String {
-    match message {
-        Payload::UserInput(input) => input.raw_input,
-        Payload::ClarificationRequest(request) => request.questions.join(" / "),
-        Payload::ClarificationAnswer(answer) => answer.answers.join(" / "),
-        Payload::DirectAnswer(answer) => answer.text,
-        Payload::TaskSpec(spec) => spec.intent,
-        Payload::MemoryQuery(query) => format!("{} {}", query.space, query.entity),
-        Payload::MemoryReply(reply) => match reply.availability {
-            Availability::Available => {
-                let rules = words::count(reply.rules.len() as u64, "rule");
-                let records = words::count(reply.records.len() as u64, "record");
-                let avoided = words::count(reply.avoided.len() as u64, "call");
-                format!("{rules}, {records}, {avoided} to avoid")
-            }
-            Availability::Unavailable => reply.reason.unwrap_or_else(|| "memory was away".to_owned()),
-        },
-        Payload::PlanProposal(proposal) => {
-            format!("round {}: {}", proposal.round, words::count(proposal.subtasks.len() as u64, "sub-task"))
-        }
-        Payload::PlanDecision(decision) => {
-            if decision.approved {
-                "the plan is approved".to_owned()
-            } else {
-                decision.note.unwrap_or_default()
-            }
-        }
-        Payload::DispatchManifest(manifest) => format!(
-            "round {}: {}, criteria of the whole: {}",
-            manifest.round,
-            words::count(manifest.subtasks.len() as u64, "sub-task"),
-            manifest.task_criteria.len(),
-        ),
-        Payload::SubTask(subtask) => subtask.intent,
-        Payload::ExecutionResult(result) => {
-            let status = match result.status {
-                ExecutionStatus::Completed => "completed",
-                ExecutionStatus::Uncertain => "completed with a doubt",
-                ExecutionStatus::Failed => "not possible",
-            };
-            format!("attempt {}: {status}: {}", result.attempt, result.output.to_text())
-        }
-        Payload::CorrectionSignal(signal) => format!(
-            "attempt {} falls short: {}: {}",
-            signal.attempt_number, signal.failed_criterion, signal.what_was_wrong
-        ),
-        Payload::SubTaskOutcome(outcome) => match outcome.status {
-            OutcomeStatus::Matched => {
-                format!("matched: {}", words::count(outcome.criteria_verdicts.len() as u64, "verdict"))
-            }
-            OutcomeStatus::Failed => format!("failed: {}", outcome.failure_reason.unwrap_or_default()),
-        },
-        Payload::GroupMatched(group) if group.sequence == BASELINE_GROUP => format!(
-            "round {}: measured before the work: {}",
-            group.round,
-            words::count(group.baseline.len() as u64, "probe")
-        ),
-        Payload::GroupMatched(group) => format!("round {}: group {} matched", group.round, group.sequence),
-        Payload::OutcomeSummary(summary) => summary.summary,
-        Payload::ReplanRequest(request) => format!("round {}: {}", request.round, request.gap_summary),
-        Payload::PlanDirective(directive) => {
-            format!("{}: {}", MacroState::from(directive.directive).name(), directive.rationale)
-        }
-        Payload::TaskFault(fault) => format!("{}: {}", fault.role.label(), fault.reason),
-        Payload::CancelRequest(request) => request.reason.unwrap_or_else(|| "cancel".to_owned()),
-        Payload::ApprovalRequest(request) => crate::text::sanitise::exact(&request.need.command),
-        Payload::ApprovalDecision(decision) => format!("by {}", decision.by),
-        Payload::AbandonNotice(notice) => format!("{}: {}", notice.ended_by.name(), notice.reason),
-        Payload::PartialReport(report) => report.achieved,
-        Payload::FinalResult(result) => {
-            let end = MacroState::from(result.directive).name();
-            format!("{end}, by {}: {}", result.ended_by.name(), result.summary)
-        }
-        Payload::Megram(megram) => megram.content.lesson,
-        Payload::NegativeFeedback(feedback) => feedback.content.lesson,
-        Payload::MemoryCommand(_)
-        | Payload::MemoryListing(_)
-        | Payload::AuditQuery(_)
-        | Payload::AuditReport(_) => String::new(),
-    }
+/// A message as far as there is room: its headline, then what else it says.
+fn message(message: &Payload) -> String {
+    let Gist { headline, aside, details, .. } = gist(message);
+    let beside = (!aside.is_empty()).then_some(aside);
+    let details = details.iter().map(|line| line.to_text().trim().to_owned());
+    std::iter::once(headline).chain(beside).chain(details).collect::<Vec<_>>().join(" / ")
 }

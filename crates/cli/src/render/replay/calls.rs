@@ -6,7 +6,8 @@ use setpoint_protocol::record::{
 };
 use setpoint_protocol::tool::{Effect, Phase, ToolAnswer};
 
-use super::{Fragments, Manner, excerpt};
+use super::{Fragments, Manner};
+use crate::render::gist::excerpt;
 use crate::text::{Line, Tone, sanitise};
 use crate::view::words;
 
@@ -53,6 +54,11 @@ fn prompt(hashes: &[FragmentHash], fragments: &Fragments) -> Vec<Line> {
     lines
 }
 
+/// A text, in full where that is wanted.
+fn text_of(text: &str, is_full: bool) -> Vec<Line> {
+    if is_full { Line::block(Tone::Plain, text) } else { excerpt(Tone::Plain, text) }
+}
+
 /// The beginning of a hash, enough to tell it from others.
 fn short(hash: &FragmentHash) -> String {
     let hash = serde_json::to_string(hash).unwrap_or_default();
@@ -84,7 +90,7 @@ fn of_opened(opened: &Opened) -> (Line, Vec<Line>) {
         details.push(field("forked from: ", &format!("{} at record {}", from.task, from.seq)));
     }
     for law in &opened.thinking {
-        details.extend(excerpt(Tone::Plain, &format!("laid down: {law}"), false));
+        details.extend(excerpt(Tone::Plain, &format!("laid down: {law}")));
     }
     (Line::plain(&format!("logic version {}", opened.logic_version)), details)
 }
@@ -208,7 +214,7 @@ fn of_reply(who: &str, reply: &Reply, manner: &Manner<'_>) -> (Line, Vec<Line>) 
     let mut details = Vec::new();
     for part in &reply.parts {
         match part {
-            Part::Text(text) => details.extend(excerpt(Tone::Plain, text, manner.has_prompts)),
+            Part::Text(text) => details.extend(text_of(text, manner.has_prompts)),
             Part::Opaque(opaque) => details.push(
                 Line::new().and(Tone::Dim, &format!("kept for {}: {} bytes", opaque.by, opaque.body.len())),
             ),
@@ -234,7 +240,7 @@ fn of_tool(who: &str, answer: &ToolAnswer, is_full: bool) -> (Line, Vec<Line>) {
     let tone = if answer.ok { Tone::Good } else { Tone::Bad };
     let time = words::duration(answer.duration_ms);
     let gist = Line::plain(&format!("{who}: ")).and(tone, &how).and(Tone::Plain, &format!(", {time}"));
-    let mut details = excerpt(Tone::Plain, &answer.text, is_full);
+    let mut details = text_of(&answer.text, is_full);
     if !answer.created.is_empty() {
         let created: Vec<String> = answer.created.iter().map(|path| sanitise::exact(path)).collect();
         details.push(Line::new().and(Tone::Dim, "created: ").and(Tone::Plain, &created.join(", ")));

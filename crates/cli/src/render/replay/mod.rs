@@ -1,7 +1,6 @@
 //! A task gone through again: its steps with all that was said, asked and answered, and what the replay came to.
 
 mod calls;
-mod messages;
 pub(crate) mod rerun;
 
 use std::collections::BTreeMap;
@@ -9,7 +8,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use setpoint_protocol::record::{FragmentHash, Prompts, Record, RecordKind};
 use setpoint_protocol::replay::ReplayReport;
+use setpoint_protocol::topology::Payload;
 
+use super::gist::{Gist, gist};
+use super::result;
 use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::{Look, words};
@@ -17,10 +19,6 @@ use crate::view::{Look, words};
 /// Pieces of prompts by their hashes; none where one is not kept.
 pub(crate) type Fragments = BTreeMap<FragmentHash, Option<String>>;
 
-/// Lines of a text of several that are shown where it is not wanted in full.
-const EXCERPT_LINES_MAX: usize = 4;
-/// Characters of one of them.
-const EXCERPT_CHARS_MAX: usize = 160;
 /// How far details stand to the right of the record that they belong to.
 const INDENT: &str = "         ";
 
@@ -62,7 +60,7 @@ pub(crate) fn record(state: &ViewState, record: &Record, manner: &Manner<'_>) ->
     head.push(Tone::Plain, "  ");
     head.push(Tone::Strong, record.kind.name());
     let (gist, details) = match record.kind {
-        RecordKind::Message(_) => messages::lines(state, record),
+        RecordKind::Message(_) => message(state, record),
         _ => calls::lines(record, manner),
     };
     if !gist.is_empty() {
@@ -73,6 +71,24 @@ pub(crate) fn record(state: &ViewState, record: &Record, manner: &Manner<'_>) ->
     let indented = |line: Line| if line.is_empty() { line } else { Line::plain(INDENT).then(line) };
     lines.extend(details.into_iter().map(indented));
     lines
+}
+
+/// What a message says; a text of several lines stands below its record.
+fn message(state: &ViewState, record: &Record) -> (Line, Vec<Line>) {
+    let Some(message) = record.message() else {
+        return (Line::new().and(Tone::Bad, "its body cannot be read"), Vec::new());
+    };
+    let Gist { tone, headline, aside, mut details, .. } = gist(&message);
+    if let Payload::FinalResult(_) = message {
+        // Its first line is the headline.
+        details = result::lines(state).into_iter().skip(1).collect();
+    }
+    if headline.trim_end().contains('\n') {
+        details.splice(..0, Line::block(tone, &headline));
+        return (Line::new().and(Tone::Dim, &aside), details);
+    }
+    let head = Line::new().and(tone, &headline);
+    (if aside.is_empty() { head } else { head.and(Tone::Dim, &format!("  {aside}")) }, details)
 }
 
 /// A record as a JSON value: its columns, its body, and the pieces of the prompt where they are wanted.
@@ -136,29 +152,5 @@ pub(crate) fn summary(report: &ReplayReport) -> Vec<Line> {
             ),
             Line::new().and(Tone::Dim, &format!("before it came out as recorded: {counts}")),
         ],
-    }
-}
-
-/// A text of several lines, cut where it is long.
-fn excerpt(tone: Tone, text: &str, is_full: bool) -> Vec<Line> {
-    let lines = Line::block(tone, text);
-    if is_full {
-        return lines;
-    }
-    let more = lines.len().saturating_sub(EXCERPT_LINES_MAX);
-    let mut shown: Vec<Line> =
-        lines.into_iter().take(EXCERPT_LINES_MAX).map(|line| line.clip(EXCERPT_CHARS_MAX)).collect();
-    if more > 0 {
-        shown.push(Line::new().and(Tone::Dim, &format!("… and {}", words::count(more as u64, "more line"))));
-    }
-    shown
-}
-
-/// A value on a few lines.
-fn value_excerpt(tone: Tone, value: &Value) -> Vec<Line> {
-    match value {
-        Value::Null => Vec::new(),
-        Value::String(text) => excerpt(tone, text, false),
-        other => excerpt(tone, &other.to_string(), false),
     }
 }
