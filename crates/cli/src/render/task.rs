@@ -8,7 +8,6 @@ use setpoint_runtime::organisation::TaskSummary;
 
 use super::result;
 use crate::state::ViewState;
-use crate::state::asks::Question;
 use crate::state::board::Row;
 use crate::state::consents::Consent;
 use crate::text::table::Cell;
@@ -70,7 +69,11 @@ fn head(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
         lines.push(Line::new().and(Tone::Bad, "fault   ").and(Tone::Plain, &text));
     }
     for question in state.questions() {
-        lines.push(Line::new().and(Tone::Care, "waits   ").and(Tone::Plain, &waits(question)));
+        lines.push(
+            Line::new()
+                .and(Tone::Care, "waits   ")
+                .and(Tone::Plain, &format!("for you, {}", question.words())),
+        );
     }
     lines.extend(findings.iter().take(FINDINGS_MAX).map(finding));
     if findings.len() > FINDINGS_MAX {
@@ -273,16 +276,6 @@ fn state_words(state: &ViewState) -> String {
             0 => format!("open, round {}", state.round()),
             n => format!("open, round {}, {} for you", state.round(), words::count(n as u64, "question")),
         },
-    }
-}
-
-fn waits(question: &Question) -> String {
-    match question {
-        Question::Clarification(request) => format!("for an answer: {}", request.questions.join(" / ")),
-        Question::Approval(request) => {
-            format!("for consent: {}", crate::text::sanitise::exact(&request.need.command))
-        }
-        Question::Plan(proposal) => format!("for a word on the plan for round {}", proposal.round),
     }
 }
 

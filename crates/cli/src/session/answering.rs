@@ -1,25 +1,14 @@
-//! Who answers a question: the approval policy, the person, or the rule for when nobody can be asked.
+//! How the questions of a task are put to the person, one after the other, and their answers passed on.
 
 use setpoint_app::Error;
-use setpoint_protocol::message::{ApprovalWord, ClarificationAnswer};
 use setpoint_protocol::topology::Payload;
 
-use super::dialogue::{self, Dialogue, Step};
+use super::dialogue::{Decision, Dialogue, Step, decide};
 use super::display::size;
 use super::{Asking, Session, screen};
-use crate::host::{Allowance, ApprovalPolicy};
 use crate::io::{Io, Key};
 use crate::state::asks::Question;
-use crate::state::consents::HEADLESS;
 use crate::text::{Line, Tone};
-
-/// What is done about a question.
-enum Decision {
-    /// It is answered without asking.
-    Say(Payload, Vec<Line>),
-    /// The person is asked.
-    Ask,
-}
 
 impl Session<'_> {
     /// Answers what can be answered without a person, and asks the person the next question.
@@ -164,45 +153,5 @@ impl Session<'_> {
             text.push_str("\r\n");
         }
         drop(io.err.write_text(&text));
-    }
-}
-
-fn decide(question: &Question, policy: Option<&dyn ApprovalPolicy>, is_interactive: bool) -> Decision {
-    match question {
-        Question::Approval(request) => {
-            let command = crate::text::sanitise::exact(&request.need.command);
-            let reason = crate::text::sanitise::exact(&request.need.reason);
-            let folder = request.need.cwd.as_deref().map(crate::text::sanitise::exact);
-            let folder = folder.map(|folder| format!("in {folder}: ")).unwrap_or_default();
-            let (by, why) = match policy.map_or(Allowance::Silent, |policy| policy.decide(&request.need)) {
-                Allowance::Allow { by } => {
-                    let line =
-                        Line::new().and(Tone::Good, &format!("allowed by {by}: ")).and(Tone::Plain, &command);
-                    return Decision::Say(dialogue::decision(request, ApprovalWord::Once, &by), vec![line]);
-                }
-                Allowance::Deny { by } => (by.clone(), format!("refused by {by}: ")),
-                Allowance::Silent if is_interactive => return Decision::Ask,
-                Allowance::Silent => (HEADLESS.to_owned(), "refused, nobody can be asked: ".to_owned()),
-            };
-            let line = Line::new()
-                .and(Tone::Bad, &why)
-                .and(Tone::Plain, &command)
-                .and(Tone::Dim, &format!("  ({folder}{reason}; digest {})", request.need.digest));
-            let lines = std::iter::once(line).chain(dialogue::preview(&request.need)).collect();
-            Decision::Say(dialogue::decision(request, ApprovalWord::Never, &by), lines)
-        }
-        _ if is_interactive => Decision::Ask,
-        Question::Clarification(request) => {
-            let answer = ClarificationAnswer { call_id: request.call_id, answers: Vec::new() };
-            let questions = request.questions.join(" / ");
-            let line =
-                Line::new().and(Tone::Care, "left open, nobody can be asked: ").and(Tone::Plain, &questions);
-            Decision::Say(Payload::ClarificationAnswer(answer), vec![line])
-        }
-        Question::Plan(proposal) => {
-            let text = format!("the plan for round {} is refused: nobody can be asked", proposal.round);
-            let line = Line::new().and(Tone::Bad, &text);
-            Decision::Say(dialogue::verdict(proposal, false, None), vec![line])
-        }
     }
 }

@@ -1,4 +1,5 @@
-//! One question to a person, from its first line to the answer. Pure: keys in, lines and a payload out.
+//! One question to a person, from its first line to the answer: by the approval policy, by the person's keys, or by the
+//! rule for when nobody can be asked. Pure: keys in, lines and a payload out.
 
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{
@@ -9,8 +10,10 @@ use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::topology::Payload;
 
 use super::line_edit::{LineEdit, Typed};
+use crate::host::{Allowance, ApprovalPolicy};
 use crate::io::Key;
 use crate::state::asks::Question;
+use crate::state::consents::HEADLESS;
 use crate::text::{Line, Tone, sanitise};
 use crate::view::words;
 
@@ -140,6 +143,59 @@ impl Dialogue {
                 Step::Answered { echo, payload: Payload::ClarificationAnswer(answer) }
             }
             Dialogue::Plan { proposal, note } => plan_key(proposal, note, key),
+        }
+    }
+}
+
+/// What is done about a question.
+pub(super) enum Decision {
+    /// It is answered without asking.
+    Say(Payload, Vec<Line>),
+    /// The person is asked.
+    Ask,
+}
+
+/// Answers a question by the policy, or where nobody can be asked by the rule for it.
+pub(super) fn decide(
+    question: &Question,
+    policy: Option<&dyn ApprovalPolicy>,
+    is_interactive: bool,
+) -> Decision {
+    match question {
+        Question::Approval(request) => {
+            let command = sanitise::exact(&request.need.command);
+            let reason = sanitise::exact(&request.need.reason);
+            let folder = request.need.cwd.as_deref().map(sanitise::exact);
+            let folder = folder.map(|folder| format!("in {folder}: ")).unwrap_or_default();
+            let (by, why) = match policy.map_or(Allowance::Silent, |policy| policy.decide(&request.need)) {
+                Allowance::Allow { by } => {
+                    let line =
+                        Line::new().and(Tone::Good, &format!("allowed by {by}: ")).and(Tone::Plain, &command);
+                    return Decision::Say(decision(request, ApprovalWord::Once, &by), vec![line]);
+                }
+                Allowance::Deny { by } => (by.clone(), format!("refused by {by}: ")),
+                Allowance::Silent if is_interactive => return Decision::Ask,
+                Allowance::Silent => (HEADLESS.to_owned(), "refused, nobody can be asked: ".to_owned()),
+            };
+            let line = Line::new()
+                .and(Tone::Bad, &why)
+                .and(Tone::Plain, &command)
+                .and(Tone::Dim, &format!("  ({folder}{reason}; digest {})", request.need.digest));
+            let lines = std::iter::once(line).chain(preview(&request.need)).collect();
+            Decision::Say(decision(request, ApprovalWord::Never, &by), lines)
+        }
+        _ if is_interactive => Decision::Ask,
+        Question::Clarification(request) => {
+            let answer = ClarificationAnswer { call_id: request.call_id, answers: Vec::new() };
+            let questions = request.questions.join(" / ");
+            let line =
+                Line::new().and(Tone::Care, "left open, nobody can be asked: ").and(Tone::Plain, &questions);
+            Decision::Say(Payload::ClarificationAnswer(answer), vec![line])
+        }
+        Question::Plan(proposal) => {
+            let text = format!("the plan for round {} is refused: nobody can be asked", proposal.round);
+            let line = Line::new().and(Tone::Bad, &text);
+            Decision::Say(verdict(proposal, false, None), vec![line])
         }
     }
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use setpoint_protocol::message::{ApprovalRequest, ClarificationRequest, PlanProposal};
 use setpoint_protocol::record::{Ask, Asked, Purpose, Reasked};
+use setpoint_protocol::topology::{Payload, inbox};
 use setpoint_protocol::{CallId, Instance};
+
+use crate::text::sanitise;
 
 /// A question to a person.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +21,28 @@ pub enum Question {
 }
 
 impl Question {
+    /// Returns the question in a message; `None` if the message asks no person.
+    #[must_use]
+    pub fn of(message: &Payload) -> Option<Self> {
+        message.opens()?;
+        match inbox::User::try_from(message.clone()).ok()? {
+            inbox::User::ClarificationRequest(request) => Some(Question::Clarification(request)),
+            inbox::User::ApprovalRequest(request) => Some(Question::Approval(request)),
+            inbox::User::PlanProposal(proposal) => Some(Question::Plan(proposal)),
+            inbox::User::DirectAnswer(_) | inbox::User::FinalResult(_) => None,
+        }
+    }
+
+    /// Returns what the person is wanted for, after "it waits for you".
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Question::Clarification(request) => format!("to answer: {}", request.questions.join(" / ")),
+            Question::Approval(request) => format!("to allow: {}", sanitise::exact(&request.need.command)),
+            Question::Plan(proposal) => format!("to look at the plan for round {}", proposal.round),
+        }
+    }
+
     /// The ask that an answer names.
     #[must_use]
     pub const fn call(&self) -> CallId {
@@ -105,8 +130,8 @@ impl Asks {
         }
     }
 
-    pub(super) fn question(&mut self, call: CallId, question: Question) {
-        self.questions.retain(|open| open.call() != call);
+    pub(super) fn question(&mut self, question: Question) {
+        self.questions.retain(|open| open.call() != question.call());
         self.questions.push(question);
     }
 

@@ -299,6 +299,13 @@ impl ViewState {
 
     fn apply_message(&mut self, record: &Record, message: Payload) {
         self.roles.say(record, &message);
+        if let Some(question) = Question::of(&message) {
+            self.asks.question(question);
+        }
+        if let Some(call) = message.answers() {
+            self.asks.answered(call);
+        }
+        // What is not here changes nothing that is looked at, except as a question or an answer.
         match message {
             Payload::UserInput(input) => self.goal = input.raw_input,
             Payload::TaskSpec(spec) => self.apply_spec(record, spec),
@@ -346,30 +353,9 @@ impl ViewState {
                 self.asks.stop_all();
                 self.board.stop(record.at, "cancelled");
             }
-            Payload::ClarificationRequest(request) => {
-                self.asks.question(request.call_id, Question::Clarification(request));
-            }
-            Payload::ApprovalRequest(request) => {
-                self.consents.asked(request.clone());
-                self.asks.question(request.call_id, Question::Approval(request));
-            }
-            Payload::PlanProposal(proposal) => self.asks.question(proposal.call_id, Question::Plan(proposal)),
-            Payload::ClarificationAnswer(answer) => self.asks.answered(answer.call_id),
-            Payload::ApprovalDecision(decision) => {
-                self.asks.answered(decision.call_id);
-                self.consents.decided(decision);
-            }
-            Payload::PlanDecision(decision) => self.asks.answered(decision.call_id),
-            Payload::MemoryQuery(_)
-            | Payload::GroupMatched(_)
-            | Payload::AbandonNotice(_)
-            | Payload::PartialReport(_)
-            | Payload::Megram(_)
-            | Payload::NegativeFeedback(_)
-            | Payload::MemoryCommand(_)
-            | Payload::MemoryListing(_)
-            | Payload::AuditQuery(_)
-            | Payload::AuditReport(_) => {}
+            Payload::ApprovalRequest(request) => self.consents.asked(request),
+            Payload::ApprovalDecision(decision) => self.consents.decided(decision),
+            _ => {}
         }
     }
 

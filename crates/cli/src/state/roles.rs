@@ -62,15 +62,20 @@ impl Roles {
     /// Takes a message in.
     pub(super) fn say(&mut self, record: &Record, message: &Payload) {
         let from = record.from.instance;
+        // A role that asks a person rests until the answer comes; effectors keep their turns.
+        if message.opens().is_some() && record.to.iter().any(|to| to.role == RoleId::User) {
+            self.rest(record.from.role);
+        }
+        if message.answers().is_some() && record.from.role == RoleId::User {
+            record.to.iter().filter(|to| !to.role.is_effector()).for_each(|to| self.start(to.role));
+        }
         match message {
-            Payload::UserInput(_) | Payload::ClarificationAnswer(_) => self.start(RoleId::Perceiver),
-            Payload::ClarificationRequest(_) => self.rest(RoleId::Perceiver),
+            Payload::UserInput(_) => self.start(RoleId::Perceiver),
             Payload::TaskSpec(_) => {
                 self.finish(RoleId::Perceiver);
                 self.start(RoleId::Planner);
             }
-            Payload::PlanProposal(_) => self.rest(RoleId::Planner),
-            Payload::PlanDecision(_) | Payload::AbandonNotice(_) => self.start(RoleId::Planner),
+            Payload::AbandonNotice(_) => self.start(RoleId::Planner),
             Payload::DispatchManifest(_) => self.open_round(),
             Payload::SubTask(_) => {
                 for to in record.to.iter().filter(|to| to.role == RoleId::Executor) {
@@ -102,16 +107,7 @@ impl Roles {
                 self.working.clear();
                 self.done.insert(record.from.role);
             }
-            Payload::MemoryQuery(_)
-            | Payload::MemoryReply(_)
-            | Payload::Megram(_)
-            | Payload::NegativeFeedback(_)
-            | Payload::ApprovalRequest(_)
-            | Payload::ApprovalDecision(_)
-            | Payload::MemoryCommand(_)
-            | Payload::MemoryListing(_)
-            | Payload::AuditQuery(_)
-            | Payload::AuditReport(_) => {}
+            _ => {}
         }
     }
 

@@ -5,7 +5,7 @@ use setpoint_protocol::record::Purpose;
 
 use super::{Look, NARROW_MAX, label, recall, words};
 use crate::state::ViewState;
-use crate::state::asks::{Open, Question, What};
+use crate::state::asks::{Open, What};
 use crate::state::roles::{Roles, Stand};
 use crate::text::{Line, Tone};
 
@@ -107,7 +107,7 @@ fn waiting(state: &ViewState, clock_ms: u64) -> Line {
     let questions = state.questions().count();
     if let Some(question) = state.questions().next() {
         line.push(Tone::Care, "you");
-        line.push(Tone::Plain, &format!(", {}", question_words(question)));
+        line.push(Tone::Plain, &format!(", {}", question.words()));
         if questions > 1 {
             line.push(Tone::Plain, &format!(" (and {} more)", questions - 1));
         }
@@ -124,16 +124,6 @@ fn waiting(state: &ViewState, clock_ms: u64) -> Line {
         line.push(Tone::Dim, &format!(" (and {} more)", open.len() - 1));
     }
     line
-}
-
-fn question_words(question: &Question) -> String {
-    match question {
-        Question::Clarification(request) => {
-            format!("to answer: {}", request.questions.first().map_or("", String::as_str))
-        }
-        Question::Approval(request) => format!("to allow: {}", request.need.command),
-        Question::Plan(_) => "to look at the plan".to_owned(),
-    }
 }
 
 fn open_words(state: &ViewState, call: CallId, open: &Open, clock_ms: u64) -> String {

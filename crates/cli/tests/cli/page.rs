@@ -94,8 +94,8 @@ async fn a_page_says_how_it_ended_and_what_it_waits_for() {
     tape.say(RoleId::User, 1, decision);
     let (_, markup) = page(tape).await;
     for text in [
-        "? It waits for you: Which words?",
-        "to allow rm\\n-rf build",
+        "? It waits for you: to answer: Which words?",
+        "to allow: rm\\n-rf build",
         "It deletes: /home/ada/bu\\u{202e}ild",
         "Refused by terminal : touch x",
     ] {

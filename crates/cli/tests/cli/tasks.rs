@@ -63,7 +63,7 @@ async fn a_task_is_shown_from_its_records_alone() {
     );
     let came = World::headless(Fake::with(vec![(tape, ALL, vec![], None)])).run("tasks show waste").await;
     assert!(came.out.contains("state   open, round 1, 2 questions for you\n"), "{}", came.out);
-    assert!(came.out.contains("waits   for consent: rm\\n-rf build\n"), "{}", came.out);
+    assert!(came.out.contains("waits   for you, to allow: rm\\n-rf build\n"), "{}", came.out);
 }
 
 #[tokio::test]

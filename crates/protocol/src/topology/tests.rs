@@ -77,14 +77,7 @@ fn the_table_names_questions_and_endings() {
             None => {}
         }
     }
-    expect_test::expect![[r#"
-        ClarificationRequest asks ClarificationAnswer
-        DirectAnswer closes the task
-        MemoryQuery asks MemoryReply
-        PlanProposal asks PlanDecision
-        FinalResult closes the task
-        ApprovalRequest asks ApprovalDecision"#]]
-    .assert_eq(&lines.join("\n"));
+    expect_test::expect_file!["../../tests/golden/questions.txt"].assert_eq(&(lines.join("\n") + "\n"));
     // The answer returns to the asking party.
     for (question, answer) in Kind::ALL.iter().filter_map(|kind| Some((kind, kind.asks()?))) {
         assert_eq!(question.route().from, answer.route().to, "{question}");

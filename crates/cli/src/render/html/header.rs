@@ -7,7 +7,6 @@ use super::markup::Html;
 use super::{Report, limit, measured};
 use crate::state::ViewState;
 use crate::state::asks::Question;
-use crate::text::sanitise;
 use crate::view::words;
 
 pub(super) fn put(html: &mut Html, report: &Report<'_>) {
@@ -72,7 +71,7 @@ fn pill(state: &ViewState) -> (&'static str, &'static str) {
 
 /// What broke, and what is waited for.
 fn trouble(html: &mut Html, state: &ViewState) {
-    let waits: Vec<String> = state.questions().map(waits).collect();
+    let waits: Vec<String> = state.questions().map(Question::words).collect();
     if state.faults.is_empty() && waits.is_empty() {
         return;
     }
@@ -93,14 +92,6 @@ fn trouble(html: &mut Html, state: &ViewState) {
             });
         });
     });
-}
-
-fn waits(question: &Question) -> String {
-    match question {
-        Question::Clarification(request) => request.questions.join(" / "),
-        Question::Approval(request) => format!("to allow {}", sanitise::exact(&request.need.command)),
-        Question::Plan(proposal) => format!("to look at the plan for round {}", proposal.round),
-    }
 }
 
 fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
