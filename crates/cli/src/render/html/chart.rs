@@ -1,9 +1,10 @@
 //! The loss over the rounds: what it is made of, and each measure beside its threshold.
 
+use maud::{Markup, html};
 use setpoint_protocol::settings::ControllerSettings;
 
 use super::measured::Measured;
-use super::{limit, markup::Html, svg};
+use super::{keys, limit, none, svg};
 use crate::view::words;
 
 /// Pixels: room for the axis, for what stands right of the bars, a round, a bar.
@@ -21,82 +22,76 @@ const LETTER_MIN: f64 = 15.0;
 const ROUNDS_MIN: usize = 4;
 
 /// The chart, the gauges, and all of it in numbers.
-pub(super) fn put(html: &mut Html, all: &[Measured], settings: &ControllerSettings) {
+pub(super) fn chart(all: &[Measured], settings: &ControllerSettings) -> Markup {
     let (left_out, rounds) = limit::latest(all, limit::ROUNDS_MAX);
     if rounds.is_empty() {
-        html.leaf("p", &[("class", "none")], "No round has been measured.");
-        return;
+        return none("No round has been measured.");
     }
-    html.tag("div", &[("class", "charts")], |html| {
-        html.tag("div", &[("class", "wide")], |html| stack(html, rounds, settings));
-        html.tag("div", &[("class", "gauges")], |html| gauges(html, rounds, settings));
-    });
-    html.tag("ul", &[("class", "legend")], |html| {
-        for (class, text) in [
-            ("d", "α·D, distance from the goal"),
-            ("p", "β·(1 − Ω)·P, implausible process"),
-            ("w", "λ·Ω, budget used"),
-        ] {
-            html.tag("li", &[], |html| {
-                html.leaf("span", &[("class", &format!("key {class}")), ("aria-hidden", "true")], "");
-                html.text(text);
-            });
+    let parts = [
+        ("d", "α·D, distance from the goal"),
+        ("p", "β·(1 − Ω)·P, implausible process"),
+        ("w", "λ·Ω, budget used"),
+    ];
+    html! {
+        div.charts {
+            div.wide { (stack(rounds, settings)) }
+            div.gauges { (gauges(rounds, settings)) }
         }
-        html.leaf("li", &[], "●— L, their sum");
-        html.leaf("li", &[], "┄ α·δ: D below it is close enough");
-    });
-    table(html, rounds, settings);
-    limit::tell(html, left_out, "earlier rounds are");
+        ul.legend {
+            (keys(&parts))
+            li { "●— L, their sum" }
+            li { "┄ α·δ: D below it is close enough" }
+        }
+        (table(rounds, settings))
+        (limit::tell(left_out, "earlier rounds are"))
+    }
 }
 
-fn stack(html: &mut Html, rounds: &[Measured], settings: &ControllerSettings) {
+fn stack(rounds: &[Measured], settings: &ControllerSettings) -> Markup {
     let top = top(rounds, settings);
     let at = |value: f64| TOP + PLOT - PLOT * (value / top).clamp(0.0, 1.0);
     let width = LEFT + STEP * rounds.len().max(ROUNDS_MIN) as f64 + RIGHT;
     let height = TOP + PLOT + BOTTOM;
+    let middle = |n: usize| LEFT + STEP * (n as f64 + 0.5);
+    let points: Vec<(f64, f64)> =
+        rounds.iter().enumerate().map(|(n, one)| (middle(n), at(one.loss.l))).collect();
+    let near = at(settings.alpha * settings.delta);
     let described: Vec<String> = rounds.iter().map(|one| described(one, settings)).collect();
-    let names = ("loss-chart", "Loss by round", &*described.join("; "));
-    svg::picture(html, names, (width, height), |html| {
-        svg::label(html, "start", (2.0, 12.0), "loss");
-        for tick in ticks(top) {
-            svg::line(html, "rule", (LEFT, at(tick)), (width - RIGHT, at(tick)));
-            svg::label(html, "end", (LEFT - 6.0, at(tick) + 4.0), &words::share(tick));
+    let inner = html! {
+        (svg::label("start", (2.0, 12.0), "loss"))
+        @for tick in ticks(top) {
+            (svg::line("rule", (LEFT, at(tick)), (width - RIGHT, at(tick))))
+            (svg::label("end", (LEFT - 6.0, at(tick) + 4.0), &words::share(tick)))
         }
-        let middle = |n: usize| LEFT + STEP * (n as f64 + 0.5);
-        for (n, one) in rounds.iter().enumerate() {
-            let tip = self::described(one, settings);
-            html.tag("g", &[("data-round", &one.round.to_string())], |html| {
-                bar(html, one.parts(settings), middle(n), at, &tip);
-            });
-            svg::label(html, "middle", (middle(n), TOP + PLOT + 16.0), &one.round.to_string());
+        @for (n, (one, tip)) in rounds.iter().zip(&described).enumerate() {
+            g data-round=(one.round) { (bar(one.parts(settings), middle(n), at, tip)) }
+            (svg::label("middle", (middle(n), TOP + PLOT + 16.0), &one.round.to_string()))
         }
-        let points: Vec<(f64, f64)> =
-            rounds.iter().enumerate().map(|(n, one)| (middle(n), at(one.loss.l))).collect();
-        svg::path(html, "loss", &points);
-        for ((x, y), one) in points.iter().zip(rounds) {
-            svg::circle(html, "loss", (*x, *y), 3.5, Some(&self::described(one, settings)));
-            svg::label(html, "middle value over", (*x, *y - 8.0), &words::share(one.loss.l));
+        (svg::path("loss", &points))
+        @for (((x, y), one), tip) in points.iter().zip(rounds).zip(&described) {
+            (svg::circle("loss", (*x, *y), 3.5, Some(tip)))
+            (svg::label("middle value over", (*x, *y - 8.0), &words::share(one.loss.l)))
         }
-        let near = at(settings.alpha * settings.delta);
-        svg::line(html, "threshold", (LEFT, near), (width - RIGHT, near));
-        svg::label(html, "start", (width - RIGHT + 4.0, near + 4.0), "α·δ");
-        svg::label(html, "middle", (LEFT + (width - LEFT - RIGHT) / 2.0, height - 6.0), "round");
-    });
+        (svg::line("threshold", (LEFT, near), (width - RIGHT, near)))
+        (svg::label("start", (width - RIGHT + 4.0, near + 4.0), "α·δ"))
+        (svg::label("middle", (LEFT + (width - LEFT - RIGHT) / 2.0, height - 6.0), "round"))
+    };
+    svg::picture(("loss-chart", "Loss by round", &described.join("; ")), (width, height), &inner)
 }
 
-fn bar(html: &mut Html, parts: [f64; 3], middle: f64, at: impl Fn(f64) -> f64, tip: &str) {
+fn bar(parts: [f64; 3], middle: f64, at: impl Fn(f64) -> f64, tip: &str) -> Markup {
     let mut below = 0.0;
-    for (part, (class, letter)) in parts.into_iter().zip([("d", "D"), ("p", "P"), ("w", "Ω")]) {
+    let stacked = parts.map(|part| {
         let (from, to) = (at(below), at(below + part));
         below += part;
-        svg::rectangle(html, class, (middle - BAR / 2.0, to), (BAR, from - to), Some(tip));
-        if from - to >= LETTER_MIN {
-            svg::label(
-                html,
-                &format!("middle letter {class}"),
-                (middle, f64::midpoint(from, to) + 4.0),
-                letter,
-            );
+        (from, to)
+    });
+    html! {
+        @for ((from, to), (class, letter)) in stacked.into_iter().zip([("d", "D"), ("p", "P"), ("w", "Ω")]) {
+            (svg::rectangle(class, (middle - BAR / 2.0, to), (BAR, from - to), Some(tip)))
+            @if from - to >= LETTER_MIN {
+                (svg::label(&format!("middle letter {class}"), (middle, f64::midpoint(from, to) + 4.0), letter))
+            }
         }
     }
 }
@@ -114,54 +109,60 @@ fn ticks(top: f64) -> impl Iterator<Item = f64> {
     (0..8).map(move |n| f64::from(n) * step).take_while(move |tick| *tick <= top)
 }
 
-fn gauges(html: &mut Html, rounds: &[Measured], settings: &ControllerSettings) {
+fn gauges(rounds: &[Measured], settings: &ControllerSettings) -> Markup {
     let all = |of: fn(&Measured) -> f64| rounds.iter().map(of).collect::<Vec<f64>>();
-    let slopes: Vec<f64> = rounds.iter().map(|one| one.grad_l.unwrap_or(0.0).abs()).collect();
-    gauge(html, "D", "δ", settings.delta, "d", &all(|one| one.loss.d));
-    gauge(html, "P", "ρ", settings.rho, "p", &all(|one| one.loss.p));
-    gauge(html, "Ω", "θ", settings.theta, "w", &all(|one| one.loss.omega));
-    gauge(html, "|∇L|", "ε", settings.epsilon, "g", &slopes);
+    html! {
+        (gauge("D", "δ", settings.delta, "d", &all(|one| one.loss.d)))
+        (gauge("P", "ρ", settings.rho, "p", &all(|one| one.loss.p)))
+        (gauge("Ω", "θ", settings.theta, "w", &all(|one| one.loss.omega)))
+        (gauge("|∇L|", "ε", settings.epsilon, "g", &all(|one| one.grad_l.unwrap_or(0.0).abs())))
+    }
 }
 
 /// One measure over the rounds, from 0 to 1, with its threshold as a line.
-fn gauge(html: &mut Html, name: &str, sign: &str, threshold: f64, class: &str, values: &[f64]) {
+fn gauge(name: &str, sign: &str, threshold: f64, class: &str, values: &[f64]) -> Markup {
     const WIDTH: f64 = 164.0;
     const HEIGHT: f64 = 64.0;
     const HEAD: f64 = 20.0;
     let at = |value: f64| HEAD + HEIGHT - HEIGHT * value.clamp(0.0, 1.0);
-    let title = format!("{name}, threshold {sign} {}", words::share(threshold));
-    let said: Vec<String> = values.iter().map(|value| words::share(*value)).collect();
-    let names = (&*format!("gauge-{class}"), &*title, &*said.join(", "));
-    svg::picture(html, names, (WIDTH, HEAD + HEIGHT + 2.0), |html| {
-        svg::label(html, "start", (0.0, 12.0), &format!("{name}  ┄ {sign} {}", words::share(threshold)));
-        let step = (WIDTH / values.len().max(ROUNDS_MIN) as f64).min(32.0);
-        for (n, value) in values.iter().enumerate() {
-            let x = step * n as f64;
-            let size = (step * 0.7, at(0.0) - at(*value));
-            svg::rectangle(html, class, (x, at(*value)), size, Some(&words::share(*value)));
+    let step = (WIDTH / values.len().max(ROUNDS_MIN) as f64).min(32.0);
+    let shares: Vec<String> = values.iter().map(|value| words::share(*value)).collect();
+    let limit = words::share(threshold);
+    let inner = html! {
+        (svg::label("start", (0.0, 12.0), &format!("{name}  ┄ {sign} {limit}")))
+        @for (n, (value, share)) in values.iter().zip(&shares).enumerate() {
+            (svg::rectangle(
+                class,
+                (step * n as f64, at(*value)),
+                (step * 0.7, at(0.0) - at(*value)),
+                Some(share),
+            ))
         }
-        svg::line(html, "rule", (0.0, at(0.0)), (WIDTH, at(0.0)));
-        svg::line(html, "threshold", (0.0, at(threshold)), (WIDTH, at(threshold)));
-    });
+        (svg::line("rule", (0.0, at(0.0)), (WIDTH, at(0.0))))
+        (svg::line("threshold", (0.0, at(threshold)), (WIDTH, at(threshold))))
+    };
+    let title = format!("{name}, threshold {sign} {limit}");
+    let names = (&*format!("gauge-{class}"), &*title, &*shares.join(", "));
+    svg::picture(names, (WIDTH, HEAD + HEIGHT + 2.0), &inner)
 }
 
 const HEAD: [&str; 10] = ["Round", "α·D", "β·(1−Ω)·P", "λ·Ω", "L", "∇L", "D", "P", "Ω", "Decision"];
 
-fn table(html: &mut Html, rounds: &[Measured], settings: &ControllerSettings) {
-    super::table(html, "The loss of each round in numbers", &HEAD, |html| {
-        for one in rounds {
-            html.tag("tr", &[], |html| {
-                html.leaf("th", &[("scope", "row")], &one.round.to_string());
-                let grad_l = one.grad_l.map_or_else(|| "–".to_owned(), slope);
-                let numbers = one.parts(settings).map(words::share);
-                let measures = [one.loss.d, one.loss.p, one.loss.omega].map(words::share);
-                for text in numbers.iter().chain([&words::share(one.loss.l), &grad_l]).chain(&measures) {
-                    html.leaf("td", &[("class", "number")], text);
-                }
-                html.leaf("td", &[("class", "short")], one.decision.name());
-            });
+fn table(rounds: &[Measured], settings: &ControllerSettings) -> Markup {
+    let rows = html! {
+        @for one in rounds {
+            @let [d, p, omega] = one.parts(settings);
+            @let loss = &one.loss;
+            tr {
+                th scope="row" { (one.round) }
+                @for number in [d, p, omega, loss.l] { td.number { (words::share(number)) } }
+                td.number { (one.grad_l.map_or_else(|| "–".to_owned(), slope)) }
+                @for number in [loss.d, loss.p, loss.omega] { td.number { (words::share(number)) } }
+                td.short { (one.decision.name()) }
+            }
         }
-    });
+    };
+    super::table("The loss of each round in numbers", &HEAD, &rows)
 }
 
 /// ∇L with an arrow that says which way it goes, beside the sign.

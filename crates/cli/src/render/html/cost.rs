@@ -1,17 +1,17 @@
 //! What the task cost, by role, criterion, round and model, and what of it gave no answer.
 
+use maud::{Markup, html};
 use setpoint_history::cost::{CostReport, Row};
 use setpoint_protocol::text::clip;
 
-use super::{limit, markup::Html};
+use super::{limit, none, said};
 use crate::view::cost::Columns;
 use crate::view::words;
 
 /// The tables.
-pub(super) fn put(html: &mut Html, report: &CostReport) {
+pub(super) fn cost(report: &CostReport) -> Markup {
     if report.total.calls == 0 {
-        html.leaf("p", &[("class", "none")], "No model was asked.");
-        return;
+        return none("No model was asked.");
     }
     let failed = report.total.failed;
     let text = match failed.calls {
@@ -24,43 +24,40 @@ pub(super) fn put(html: &mut Html, report: &CostReport) {
             failed.cost.map(|cost| format!(", price {cost}")).unwrap_or_default(),
         ),
     };
-    html.leaf("p", &[], &text);
     let total = Row { name: "total".to_owned(), text: None, spent: report.total };
     let by_role: Vec<Row> = report.by_role.iter().cloned().chain([total]).collect();
     let columns = Columns::of(report);
-    html.tag("div", &[("class", "costs")], |html| {
-        html.tag("div", &[], |html| {
-            table(html, "role", &by_role, columns);
-            table(html, "round", &report.by_round, columns);
-            table(html, "model", &report.by_model, columns);
-        });
-        html.tag("div", &[], |html| {
-            table(html, "criterion", &report.by_criterion, columns.of_shares());
-        });
-    });
-}
-
-fn table(html: &mut Html, name: &'static str, rows: &[Row], columns: Columns) {
-    let mut left_out = 0;
-    super::table(html, &format!("Cost by {name}"), &columns.head(name), |html| {
-        left_out = limit::each(html, rows, limit::COSTS_MAX, |html, row| line(html, row, columns));
-    });
-    limit::tell(html, left_out, "rows are");
-}
-
-fn line(html: &mut Html, row: &Row, columns: Columns) {
-    html.tag("tr", &[], |html| {
-        html.tag("th", &[("scope", "row")], |html| match (&row.text, row.name.as_str()) {
-            (None, "") => html.text("the task as a whole"),
-            (None, name) => html.said(&clip(name, limit::GIST_CHARS_MAX)),
-            (Some(text), id) => {
-                html.text(id);
-                html.text(" ");
-                html.said(&clip(text, limit::GIST_CHARS_MAX));
+    html! {
+        p { (text) }
+        div.costs {
+            div {
+                (table("role", &by_role, columns))
+                (table("round", &report.by_round, columns))
+                (table("model", &report.by_model, columns))
             }
-        });
-        for cell in columns.cells(&row.spent) {
-            html.leaf("td", &[("class", "number")], &cell);
+            div { (table("criterion", &report.by_criterion, columns.of_shares())) }
         }
-    });
+    }
+}
+
+fn table(name: &'static str, rows: &[Row], columns: Columns) -> Markup {
+    let (rows, left_out) = limit::each(rows, limit::COSTS_MAX, |row| line(row, columns));
+    html! {
+        (super::table(&format!("Cost by {name}"), &columns.head(name), &rows))
+        (limit::tell(left_out, "rows are"))
+    }
+}
+
+fn line(row: &Row, columns: Columns) -> Markup {
+    let name = match (&row.text, row.name.as_str()) {
+        (None, "") => html! { "the task as a whole" },
+        (None, name) => said(&clip(name, limit::GIST_CHARS_MAX)),
+        (Some(text), id) => html! { (id) " " (said(&clip(text, limit::GIST_CHARS_MAX))) },
+    };
+    html! {
+        tr {
+            th scope="row" { (name) }
+            @for cell in columns.cells(&row.spent) { td.number { (cell) } }
+        }
+    }
 }

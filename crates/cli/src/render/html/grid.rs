@@ -1,10 +1,11 @@
 //! The action grid: where each round stood between signal and cause, and which way the task went.
 
+use maud::{Markup, html};
 use setpoint_protocol::message::MacroState;
 use setpoint_protocol::settings::ControllerSettings;
 
 use super::measured::Measured;
-use super::{limit, markup::Html, svg};
+use super::{limit, svg};
 use crate::view::words;
 
 /// Pixels of the picture. It fits a telephone.
@@ -30,84 +31,69 @@ const WIDE: Places = Places { a_row: 5, radius: 11.0, has_numbers: true };
 const NARROW: Places = Places { a_row: 10, radius: 4.5, has_numbers: false };
 
 /// The grid with its trail.
-pub(super) fn put(html: &mut Html, all: &[Measured], settings: &ControllerSettings) {
+pub(super) fn grid(all: &[Measured], settings: &ControllerSettings) -> Markup {
     let (left_out, trail) = limit::latest(all, limit::ROUNDS_MAX);
     let most = CELLS.map(|state| trail.iter().filter(|one| one.decision == state).count());
     let places = if most.iter().all(|count| *count <= WIDE_MAX) { WIDE } else { NARROW };
     let walked: Vec<String> =
         trail.iter().map(|one| format!("round {}: {}", one.round, one.decision.name())).collect();
     let described = if walked.is_empty() { "no round is over".to_owned() } else { walked.join(", then ") };
-    html.tag("div", &[("class", "wide")], |html| {
-        let called = ("action-grid", "Action grid", &*described);
-        svg::picture(html, called, (WIDTH, HEIGHT), |html| {
-            field(html);
-            let points = path(html, trail, &places);
-            names(html, settings);
-            steps(html, trail, &points, &places);
-        });
-    });
-    html.leaf("p", &[("class", "trail")], &format!("Trail: {described}."));
-    limit::tell(html, left_out, "earlier rounds are");
+    let before = |n: usize, one: &Measured| {
+        trail.iter().take(n).filter(|other| other.decision == one.decision).count()
+    };
+    let points: Vec<(f64, f64)> =
+        trail.iter().enumerate().map(|(n, one)| place(one.decision, before(n, one), &places)).collect();
+    let inner = html! {
+        (field())
+        (svg::path("trail", &points))
+        (names(settings))
+        @for ((point, one), tip) in points.iter().zip(trail).zip(&walked) {
+            g data-step=(one.round) {
+                (svg::circle("step", *point, places.radius, Some(tip)))
+                @if places.has_numbers {
+                    (svg::label("middle step", (point.0, point.1 + 4.0), &one.round.to_string()))
+                }
+            }
+        }
+    };
+    html! {
+        div.wide { (svg::picture(("action-grid", "Action grid", &described), (WIDTH, HEIGHT), &inner)) }
+        p.trail { "Trail: " (described) "." }
+        (limit::tell(left_out, "earlier rounds are"))
+    }
 }
 
 /// The bands and cells, over which the trail goes.
-fn field(html: &mut Html) {
-    svg::rectangle(html, "band good", (0.0, 0.0), (WIDTH, BAND), None);
-    for state in CELLS {
-        if let Some(at) = corner(state) {
-            svg::rectangle(html, "cell", at, CELL, None);
-        }
+fn field() -> Markup {
+    html! {
+        (svg::rectangle("band good", (0.0, 0.0), (WIDTH, BAND), None))
+        @for at in CELLS.into_iter().filter_map(corner) { (svg::rectangle("cell", at, CELL, None)) }
+        (svg::rectangle("band bad", (0.0, HEIGHT - BAND), (WIDTH, BAND), None))
     }
-    svg::rectangle(html, "band bad", (0.0, HEIGHT - BAND), (WIDTH, BAND), None);
 }
 
 /// What they are, readable over the trail.
-fn names(html: &mut Html, settings: &ControllerSettings) {
+fn names(settings: &ControllerSettings) -> Markup {
     let [delta, rho, epsilon, theta] =
         [settings.delta, settings.rho, settings.epsilon, settings.theta].map(words::share);
-    svg::label(html, "start", (8.0, 20.0), &format!("D = 0: accept · D ≤ δ {delta}: success"));
-    let heads = [format!("P ≤ ρ {rho}"), format!("P > ρ {rho}")];
-    for (head, column) in heads.iter().zip([0.0, 1.0]) {
-        let x = LEFT + CELL.0 * (column + 0.5);
-        svg::label(html, "middle over", (x, BAND + 17.0), head);
-    }
-    for ((word, head), row) in [("stuck", "|∇L| < ε"), ("has signal", "|∇L| ≥ ε")].iter().zip([0.0, 1.0])
-    {
-        let y = CELLS_TOP + CELL.1 * (row + 0.5);
-        svg::label(html, "start", (0.0, y - 14.0), head);
-        svg::label(html, "start", (0.0, y + 2.0), &format!("ε = {epsilon}"));
-        svg::label(html, "start dim", (0.0, y + 18.0), word);
-    }
-    for state in CELLS {
-        if let Some((x, y)) = corner(state) {
-            svg::label(html, "start name over", (x + 8.0, y + 17.0), state.name());
+    let heads = [(format!("P ≤ ρ {rho}"), 0.0), (format!("P > ρ {rho}"), 1.0)];
+    let rows = [("stuck", "|∇L| < ε", 0.0), ("has signal", "|∇L| ≥ ε", 1.0)];
+    let end = format!("Ω ≥ θ {theta}, or worse {} × in a row: abandon", settings.law2_rounds);
+    html! {
+        (svg::label("start", (8.0, 20.0), &format!("D = 0: accept · D ≤ δ {delta}: success")))
+        @for (head, column) in &heads {
+            (svg::label("middle over", (LEFT + CELL.0 * (column + 0.5), BAND + 17.0), head))
         }
-    }
-    let y = HEIGHT - BAND;
-    let rounds = settings.law2_rounds;
-    let text = format!("Ω ≥ θ {theta}, or worse {rounds} × in a row: abandon");
-    svg::label(html, "start", (8.0, y + 20.0), &text);
-}
-
-fn path(html: &mut Html, trail: &[Measured], places: &Places) -> Vec<(f64, f64)> {
-    let mut points: Vec<(f64, f64)> = Vec::new();
-    for (n, one) in trail.iter().enumerate() {
-        let before = trail.iter().take(n).filter(|other| other.decision == one.decision).count();
-        points.push(place(one.decision, before, places));
-    }
-    svg::path(html, "trail", &points);
-    points
-}
-
-fn steps(html: &mut Html, trail: &[Measured], points: &[(f64, f64)], places: &Places) {
-    for (point, one) in points.iter().zip(trail) {
-        let tip = format!("round {}: {}", one.round, one.decision.name());
-        html.tag("g", &[("data-step", &one.round.to_string())], |html| {
-            svg::circle(html, "step", *point, places.radius, Some(&tip));
-            if places.has_numbers {
-                svg::label(html, "middle step", (point.0, point.1 + 4.0), &one.round.to_string());
-            }
-        });
+        @for (word, head, row) in rows {
+            @let y = CELLS_TOP + CELL.1 * (row + 0.5);
+            (svg::label("start", (0.0, y - 14.0), head))
+            (svg::label("start", (0.0, y + 2.0), &format!("ε = {epsilon}")))
+            (svg::label("start dim", (0.0, y + 18.0), word))
+        }
+        @for (state, (x, y)) in CELLS.into_iter().filter_map(|state| Some((state, corner(state)?))) {
+            (svg::label("start name over", (x + 8.0, y + 17.0), state.name()))
+        }
+        (svg::label("start", (8.0, HEIGHT - BAND + 20.0), &end))
     }
 }
 

@@ -1,57 +1,49 @@
 //! The head of the page: what was wanted, how it ended, what it took.
 
+use maud::{Markup, html};
 use setpoint_protocol::message::{EndState, FinalResult};
 use setpoint_protocol::text::{clip, head_and_tail};
 
-use super::markup::Html;
-use super::{Report, limit, measured};
+use super::{Report, limit, measured, said};
 use crate::state::ViewState;
-use crate::state::asks::Question;
 use crate::view::words;
 
-pub(super) fn put(html: &mut Html, report: &Report<'_>) {
+/// The head of the page.
+pub(super) fn header(report: &Report<'_>) -> Markup {
     let state = report.state;
-    goal(html, &state.goal);
-    html.tag("p", &[("class", "state")], |html| {
-        let (class, word) = pill(state);
-        html.leaf("strong", &[("class", class)], word);
-        if state.result.as_ref().is_some_and(|result| result.unproven) {
-            html.text(" ");
-            html.leaf("strong", &[("class", "pill gaps")], "? unproven");
+    let (class, word) = pill(state);
+    let result = state.result.as_ref();
+    html! {
+        (goal(&state.goal))
+        p.state {
+            strong class=(class) { (word) }
+            @if let Some(result) = result {
+                @if result.unproven { " " strong.pill.gaps { "? unproven" } }
+                " " (said(&words::end(result).to_text()))
+            }
         }
-        if let Some(result) = &state.result {
-            html.text(" ");
-            html.said(&words::end(result).to_text());
+        @if let Some(result) = result.filter(|result| !result.summary.trim().is_empty()) {
+            p.summary dir="auto" { (head_and_tail(&result.summary, limit::FIELD_CHARS_MAX)) }
         }
-    });
-    if let Some(result) = state.result.as_ref().filter(|result| !result.summary.trim().is_empty()) {
-        let summary = head_and_tail(&result.summary, limit::FIELD_CHARS_MAX);
-        html.leaf("p", &[("class", "summary"), ("dir", "auto")], &summary);
+        (trouble(state))
+        dl.facts {
+            @for (name, value) in facts(report) { div { dt { (name) } dd dir="auto" { (value) } } }
+        }
     }
-    trouble(html, state);
-    html.tag("dl", &[("class", "facts")], |html| {
-        for (name, value) in facts(report) {
-            html.tag("div", &[], |html| {
-                html.leaf("dt", &[], name);
-                html.leaf("dd", &[("dir", "auto")], &value);
-            });
-        }
-    });
 }
 
 /// The goal as a heading; below it verbatim where the heading cannot hold it.
-fn goal(html: &mut Html, goal: &str) {
+fn goal(goal: &str) -> Markup {
     let heading = clip(goal, limit::HEADING_CHARS_MAX);
-    let shown = if heading.trim().is_empty() { "No goal is known" } else { &heading };
-    html.leaf("h1", &[("dir", "auto")], shown);
-    // A heading keeps no lines apart.
-    if heading != goal || goal.contains('\n') {
-        html.tag("details", &[], |html| {
-            let chars = words::count(goal.chars().count() as u64, "character");
-            html.leaf("summary", &[], &format!("The goal verbatim, {chars}"));
-            let goal = head_and_tail(goal, limit::GOAL_CHARS_MAX);
-            html.leaf("pre", &[("class", "goal"), ("dir", "auto")], &goal);
-        });
+    html! {
+        h1 dir="auto" { (if heading.trim().is_empty() { "No goal is known" } else { &heading }) }
+        // A heading keeps no lines apart.
+        @if heading != goal || goal.contains('\n') {
+            details {
+                summary { "The goal verbatim, " (words::count(goal.chars().count() as u64, "character")) }
+                pre.goal dir="auto" { (head_and_tail(goal, limit::GOAL_CHARS_MAX)) }
+            }
+        }
     }
 }
 
@@ -70,28 +62,25 @@ fn pill(state: &ViewState) -> (&'static str, &'static str) {
 }
 
 /// What broke, and what is waited for.
-fn trouble(html: &mut Html, state: &ViewState) {
-    let waits: Vec<String> = state.questions().map(Question::words).collect();
-    if state.faults.is_empty() && waits.is_empty() {
-        return;
-    }
-    html.tag("ul", &[("class", "trouble")], |html| {
-        let left_out = limit::each(html, &state.faults, limit::LINES_MAX, |html, fault| {
-            html.tag("li", &[], |html| {
-                html.leaf("strong", &[], &format!("✗ {} broke: ", fault.role.label()));
-                html.said(&clip(&fault.reason, limit::FIELD_CHARS_MAX));
-            });
-        });
-        if left_out > 0 {
-            html.leaf("li", &[], &format!("and {left_out} more"));
-        }
-        limit::each(html, waits, limit::LINES_MAX, |html, wait| {
-            html.tag("li", &[], |html| {
-                html.leaf("strong", &[], "? It waits for you: ");
-                html.said(&clip(&wait, limit::FIELD_CHARS_MAX));
-            });
-        });
+fn trouble(state: &ViewState) -> Markup {
+    let line = |what: &str, why: &str| {
+        html! { li { strong { (what) } (said(&clip(why, limit::FIELD_CHARS_MAX))) } }
+    };
+    let (faults, left_out) = limit::each(&state.faults, limit::LINES_MAX, |fault| {
+        line(&format!("✗ {} broke: ", fault.role.label()), &fault.reason)
     });
+    let (questions, _) = limit::each(state.questions(), limit::LINES_MAX, |question| {
+        line("? It waits for you: ", &question.words())
+    });
+    html! {
+        @if !state.faults.is_empty() || state.questions().next().is_some() {
+            ul.trouble {
+                (faults)
+                @if left_out > 0 { li { "and " (left_out) " more" } }
+                (questions)
+            }
+        }
+    }
 }
 
 fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {

@@ -1,6 +1,8 @@
 //! What a page shows at most, and how it says what it leaves out.
 
-use super::markup::Html;
+use maud::{Markup, PreEscaped, html};
+
+use crate::text::sanitise;
 
 /// Bytes that one section's list may take; what comes after is left out and counted.
 const SECTION_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -44,23 +46,23 @@ pub(super) const FINDINGS_MAX: usize = 500;
 /// Lines of every other list.
 pub(super) const LINES_MAX: usize = 100;
 
-/// Puts `items` in, one after the other, as far as there is room. Returns how many were left out.
+/// Shows `items` one after the other, as far as there is room. Returns them, and how many were left out.
 pub(super) fn each<T>(
-    html: &mut Html,
     items: impl IntoIterator<Item = T>,
     most: usize,
-    mut put: impl FnMut(&mut Html, T),
-) -> usize {
-    let start = html.len();
+    mut show: impl FnMut(T) -> Markup,
+) -> (Markup, usize) {
+    let mut shown = String::new();
     let mut left_out = 0;
     for (n, item) in items.into_iter().enumerate() {
-        if n < most && html.len() - start < SECTION_BYTES_MAX {
-            put(html, item);
+        if n < most && shown.len() < SECTION_BYTES_MAX {
+            // Naming what hides makes a text longer, so it is done before the bytes are counted.
+            shown.push_str(&sanitise::marked(&show(item).into_string()));
         } else {
             left_out += 1;
         }
     }
-    left_out
+    (PreEscaped(shown), left_out)
 }
 
 /// The latest of them, and how many earlier ones are left out.
@@ -70,10 +72,11 @@ pub(super) fn latest<T>(all: &[T], most: usize) -> (usize, &[T]) {
 }
 
 /// Says that something was left out, and where all of it is.
-pub(super) fn tell(html: &mut Html, left_out: usize, what: &str) {
-    if left_out > 0 {
-        let text = format!("{left_out} more {what} left out here; `setpoint tasks export` has all of it.");
-        html.leaf("p", &[("class", "cut")], &text);
+pub(super) fn tell(left_out: usize, what: &str) -> Markup {
+    html! {
+        @if left_out > 0 {
+            p.cut { (left_out) " more " (what) " left out here; `setpoint tasks export` has all of it." }
+        }
     }
 }
 
@@ -83,17 +86,13 @@ mod tests {
 
     #[test]
     fn a_list_ends_at_its_number_or_its_bytes_and_counts_the_rest() {
-        let mut html = Html::default();
-        let left_out = each(&mut html, 0..10, 4, |html, n| html.leaf("li", &[], &n.to_string()));
-        assert_eq!((left_out, html.len()), (6, 4 * "<li>0</li>".len()));
+        let (shown, left_out) = each(0..10, 4, |n| html! { li { (n) } });
+        assert_eq!((left_out, shown.0.len()), (6, 4 * "<li>0</li>".len()));
         let long = "x".repeat(SECTION_BYTES_MAX);
-        let mut html = Html::default();
-        let left_out = each(&mut html, 0..10, 10, |html, _| html.text(&long));
-        assert_eq!((left_out, html.len()), (9, SECTION_BYTES_MAX));
+        let (shown, left_out) = each(0..10, 10, |_| html! { (long) });
+        assert_eq!((left_out, shown.0.len()), (9, SECTION_BYTES_MAX));
         assert_eq!(latest(&[1, 2, 3], 2), (1, &[2, 3][..]));
         assert_eq!(latest(&[1, 2], 2), (0, &[1, 2][..]));
-        let mut html = Html::default();
-        tell(&mut html, 0, "criteria are");
-        assert_eq!(html.len(), 0);
+        assert_eq!(tell(0, "criteria are").0, "");
     }
 }

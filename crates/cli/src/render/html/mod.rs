@@ -1,7 +1,7 @@
 //! A task as one page: everything that its records say, in a file that needs nothing else and asks nobody.
 //!
-//! Reading order: [`markup`] (how text gets in), [`limit`] (how much of it), [`page`] (what stands where), then a file
-//! a section.
+//! `maud` checks the markup when this program is built, and escapes every text. Reading order: [`limit`] (how much of a
+//! text gets in), [`page`] (what stands where), then a file a section.
 
 mod calls;
 mod chart;
@@ -11,7 +11,6 @@ mod gist;
 mod grid;
 mod header;
 mod limit;
-mod markup;
 mod matrix;
 mod measured;
 mod page;
@@ -20,11 +19,12 @@ mod svg;
 mod timeline;
 
 use jiff::tz::TimeZone;
+use maud::{Markup, html};
 use setpoint_history::cost::CostReport;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
 
-use self::markup::Html;
+pub(crate) use self::page::page;
 use crate::state::ViewState;
 
 /// What a page is made of.
@@ -41,25 +41,34 @@ pub(crate) struct Report<'a> {
     pub(crate) zone: &'a TimeZone,
 }
 
-/// The page. Pure: the same report gives the same page.
-#[must_use]
-pub(crate) fn page(report: &Report<'_>) -> String {
-    page::page(report)
+/// A text of others within a line of ours: whichever way it is read, ours is not turned round by it.
+fn said(text: &str) -> Markup {
+    html! { bdi { (text) } }
+}
+
+/// Says that a section has nothing.
+fn none(text: &str) -> Markup {
+    html! { p.none { (text) } }
+}
+
+/// What the colours of a picture mean: a class and its words.
+fn keys(keys: &[(&str, &str)]) -> Markup {
+    html! {
+        @for (class, text) in keys {
+            li { span class={ "key " (class) } aria-hidden="true" {} (text) }
+        }
+    }
 }
 
 /// A table in a box of its own, so that a wide one moves and not the page.
-fn table(html: &mut Html, caption: &str, head: &[&str], rows: impl FnOnce(&mut Html)) {
-    html.tag("div", &[("class", "wide")], |html| {
-        html.tag("table", &[], |html| {
-            html.leaf("caption", &[], caption);
-            html.tag("thead", &[], |html| {
-                html.tag("tr", &[], |html| {
-                    for name in head {
-                        html.leaf("th", &[("scope", "col")], name);
-                    }
-                });
-            });
-            html.tag("tbody", &[], rows);
-        });
-    });
+fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div.wide {
+            table {
+                caption { (caption) }
+                thead { tr { @for name in head { th scope="col" { (name) } } } }
+                tbody { (rows) }
+            }
+        }
+    }
 }

@@ -1,14 +1,16 @@
 //! The page's order, and the sections that are a table or a list.
 
 use jiff::tz::TimeZone;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use setpoint_protocol::record::Record;
 use setpoint_protocol::text::clip;
 
-use super::markup::Html;
 use super::{
-    Report, calls, chart, cost, ending, gist, grid, header, limit, matrix, measured, rounds, timeline,
+    Report, calls, chart, cost, ending, gist, grid, header, limit, matrix, measured, none, rounds, said,
+    timeline,
 };
 use crate::state::ViewState;
+use crate::text::sanitise;
 use crate::view::words;
 
 /// Nothing is fetched, nothing is run, nothing is sent: a page that was tampered with cannot do so either.
@@ -16,124 +18,117 @@ const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("style.css");
 
-/// The sections, in order: where each can be reached, and its title.
-const SECTIONS: [(&str, &str); 13] = [
-    ("output", "Answer"),
-    ("next", "What can be done next"),
-    ("intent", "Intent and criteria"),
-    ("criteria", "Matrix"),
-    ("loss", "Loss"),
-    ("direction", "Action grid"),
-    ("decisions", "Decisions"),
-    ("memory", "Memory"),
-    ("messages", "Time line"),
-    ("calls", "Tool calls"),
-    ("approvals", "Approvals"),
-    ("cost", "Cost"),
-    ("findings", "Findings"),
-];
-
-pub(super) fn page(report: &Report<'_>) -> String {
-    let state = report.state;
-    let title = clip(&state.goal, limit::HEADING_CHARS_MAX);
-    let head = |html: &mut Html| {
-        html.void("meta", &[("charset", "utf-8")]);
-        html.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
-        html.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
-        html.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
-        html.void("meta", &[("name", "referrer"), ("content", "no-referrer")]);
-        html.leaf("title", &[], &format!("{title} · {}", state.task));
-    };
-    Html::page(STYLE, head, |html| {
-        html.tag("header", &[], |html| header::put(html, report));
-        html.tag("nav", &[("aria-label", "Sections")], |html| {
-            for (id, title) in SECTIONS {
-                html.leaf("a", &[("href", &format!("#{id}"))], title);
-            }
-        });
-        html.tag("main", &[], |html| sections(html, report));
-        html.tag("footer", &[], |html| {
-            let text = format!("Made from {} by setpoint {}.", records(state), env!("CARGO_PKG_VERSION"));
-            html.leaf("p", &[], &text);
-        });
-    })
-}
-
-fn sections(html: &mut Html, report: &Report<'_>) {
+/// The page. Pure: the same report gives the same page.
+#[must_use]
+pub(crate) fn page(report: &Report<'_>) -> String {
     let Report { state, zone, .. } = *report;
     let all = measured::rounds(state);
-    for (id, title) in SECTIONS {
-        html.tag("section", &[("id", id), ("aria-labelledby", &format!("{id}-title"))], |html| {
-            html.leaf("h2", &[("id", &format!("{id}-title"))], title);
-            match id {
-                "intent" => intent(html, state),
-                "criteria" => matrix::put(html, state, zone),
-                "loss" => chart::put(html, &all, &state.controller),
-                "direction" => grid::put(html, &all, &state.controller),
-                "decisions" => rounds::decisions(html, state),
-                "memory" => rounds::memory(html, state),
-                "messages" => {
-                    timeline::put(html, report.records);
-                    journal(html, report.records, zone);
-                }
-                "calls" => calls::put(html, state, zone),
-                "approvals" => calls::approvals(html, state),
-                "cost" => cost::put(html, report.cost),
-                "findings" => ending::findings(html, report.findings, zone),
-                "next" => ending::next(html, state),
-                _ => ending::output(html, state),
+    let sections = [
+        ("output", "Answer", ending::output(state)),
+        ("next", "What can be done next", ending::next(state)),
+        ("intent", "Intent and criteria", intent(state)),
+        ("criteria", "Matrix", matrix::matrix(state, zone)),
+        ("loss", "Loss", chart::chart(&all, &state.controller)),
+        ("direction", "Action grid", grid::grid(&all, &state.controller)),
+        ("decisions", "Decisions", rounds::decisions(state)),
+        ("memory", "Memory", rounds::memory(state)),
+        ("messages", "Time line", messages(report.records, zone)),
+        ("calls", "Tool calls", calls::calls(state, zone)),
+        ("approvals", "Approvals", calls::approvals(state)),
+        ("cost", "Cost", cost::cost(report.cost)),
+        ("findings", "Findings", ending::findings(report.findings, zone)),
+    ];
+    let page = html! {
+        (DOCTYPE) "\n"
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                title { (clip(&state.goal, limit::HEADING_CHARS_MAX)) " · " (state.task) }
+                // The only text that is not escaped: it is a file of this program.
+                style { (PreEscaped(STYLE)) }
             }
-        });
-    }
+            body {
+                header { (header::header(report)) }
+                nav aria-label="Sections" {
+                    @for (id, title, _) in &sections { a href={ "#" (id) } { (title) } }
+                }
+                main {
+                    @for (id, title, inner) in &sections {
+                        section id=(id) aria-labelledby={ (id) "-title" } {
+                            h2 id={ (id) "-title" } { (title) }
+                            (inner)
+                        }
+                    }
+                }
+                footer {
+                    p {
+                        "Made from " (words::count(state.seq, "record"))
+                        " by setpoint " (env!("CARGO_PKG_VERSION")) "."
+                    }
+                }
+            }
+        }
+        "\n"
+    };
+    finished(page)
 }
 
-fn intent(html: &mut Html, state: &ViewState) {
-    match &state.intent {
-        Some(intent) => html.tag("p", &[("class", "intent"), ("dir", "auto")], |html| {
-            html.said(&clip(intent, limit::FIELD_CHARS_MAX));
-        }),
-        None => html.leaf("p", &[("class", "none")], "The goal was not turned into an intent."),
+/// The markup with what a text hides named where it stands.
+fn finished(page: Markup) -> String {
+    sanitise::marked(&page.into_string())
+}
+
+fn intent(state: &ViewState) -> Markup {
+    let (asked, left_out) = limit::each(&state.clarifications, limit::LINES_MAX, |one| {
+        let answer = if one.answer.is_empty() { "(no answer)" } else { &one.answer };
+        html! {
+            dt dir="auto" { (clip(&one.question, limit::FIELD_CHARS_MAX)) }
+            dd dir="auto" { (clip(answer, limit::FIELD_CHARS_MAX)) }
+        }
+    });
+    html! {
+        @match &state.intent {
+            Some(intent) => p.intent dir="auto" { (said(&clip(intent, limit::FIELD_CHARS_MAX))) },
+            None => (none("The goal was not turned into an intent.")),
+        }
+        @if let Some(scope) = &state.scope {
+            p { "Where it may act: " (said(&clip(scope, limit::FIELD_CHARS_MAX))) }
+        }
+        @if !state.clarifications.is_empty() {
+            dl.asked { (asked) }
+            (limit::tell(left_out, "questions are"))
+        }
+        (rounds::plans(state))
     }
-    if let Some(scope) = &state.scope {
-        html.tag("p", &[], |html| {
-            html.text("Where it may act: ");
-            html.said(&clip(scope, limit::FIELD_CHARS_MAX));
-        });
-    }
-    if !state.clarifications.is_empty() {
-        let mut left_out = 0;
-        html.tag("dl", &[("class", "asked")], |html| {
-            left_out = limit::each(html, &state.clarifications, limit::LINES_MAX, |html, one| {
-                html.leaf("dt", &[("dir", "auto")], &clip(&one.question, limit::FIELD_CHARS_MAX));
-                let answer = if one.answer.is_empty() { "(no answer)" } else { &one.answer };
-                html.leaf("dd", &[("dir", "auto")], &clip(answer, limit::FIELD_CHARS_MAX));
-            });
-        });
-        limit::tell(html, left_out, "questions are");
-    }
-    rounds::plans(html, state);
 }
 
 const HEAD: [&str; 5] = ["No.", "At", "From → to", "Kind", "Gist"];
 
-/// All records, folded away: the picture shows them, and this is what it is made of.
-fn journal(html: &mut Html, records: &[Record], zone: &TimeZone) {
-    html.tag("details", &[], |html| {
-        html.leaf("summary", &[], &words::count(records.len() as u64, "record"));
-        let mut left_out = 0;
-        super::table(html, "Everything that was received and said, in order", &HEAD, |html| {
-            left_out = limit::each(html, records, limit::RECORDS_MAX, |html, record| {
-                html.tag("tr", &[], |html| {
-                    html.leaf("th", &[("scope", "row"), ("class", "number")], &record.seq.to_string());
-                    html.leaf("td", &[("class", "number")], &words::time_of_day(record.at, zone));
-                    html.leaf("td", &[("class", "short")], &way(record));
-                    html.leaf("td", &[("class", "short")], record.kind.name());
-                    html.leaf("td", &[("class", "what"), ("dir", "auto")], &gist::of(record));
-                });
-            });
-        });
-        limit::tell(html, left_out, "records are");
+/// The picture, and folded away all records: what it is made of.
+fn messages(records: &[Record], zone: &TimeZone) -> Markup {
+    let (rows, left_out) = limit::each(records, limit::RECORDS_MAX, |record| {
+        html! {
+            tr {
+                th.number scope="row" { (record.seq) }
+                td.number { (words::time_of_day(record.at, zone)) }
+                td.short { (way(record)) }
+                td.short { (record.kind.name()) }
+                td.what dir="auto" { (gist::of(record)) }
+            }
+        }
     });
+    html! {
+        (timeline::timeline(records))
+        details {
+            summary { (words::count(records.len() as u64, "record")) }
+            (super::table("Everything that was received and said, in order", &HEAD, &rows))
+            (limit::tell(left_out, "records are"))
+        }
+    }
 }
 
 fn way(record: &Record) -> String {
@@ -142,6 +137,80 @@ fn way(record: &Record) -> String {
     if to.is_empty() { from } else { format!("{from} → {}", to.join(", ")) }
 }
 
-fn records(state: &ViewState) -> String {
-    words::count(state.seq, "record")
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn leaf(text: &str) -> String {
+        finished(html! { p title=(text) { (text) } })
+    }
+
+    #[test]
+    fn text_stays_text() {
+        let cases = [
+            ("a < b && c > d", "a &lt; b &amp;&amp; c &gt; d"),
+            ("</p><script>alert(1)</script>", "&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt;"),
+            ("\" onload=\"x", "&quot; onload=&quot;x"),
+            // Attributes stand between double quotes, so a single one ends nothing.
+            ("' onload='x", "' onload='x"),
+            ("&lt;", "&amp;lt;"),
+            ("]]><!-- \u{0}", "]]&gt;&lt;!-- ␀"),
+            ("ab\u{202e}cd", "ab⟨U+202E⟩cd"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(leaf(text), format!("<p title=\"{shown}\">{shown}</p>"), "{text:?}");
+        }
+    }
+
+    /// What a browser would take for markup, and what it might take for such.
+    fn any_text() -> impl Strategy<Value = String> {
+        let nasty = prop::sample::select(vec![
+            "<",
+            ">",
+            "\"",
+            "'",
+            "&",
+            "=",
+            "/",
+            "`",
+            "<!--",
+            "-->",
+            "]]>",
+            "<script>",
+            "</style>",
+            "&#x3c;",
+            "\0",
+            "\u{1b}",
+            "\u{85}",
+            "\u{202e}",
+            "\u{2028}",
+            "javascript:",
+            "\n",
+            "\t",
+            "ﹼ",
+            "＜",
+        ]);
+        prop::collection::vec(prop_oneof![nasty.prop_map(str::to_owned), ".{0,4}"], 0..24)
+            .prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_markup(text in any_text()) {
+            let html = leaf(&text);
+            let inner = html.strip_prefix("<p title=\"").and_then(|rest| rest.strip_suffix("</p>")).unwrap();
+            let (value, content) = inner.split_once("\">").unwrap();
+            for part in [value, content] {
+                prop_assert!(!part.contains(['<', '>', '"']), "{part}");
+                prop_assert!(part.chars().all(|c| matches!(c, '\n' | '\t') || !sanitise::is_unsafe(c)), "{part}");
+                // Every ampersand begins one of the entities that are written here.
+                let entities = ["&amp;", "&lt;", "&gt;", "&quot;"];
+                prop_assert!(
+                    part.match_indices('&').all(|(at, _)| entities.iter().any(|e| part.split_at(at).1.starts_with(e)))
+                );
+            }
+        }
+    }
 }

@@ -1,77 +1,58 @@
 //! Shapes of the page's pictures. Coordinates are pixels from the top left.
 
-use super::markup::Html;
+use maud::{Markup, html};
 
 /// A coordinate as it is written. What is no number stands at the edge.
-pub(super) fn number(value: f64) -> String {
+fn px(value: f64) -> String {
     if value.is_finite() { format!("{value:.1}") } else { "0".to_owned() }
 }
 
 /// A picture with a name and a description for whoever cannot see it.
 pub(super) fn picture(
-    html: &mut Html,
     (id, name, description): (&str, &str, &str),
     (width, height): (f64, f64),
-    inner: impl FnOnce(&mut Html),
-) {
-    let (width, height) = (number(width), number(height));
-    let attributes = [
-        ("id", id),
-        ("role", "img"),
-        ("aria-label", name),
-        ("width", &width),
-        ("height", &height),
-        ("viewBox", &format!("0 0 {width} {height}")),
-    ];
-    html.tag("svg", &attributes, |html| {
-        html.leaf("title", &[], name);
-        html.leaf("desc", &[], description);
-        inner(html);
-    });
+    inner: &Markup,
+) -> Markup {
+    let (width, height) = (px(width), px(height));
+    html! {
+        svg id=(id) role="img" aria-label=(name) width=(width) height=(height)
+            viewBox={ "0 0 " (width) " " (height) } {
+            title { (name) }
+            desc { (description) }
+            (inner)
+        }
+    }
 }
 
 /// A rectangle; `tip` is what a pointer over it is told.
-pub(super) fn rectangle(
-    html: &mut Html,
-    class: &str,
-    (x, y): (f64, f64),
-    (width, height): (f64, f64),
-    tip: Option<&str>,
-) {
-    let (x, y) = (number(x), number(y));
-    let (width, height) = (number(width.max(0.0)), number(height.max(0.0)));
-    let attributes = [("class", class), ("x", &*x), ("y", &*y), ("width", &*width), ("height", &*height)];
-    html.tag("rect", &attributes, |html| tooltip(html, tip));
+pub(super) fn rectangle(class: &str, (x, y): (f64, f64), size: (f64, f64), tip: Option<&str>) -> Markup {
+    let (width, height) = (size.0.max(0.0), size.1.max(0.0));
+    html! {
+        rect class=(class) x=(px(x)) y=(px(y)) width=(px(width)) height=(px(height)) { (tooltip(tip)) }
+    }
 }
 
 /// A straight line.
-pub(super) fn line(html: &mut Html, class: &str, from: (f64, f64), to: (f64, f64)) {
-    let (x1, y1, x2, y2) = (number(from.0), number(from.1), number(to.0), number(to.1));
-    let attributes = [("class", class), ("x1", &*x1), ("y1", &*y1), ("x2", &*x2), ("y2", &*y2)];
-    html.tag("line", &attributes, |_| {});
+pub(super) fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> Markup {
+    html! { line class=(class) x1=(px(x1)) y1=(px(y1)) x2=(px(x2)) y2=(px(y2)) {} }
 }
 
 /// A circle.
-pub(super) fn circle(html: &mut Html, class: &str, at: (f64, f64), radius: f64, tip: Option<&str>) {
-    let (x, y, radius) = (number(at.0), number(at.1), number(radius));
-    let attributes = [("class", class), ("cx", &*x), ("cy", &*y), ("r", &*radius)];
-    html.tag("circle", &attributes, |html| tooltip(html, tip));
+pub(super) fn circle(class: &str, (x, y): (f64, f64), radius: f64, tip: Option<&str>) -> Markup {
+    html! { circle class=(class) cx=(px(x)) cy=(px(y)) r=(px(radius)) { (tooltip(tip)) } }
 }
 
 /// A line through several points.
-pub(super) fn path(html: &mut Html, class: &str, points: &[(f64, f64)]) {
-    let points: Vec<String> = points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
-    html.tag("polyline", &[("class", class), ("points", &points.join(" "))], |_| {});
+pub(super) fn path(class: &str, points: &[(f64, f64)]) -> Markup {
+    let points: Vec<String> = points.iter().map(|(x, y)| format!("{},{}", px(*x), px(*y))).collect();
+    html! { polyline class=(class) points=(points.join(" ")) {} }
 }
 
 /// Text whose baseline is at `y`; the class says on which side of `x` it stands.
-pub(super) fn label(html: &mut Html, class: &str, (x, y): (f64, f64), text: &str) {
-    let (x, y) = (number(x), number(y));
-    html.leaf("text", &[("class", class), ("x", &x), ("y", &y)], text);
+pub(super) fn label(class: &str, (x, y): (f64, f64), text: &str) -> Markup {
+    html! { text class=(class) x=(px(x)) y=(px(y)) { (text) } }
 }
 
-fn tooltip(html: &mut Html, tip: Option<&str>) {
-    if let Some(tip) = tip {
-        html.leaf("title", &[], tip);
-    }
+fn tooltip(tip: Option<&str>) -> Markup {
+    html! { @if let Some(tip) = tip { title { (tip) } } }
 }

@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use setpoint_protocol::message::DispatchManifest;
+use maud::{Markup, html};
 use setpoint_protocol::record::{Answered, Ask, Asked, Purpose, Record, RecordKind};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{CallId, RoleId};
 
-use super::{gist, limit, markup::Html, svg};
+use super::{gist, keys, limit, none, svg};
 use crate::state::calls::TOOL_CHARS_MAX;
 use crate::view::words;
 
@@ -53,126 +53,126 @@ const LANES: [RoleId; 11] = [
 ];
 
 /// The picture.
-pub(super) fn put(html: &mut Html, records: &[Record]) {
+pub(super) fn timeline(records: &[Record]) -> Markup {
     let left_out = records.len().saturating_sub(limit::DRAWN_MAX);
     let (spans, spans_left_out) = spans(records, limit::DRAWN_MAX);
     let shown = records.get(..limit::DRAWN_MAX).unwrap_or(records);
     if shown.is_empty() {
-        html.leaf("p", &[("class", "none")], "There are no records.");
-        return;
+        return none("There are no records.");
     }
     let scale = Scale::of(shown);
     let lanes = Lanes::of(shown, spans);
-    html.tag("div", &[("class", "wide")], |html| {
-        let described = format!(
-            "{} over {}; the table below lists them",
-            words::count(shown.len() as u64, "record"),
-            words::clock(scale.end_ms)
-        );
-        let names = ("timeline", "Time line of the roles", &*described);
-        svg::picture(html, names, (scale.width, lanes.height + BOTTOM), |html| {
-            draw(html, &scale, &lanes, shown);
-        });
-    });
-    html.tag("ul", &[("class", "legend")], |html| {
-        for (class, text) in
-            [("model", "a model is asked"), ("tool", "a tool runs"), ("message", "a message")]
-        {
-            html.tag("li", &[], |html| {
-                html.leaf("span", &[("class", &format!("key {class}")), ("aria-hidden", "true")], "");
-                html.text(text);
-            });
+    let described = format!(
+        "{} over {}; the table below lists them",
+        words::count(shown.len() as u64, "record"),
+        words::clock(scale.end_ms)
+    );
+    let inner = html! {
+        @for lane in lanes.by_role.values() {
+            (svg::rectangle("lane", (LEFT, lane.top), (scale.width - LEFT - RIGHT, lane.height), None))
+            (svg::label("start name", (0.0, lane.top + lane.height / 2.0 + 4.0), lane.name))
         }
-        html.leaf("li", &[], "Time is stretched where much happens at once.");
-    });
-    limit::tell(html, left_out, "records are");
-    limit::tell(html, spans_left_out, "calls of models and tools are");
+        (rounds(&scale, &lanes, shown))
+        @for (n, record) in shown.iter().enumerate() { (message((n, record), &scale, &lanes)) }
+        @for shown in &lanes.spans { (span(shown, &scale, &lanes)) }
+        (ticks(&scale, shown, lanes.height))
+    };
+    let names = ("timeline", "Time line of the roles", &*described);
+    let meanings = [("model", "a model is asked"), ("tool", "a tool runs"), ("message", "a message")];
+    html! {
+        div.wide { (svg::picture(names, (scale.width, lanes.height + BOTTOM), &inner)) }
+        ul.legend {
+            (keys(&meanings))
+            li { "Time is stretched where much happens at once." }
+        }
+        (limit::tell(left_out, "records are"))
+        (limit::tell(spans_left_out, "calls of models and tools are"))
+    }
 }
 
-fn draw(html: &mut Html, scale: &Scale, lanes: &Lanes, records: &[Record]) {
-    for lane in lanes.by_role.values() {
-        let middle = lane.top + lane.height / 2.0;
-        svg::rectangle(html, "lane", (LEFT, lane.top), (scale.width - LEFT - RIGHT, lane.height), None);
-        svg::label(html, "start name", (0.0, middle + 4.0), lane.name);
-    }
-    rounds(html, scale, lanes, records);
-    for (n, record) in records.iter().enumerate() {
-        message(html, (n, record), scale, lanes);
-    }
-    for span in &lanes.spans {
-        let Some(lane) = lanes.by_role.get(&span.call.role) else { continue };
-        let (from, to) = (scale.x(span.from), scale.x(span.to));
-        let y = lane.top + ROW * span.row as f64 + (ROW - SPAN) / 2.0;
-        let class = match span.what {
-            What::Model(_) => "model",
-            What::Tool(_) => "tool",
-        };
-        let took = match span.is_open {
-            true => "has not come back".to_owned(),
-            false => words::duration(span.ms),
-        };
-        let what = match &span.what {
-            What::Model(purpose) => format!("model, to {}", purpose.name()),
-            What::Tool(tool) => format!("tool {tool}"),
-        };
-        let tip = format!("{}: {what}, {took}", span.call);
-        let length = (to - from).max(3.0);
-        svg::rectangle(html, class, (from, y), (length, SPAN), Some(&tip));
-        let is_covered = span.row + 1 == ROWS_MAX;
-        if length >= TOOK && !span.is_open && !is_covered {
-            svg::label(html, &format!("middle took {class}"), (from + length / 2.0, y + 12.0), &took);
+fn span(span: &Span, scale: &Scale, lanes: &Lanes) -> Markup {
+    let Some(lane) = lanes.by_role.get(&span.call.role) else { return Markup::default() };
+    let (from, to) = (scale.x(span.from), scale.x(span.to));
+    let y = lane.top + ROW * span.row as f64 + (ROW - SPAN) / 2.0;
+    let took = match span.is_open {
+        true => "has not come back".to_owned(),
+        false => words::duration(span.ms),
+    };
+    let (class, what) = match &span.what {
+        What::Model(purpose) => ("model", format!("model, to {}", purpose.name())),
+        What::Tool(tool) => ("tool", format!("tool {tool}")),
+    };
+    let tip = format!("{}: {what}, {took}", span.call);
+    let length = (to - from).max(3.0);
+    let is_covered = span.row + 1 == ROWS_MAX;
+    html! {
+        (svg::rectangle(class, (from, y), (length, SPAN), Some(&tip)))
+        @if length >= TOOK && !span.is_open && !is_covered {
+            (svg::label(&format!("middle took {class}"), (from + length / 2.0, y + 12.0), &took))
         }
     }
-    ticks(html, scale, records, lanes.height);
 }
 
 /// Where each round was dispatched.
-fn rounds(html: &mut Html, scale: &Scale, lanes: &Lanes, records: &[Record]) {
+fn rounds(scale: &Scale, lanes: &Lanes, records: &[Record]) -> Markup {
     let mut named_to = 0.0;
-    let manifests =
-        records.iter().enumerate().filter(|(_, one)| one.kind == RecordKind::Message(Kind::DispatchManifest));
-    for (n, manifest) in manifests {
-        let Some(Payload::DispatchManifest(DispatchManifest { round, .. })) = manifest.message() else {
-            continue;
-        };
+    let dispatched = records.iter().enumerate().filter_map(|(n, record)| match record.kind {
+        RecordKind::Message(Kind::DispatchManifest) => match record.message() {
+            Some(Payload::DispatchManifest(manifest)) => Some((n, manifest.round)),
+            _ => None,
+        },
+        _ => None,
+    });
+    let places = dispatched.map(|(n, round)| {
         let x = scale.x(n);
-        svg::line(html, "round", (x, TOP - 6.0), (x, lanes.height));
         let named = x.min(scale.width - NAME);
-        if named >= named_to {
-            svg::label(html, "start", (named, 12.0), &format!("round {round}"));
+        let has_room = named >= named_to;
+        if has_room {
             named_to = named + NAME;
+        }
+        (x, has_room.then(|| (named, format!("round {round}"))))
+    });
+    html! {
+        @for (x, name) in places {
+            (svg::line("round", (x, TOP - 6.0), (x, lanes.height)))
+            @if let Some((named, name)) = name { (svg::label("start", (named, 12.0), &name)) }
         }
     }
 }
 
-fn message(html: &mut Html, (n, record): (usize, &Record), scale: &Scale, lanes: &Lanes) {
-    let RecordKind::Message(kind) = record.kind else { return };
-    let Some(from) = lanes.middle(record.from.role) else { return };
+fn message((n, record): (usize, &Record), scale: &Scale, lanes: &Lanes) -> Markup {
+    let RecordKind::Message(kind) = record.kind else { return Markup::default() };
+    let Some(from) = lanes.middle(record.from.role) else { return Markup::default() };
     let x = scale.x(n);
     let to: Vec<f64> = record.to.iter().filter_map(|to| lanes.middle(to.role)).collect();
     let who = words::who(record.from.role, record.from.instance);
-    let tip = format!("{} {who}: {}: {}", record.seq, kind.name(), gist::of(record));
     let (top, end) = to.iter().fold((from, from), |(top, end), y| (top.min(*y), end.max(*y)));
-    html.tag("g", &[], |html| {
-        html.leaf("title", &[], &tip);
-        svg::line(html, "message", (x, top), (x, end));
-        svg::circle(html, "message", (x, from), 3.5, None);
-        for y in to {
-            svg::circle(html, "to", (x, y), 2.5, None);
+    html! {
+        g {
+            title { (record.seq) " " (who) ": " (kind.name()) ": " (gist::of(record)) }
+            (svg::line("message", (x, top), (x, end)))
+            (svg::circle("message", (x, from), 3.5, None))
+            @for y in to { (svg::circle("to", (x, y), 2.5, None)) }
         }
-    });
+    }
 }
 
 /// What the task's clock said, wherever there is room to say it.
-fn ticks(html: &mut Html, scale: &Scale, records: &[Record], bottom: f64) {
+fn ticks(scale: &Scale, records: &[Record], bottom: f64) -> Markup {
     let mut named_to = 0.0;
     let mut named = None;
-    for (n, record) in records.iter().enumerate() {
+    let places = records.iter().enumerate().filter_map(|(n, record)| {
         let x = scale.x(n);
-        if x >= named_to && x + NAME <= scale.width && named != Some(record.clock_ms) {
-            svg::line(html, "rule", (x, TOP), (x, bottom));
-            svg::label(html, "start", (x, bottom + 16.0), &words::duration(record.clock_ms));
+        let has_room = x >= named_to && x + NAME <= scale.width && named != Some(record.clock_ms);
+        if has_room {
             (named, named_to) = (Some(record.clock_ms), x + TICK);
+        }
+        has_room.then_some((x, record.clock_ms))
+    });
+    html! {
+        @for (x, ms) in places {
+            (svg::line("rule", (x, TOP), (x, bottom)))
+            (svg::label("start", (x, bottom + 16.0), &words::duration(ms)))
         }
     }
 }
