@@ -1,6 +1,6 @@
 //! The command line of Setpoint: arguments in, an organisation asked, text or JSON out.
 //!
-//! It sees an organisation only through `setpoint-client`, decides nothing about a goal, and never shows a
+//! It reaches tasks, memory and the Auditor only through `setpoint-app`, decides nothing about a goal, and never shows a
 //! character from data that a terminal would obey. What a person sees is a pure function of a task's records.
 //!
 //! Reading order: [`parse`] (arguments to a command), `command` (one file per command: its arguments, its help, its work),

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use setpoint_protocol::message::{
-    ApprovalWord, BASELINE_GROUP, Criterion, DispatchManifest, ExecutionStatus, JudgedBy, Loss, MacroState,
-    Megram, OutcomeStatus, SubTask, SubTaskOutcome, TaskSpec, Verdict,
+    BASELINE_GROUP, Criterion, DispatchManifest, ExecutionStatus, JudgedBy, Loss, MacroState, Megram,
+    OutcomeStatus, SubTask, SubTaskOutcome, TaskSpec, Verdict,
 };
 use setpoint_protocol::topology::Payload;
 
@@ -175,11 +175,7 @@ pub(crate) fn gist(message: &Payload) -> Gist {
             Gist::new(format!("stopped: {why}")).told(Tone::Care)
         }
         Payload::ApprovalDecision(decision) => {
-            let word = match decision.decision {
-                ApprovalWord::Once => "allowed once",
-                ApprovalWord::ForTask => "allowed for this task",
-                ApprovalWord::Never => "refused",
-            };
+            let (_, word) = words::approval(decision.decision);
             Gist::new(format!("{word} by {}", decision.by)).told(Tone::Plain)
         }
         // These go on the stream of the system, which is no task.

@@ -42,46 +42,23 @@ pub(crate) fn on_the_wire(state: &ViewState) -> Value {
     value
 }
 
-/// The result; the answer alone when it was small talk.
+/// The result with the labels of its criteria and who is accountable; the answer alone when it was small talk.
 pub(crate) fn lines(state: &ViewState) -> Vec<Line> {
-    let Some(result) = &state.result else {
-        return Line::block(Tone::Plain, state.answer.as_deref().unwrap_or_default());
-    };
+    let Some(result) = &state.result else { return small_talk(state) };
     let mut lines = vec![words::end(result)];
-    let output = value::lines(&result.output);
-    let is_said_twice = result.output.to_text().trim() == result.summary.trim();
-    // The answer comes first, then what is to be said about it.
-    if !is_said_twice {
-        section(&mut lines, output);
+    section(&mut lines, whole(state, result, labelled));
+    if let Some(role) = result.accountable {
+        let name = words::accountable(role, result.ended_by);
+        lines.push(Line::new().and(Tone::Dim, "accountable: ").and(Tone::Plain, &name));
     }
-    section(&mut lines, Line::block(Tone::Plain, &result.summary));
-    criteria(&mut lines, state, result, line);
-    section(&mut lines, withdrawn(result));
-    section(&mut lines, next_moves(result));
-    section(&mut lines, allowing(state, result));
-    let mut end = Vec::new();
-    if let Some(accountable) = result.accountable {
-        let name = words::accountable(accountable, result.ended_by);
-        end.push(Line::new().and(Tone::Dim, "accountable: ").and(Tone::Plain, &name));
-    }
-    end.push(cost(result));
-    let id = state.task.as_str();
-    end.push(
-        Line::new()
-            .and(Tone::Dim, "task: ")
-            .and(Tone::Plain, id)
-            .and(Tone::Dim, &format!("  (setpoint tasks show {id})")),
-    );
-    section(&mut lines, end);
+    lines.push(task(state));
     lines
 }
 
 /// The same for whoever waits for it: the answer first, then one line that says why it is believed, then what is missing. The
 /// whole evidence is what `setpoint tasks show` tells.
 pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
-    let Some(result) = &state.result else {
-        return Line::block(Tone::Plain, state.answer.as_deref().unwrap_or_default());
-    };
+    let Some(result) = &state.result else { return small_talk(state) };
     let output = set_apart(answer_lines(result));
     // What there is of a result that was given up is no answer.
     let is_answer = result.directive != EndState::Abandon;
@@ -94,18 +71,34 @@ pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
 
 /// The same with every criterion and what was seen of it: what `setpoint tasks show` tells.
 pub(crate) fn told(state: &ViewState) -> Vec<Line> {
-    let Some(result) = &state.result else {
-        return Line::block(Tone::Plain, state.answer.as_deref().unwrap_or_default());
-    };
+    state.result.as_ref().map_or_else(|| small_talk(state), |result| whole(state, result, in_full))
+}
+
+fn small_talk(state: &ViewState) -> Vec<Line> {
+    Line::block(Tone::Plain, state.answer.as_deref().unwrap_or_default())
+}
+
+fn whole(state: &ViewState, result: &FinalResult, criterion: Criterion) -> Vec<Line> {
     let mut lines = set_apart(answer_lines(result));
-    section(&mut lines, Line::block(Tone::Plain, if says_more(result) { &result.summary } else { "" }));
-    criteria(&mut lines, state, result, in_full);
-    section(&mut lines, made(state, result));
-    section(&mut lines, withdrawn(result));
-    section(&mut lines, next_moves(result));
-    section(&mut lines, allowing(state, result));
+    section(&mut lines, summary(result));
+    criteria(&mut lines, state, result, criterion);
+    around(&mut lines, state, result);
     section(&mut lines, vec![cost(result)]);
     lines
+}
+
+/// What was made and left out, and what can be done about it.
+fn around(lines: &mut Vec<Line>, state: &ViewState, result: &FinalResult) {
+    section(lines, made(state, result));
+    section(lines, withdrawn(result));
+    section(lines, list("what to try next:", Tone::Care, &result.next_moves));
+    section(lines, allowing(state, result));
+}
+
+fn task(state: &ViewState) -> Line {
+    let id = state.task.as_str();
+    let line = Line::new().and(Tone::Dim, "task: ").and(Tone::Plain, id);
+    line.and(Tone::Dim, &format!("  (setpoint tasks show {id})"))
 }
 
 /// An answer with lines that read as if the program said them gets a bar at its left.
@@ -162,17 +155,10 @@ fn end(state: &ViewState, result: &FinalResult) -> Line {
 /// What is to be said beside the answer; the line of the end only where it was not said before.
 pub(crate) fn about(state: &ViewState, result: &FinalResult, has_end: bool) -> Vec<Line> {
     let mut lines = if has_end { vec![end(state, result)] } else { Vec::new() };
-    if says_more(result) {
-        section(&mut lines, Line::block(Tone::Plain, &result.summary));
-    }
+    section(&mut lines, summary(result));
     section(&mut lines, open(state, result));
-    section(&mut lines, made(state, result));
-    section(&mut lines, withdrawn(result));
-    section(&mut lines, next_moves(result));
-    section(&mut lines, allowing(state, result));
-    let id = state.task.as_str();
-    let task = Line::new().and(Tone::Dim, "task: ").and(Tone::Plain, id);
-    section(&mut lines, vec![cost(result), task.and(Tone::Dim, &format!("  (setpoint tasks show {id})"))]);
+    around(&mut lines, state, result);
+    section(&mut lines, vec![cost(result), task(state)]);
     lines
 }
 
@@ -239,11 +225,12 @@ fn shown_by(result: &FinalResult) -> Line {
     line
 }
 
-/// Whether a summary says what the line of the end and the criteria do not.
-fn says_more(result: &FinalResult) -> bool {
+/// A summary that says what the line of the end and the criteria do not.
+fn summary(result: &FinalResult) -> Vec<Line> {
     let made = ["Every criterion is met: ", "Met: ", "No criterion ", "Not started: ", "Stopped: "];
-    !made.iter().any(|made| result.summary.starts_with(made))
-        && result.output.to_text().trim() != result.summary.trim()
+    let says_more = !made.iter().any(|made| result.summary.starts_with(made))
+        && result.output.to_text().trim() != result.summary.trim();
+    if says_more { Line::block(Tone::Plain, &result.summary) } else { Vec::new() }
 }
 
 /// The files that were made and that the answer does not name: where they are is not to be guessed.
@@ -282,15 +269,19 @@ fn open(state: &ViewState, result: &FinalResult) -> Vec<Line> {
             });
         }
     }
-    let is_judged = |name: &&String| all().any(|verdict| verdict.criterion == **name);
-    lines.extend(
-        result.unmet_criteria.iter().filter(|name| !is_judged(name)).map(|name| {
-            Line::new().and(Tone::Dim, "· ").and(Tone::Plain, name).and(Tone::Dim, "  not judged")
-        }),
-    );
+    lines.extend(unjudged(result));
     // What never began has nothing to be judged.
     let is_begun = !["Not started", "Stopped"].iter().any(|what| result.summary.starts_with(what));
     if is_begun { lines } else { Vec::new() }
+}
+
+fn unjudged(result: &FinalResult) -> Vec<Line> {
+    let judged = || result.verdicts.iter().chain(&result.subtask_verdicts);
+    let is_open = |name: &&String| judged().all(|verdict| verdict.criterion != **name);
+    let line = |name: &String| {
+        Line::new().and(Tone::Dim, "· ").and(Tone::Plain, name).and(Tone::Dim, "  not judged")
+    };
+    result.unmet_criteria.iter().filter(is_open).map(line).collect()
 }
 
 /// Whether it failed for nothing but what the answer says under `left_out`: `complete is false, expected true`.
@@ -313,20 +304,36 @@ fn is_of_form(verdict: &Verdict) -> bool {
     verdict.verdict == VerdictWord::Pass && verdict.strength == Strength::Form
 }
 
+/// How a criterion is shown.
+type Criterion = fn(&ViewState, &Verdict) -> Line;
+
 /// A criterion with what was seen, without labels, classes and pointers.
 fn in_short(state: &ViewState, verdict: &Verdict) -> Line {
-    in_words(verdict, &words::evidence_in_short(&Evidence::of(verdict, state.at), &state.calls))
+    let seen = words::evidence_in_short(&Evidence::of(verdict, state.at), &state.calls);
+    criterion(verdict, "", &words::without_pointers(&seen))
 }
 
 /// The same with the whole command that was run.
 fn in_full(state: &ViewState, verdict: &Verdict) -> Line {
-    in_words(verdict, &words::evidence(&Evidence::of(verdict, state.at), &state.calls))
+    let seen = words::evidence(&Evidence::of(verdict, state.at), &state.calls);
+    criterion(verdict, "", &words::without_pointers(&seen))
 }
 
-fn in_words(verdict: &Verdict, seen: &str) -> Line {
+/// The same as the roles know it.
+fn labelled(state: &ViewState, verdict: &Verdict) -> Line {
+    let label = state.board.row(&verdict.criterion_id).map_or("", |row| row.label.as_str());
+    criterion(verdict, label, &words::evidence(&Evidence::of(verdict, state.at), &state.calls))
+}
+
+fn criterion(verdict: &Verdict, label: &str, seen: &str) -> Line {
     let (tone, sign) = crate::view::cell(Cell::of(verdict));
-    let sign: String = sign.chars().take(1).collect();
-    let mut line = Line::new().and(tone, &sign).and(Tone::Plain, " ").and(Tone::Plain, &verdict.criterion);
+    // The class of a failure is for those who know the roles.
+    let sign: String = sign.chars().take(if label.is_empty() { 1 } else { usize::MAX }).collect();
+    let mut line = Line::new().and(tone, &sign).and(Tone::Plain, " ");
+    if !label.is_empty() {
+        line.push(Tone::Name, &format!("{label} "));
+    }
+    line.push(Tone::Plain, &verdict.criterion);
     line.push(Tone::Dim, &format!("  {}", words::verdict(verdict)));
     if verdict.vacuous {
         line.push(Tone::Care, ", which was green before the work and proves nothing");
@@ -336,7 +343,7 @@ fn in_words(verdict: &Verdict, seen: &str) -> Line {
     }
     if !seen.is_empty() {
         line.push(Tone::Dim, ": ");
-        line.push(Tone::Plain, &words::without_pointers(seen));
+        line.push(Tone::Plain, seen);
     }
     line
 }
@@ -387,23 +394,15 @@ pub(crate) fn cost(result: &FinalResult) -> Line {
 }
 
 /// An empty line stands between what is there and what comes.
-fn section(lines: &mut Vec<Line>, section: Vec<Line>) {
-    if section.is_empty() {
-        return;
-    }
-    if !lines.is_empty() {
+pub(super) fn section(lines: &mut Vec<Line>, section: Vec<Line>) {
+    if !section.is_empty() && !lines.is_empty() {
         lines.push(Line::new());
     }
     lines.extend(section);
 }
 
 /// The task's own criteria, and the sub-tasks' below them where they say something else.
-fn criteria(
-    lines: &mut Vec<Line>,
-    state: &ViewState,
-    result: &FinalResult,
-    line: fn(&ViewState, &Verdict) -> Line,
-) {
+fn criteria(lines: &mut Vec<Line>, state: &ViewState, result: &FinalResult, line: Criterion) {
     let is_of_step =
         |verdict: &&Verdict| state.board.row(&verdict.criterion_id).is_some_and(|row| !row.is_of_task());
     // Results of earlier versions hold both in one list.
@@ -416,45 +415,16 @@ fn criteria(
         .filter(|step| !own.iter().any(|own| says(own, step)))
         .map(|verdict| line(state, verdict))
         .collect();
-    let is_judged = |name: &&String| {
-        result.verdicts.iter().chain(&result.subtask_verdicts).any(|verdict| verdict.criterion == **name)
+    let own: Vec<Line> =
+        own.into_iter().map(|verdict| line(state, verdict)).chain(unjudged(result)).collect();
+    let titled = |title: &str, mut of: Vec<Line>| {
+        if !of.is_empty() {
+            of.insert(0, Line::new().and(Tone::Dim, title));
+        }
+        of
     };
-    let unjudged =
-        result.unmet_criteria.iter().filter(|name| !is_judged(name)).map(|name| {
-            Line::new().and(Tone::Dim, "· ").and(Tone::Plain, name).and(Tone::Dim, "  not judged")
-        });
-    let own: Vec<Line> = own.into_iter().map(|verdict| line(state, verdict)).chain(unjudged).collect();
-    let titled = |title: &str, of: Vec<Line>| match of.is_empty() {
-        true => of,
-        false => std::iter::once(Line::new().and(Tone::Dim, title)).chain(of).collect(),
-    };
-    let is_alone = steps.is_empty();
-    section(lines, if is_alone { own } else { titled("criteria:", own) });
+    section(lines, if steps.is_empty() { own } else { titled("criteria:", own) });
     section(lines, titled("criteria of the steps:", steps));
-}
-
-fn line(state: &ViewState, verdict: &Verdict) -> Line {
-    let (tone, sign) = crate::view::cell(Cell::of(verdict));
-    let label = state.board.row(&verdict.criterion_id).map_or("", |row| row.label.as_str());
-    let mut line = Line::new().and(tone, sign).and(Tone::Plain, " ");
-    if !label.is_empty() {
-        line.push(Tone::Name, &format!("{label} "));
-    }
-    line.push(Tone::Plain, &verdict.criterion);
-    let by = words::verdict(verdict);
-    line.push(Tone::Dim, &format!("  {by}"));
-    if verdict.vacuous {
-        line.push(Tone::Care, ", which was green before the work and proves nothing");
-    }
-    if verdict.self_made {
-        line.push(Tone::Care, &format!(", {}", words::SELF_MADE));
-    }
-    let seen = words::evidence(&Evidence::of(verdict, state.at), &state.calls);
-    if !seen.is_empty() {
-        line.push(Tone::Dim, ": ");
-        line.push(Tone::Plain, &seen);
-    }
-    line
 }
 
 fn withdrawn(result: &FinalResult) -> Vec<Line> {
@@ -465,10 +435,6 @@ fn withdrawn(result: &FinalResult) -> Vec<Line> {
     let mut lines = list("withdrawn, because it cannot hold here:", Tone::Care, &items(false));
     lines.extend(list("judged by another check than at first:", Tone::Care, &items(true)));
     lines
-}
-
-fn next_moves(result: &FinalResult) -> Vec<Line> {
-    list("what to try next:", Tone::Care, &result.next_moves)
 }
 
 fn list(title: &str, tone: Tone, items: &[String]) -> Vec<Line> {

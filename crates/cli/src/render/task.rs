@@ -1,16 +1,17 @@
 //! A task looked back at: everything that its records say, for a person and as one JSON value.
 
 use serde_json::{Value, json};
-use setpoint_protocol::message::{ApprovalDecision, ApprovalWord, Finding, MacroState, Severity};
+use setpoint_protocol::message::{ApprovalDecision, EndState, Finding, MacroState, Severity};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{Any, Timestamp};
 use setpoint_runtime::organisation::TaskSummary;
 
-use super::result;
+use super::result::{self, section};
 use crate::state::ViewState;
 use crate::state::board::Row;
 use crate::state::consents::Consent;
-use crate::text::table::Cell;
+use crate::text::sanitise::exact;
+use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 use crate::view::{self, Look, words};
 
@@ -173,9 +174,9 @@ pub(crate) fn row(task: &TaskSummary, look: &Look) -> Vec<Cell> {
     let (tone, state) = match (&task.result, &task.closed_at, &task.driven_by) {
         (Some(result), ..) => {
             let tone = match result.directive {
-                setpoint_protocol::message::EndState::Accept => Tone::Good,
-                setpoint_protocol::message::EndState::Success => Tone::Care,
-                setpoint_protocol::message::EndState::Abandon => Tone::Bad,
+                EndState::Accept => Tone::Good,
+                EndState::Success => Tone::Care,
+                EndState::Abandon => Tone::Bad,
             };
             (tone, words::end_word(result).to_owned())
         }
@@ -257,11 +258,7 @@ fn consent(consent: &Consent) -> Value {
 
 fn state_name(state: &ViewState) -> &'static str {
     match (&state.result, &state.answer) {
-        (Some(result), _) => match result.directive {
-            setpoint_protocol::message::EndState::Accept => "accept",
-            setpoint_protocol::message::EndState::Success => "success",
-            setpoint_protocol::message::EndState::Abandon => "abandon",
-        },
+        (Some(result), _) => MacroState::from(result.directive).name(),
         (None, Some(_)) => "answered",
         (None, None) => "open",
     }
@@ -325,7 +322,7 @@ fn calls(state: &ViewState, look: &Look, is_verbose: bool) -> Vec<Line> {
             std::iter::once((tone, sign.to_owned())).chain(id).chain(cells).collect()
         })
         .collect();
-    crate::text::table::table(&[], &rows).into_iter().map(|line| line.clip(look.columns)).collect()
+    table(&[], &rows).into_iter().map(|line| line.clip(look.columns)).collect()
 }
 
 /// What an approval file needs to know of what was asked: the command and its digest.
@@ -333,23 +330,17 @@ fn consents(state: &ViewState) -> Vec<Line> {
     let of = |Consent { request, decision }: &Consent| {
         let (tone, word) = match decision {
             None => (Tone::Care, "waits".to_owned()),
-            Some(ApprovalDecision { decision, by, .. }) => match decision {
-                ApprovalWord::Once => (Tone::Good, format!("allowed once by {by}")),
-                ApprovalWord::ForTask => (Tone::Good, format!("allowed for this task by {by}")),
-                ApprovalWord::Never => (Tone::Bad, format!("refused by {by}")),
-            },
+            Some(ApprovalDecision { decision, by, .. }) => {
+                let (tone, word) = words::approval(*decision);
+                (tone, format!("{word} by {by}"))
+            }
         };
-        let command = crate::text::sanitise::exact(&request.need.command);
+        let command = exact(&request.need.command);
         let asked = Line::new().and(Tone::Dim, "consent ").and(tone, &word).and(Tone::Plain, ": ");
-        let reason = crate::text::sanitise::exact(&request.need.reason);
+        let reason = exact(&request.need.reason);
         let mut lines = vec![asked.and(Tone::Plain, &command), field("", &format!("because {reason}"))];
-        lines.extend(
-            request
-                .need
-                .cwd
-                .as_ref()
-                .map(|cwd| field("", &format!("in the folder {}", crate::text::sanitise::exact(cwd)))),
-        );
+        lines
+            .extend(request.need.cwd.as_ref().map(|cwd| field("", &format!("in the folder {}", exact(cwd)))));
         lines.push(field("", &format!("digest {}", request.need.digest)));
         lines.extend(crate::session::dialogue::preview(&request.need));
         lines
@@ -368,11 +359,4 @@ fn titled(name: &str, text: &str) -> Vec<Line> {
     let mut titled = vec![lines.next().map_or(first.clone(), |line| first.clone().then(line))];
     titled.extend(lines.map(|line| Line::plain("        ").then(line)));
     titled
-}
-
-fn section(lines: &mut Vec<Line>, section: Vec<Line>) {
-    if !section.is_empty() {
-        lines.push(Line::new());
-        lines.extend(section);
-    }
 }

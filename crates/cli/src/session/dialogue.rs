@@ -114,11 +114,7 @@ impl Dialogue {
         match self {
             Dialogue::Approval(request) => match approval_word(key) {
                 Some(word) => {
-                    let (tone, said) = match word {
-                        ApprovalWord::Once => (Tone::Good, "allowed once"),
-                        ApprovalWord::ForTask => (Tone::Good, "allowed for this task"),
-                        ApprovalWord::Never => (Tone::Bad, "refused"),
-                    };
+                    let (tone, said) = words::approval(word);
                     Step::Answered {
                         echo: Line::plain("> ").and(tone, said),
                         payload: decision(request, word, TERMINAL),

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use jiff::tz::TimeZone;
 use setpoint_protocol::message::{
-    EndState, EndedBy, FailureClass, FinalResult, JudgedBy, MacroState, MemoryAction, Shown, Strength,
-    Verdict, VerdictWord,
+    ApprovalWord, EndState, EndedBy, FailureClass, FinalResult, JudgedBy, MacroState, MemoryAction, Shown,
+    Strength, Verdict, VerdictWord,
 };
 use setpoint_protocol::{Instance, RoleId, Timestamp};
 
@@ -130,6 +130,16 @@ pub const fn action(action: MemoryAction) -> (Tone, &'static str) {
         MemoryAction::Exploit => (Tone::Good, "Exploit"),
         MemoryAction::Avoid => (Tone::Bad, "Avoid"),
         MemoryAction::Caution => (Tone::Care, "Caution"),
+    }
+}
+
+/// What a person said to a call that needed consent.
+#[must_use]
+pub const fn approval(word: ApprovalWord) -> (Tone, &'static str) {
+    match word {
+        ApprovalWord::Once => (Tone::Good, "allowed once"),
+        ApprovalWord::ForTask => (Tone::Good, "allowed for this task"),
+        ApprovalWord::Never => (Tone::Bad, "refused"),
     }
 }
 

@@ -97,7 +97,7 @@ async fn a_page_says_how_it_ended_and_what_it_waits_for() {
         "? It waits for you: to answer: Which words?",
         "to allow: rm\\n-rf build",
         "It deletes: /home/ada/bu\\u{202e}ild",
-        "Refused by terminal : touch x",
+        "refused by terminal : touch x",
     ] {
         assert!(markup.text.contains(text), "{text}: {}", markup.text);
     }

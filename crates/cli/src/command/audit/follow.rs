@@ -9,11 +9,11 @@ use setpoint_app::{Audit, Error, ErrorKind};
 use setpoint_audit::view::{AUDIT_EVENTS_MAX, AuditEvent, MetricsDoor};
 use tokio::sync::mpsc;
 
+use super::render;
 use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::audit;
 use crate::report;
 
 /// Audit in this process until it is stopped, and print findings as they come
@@ -83,8 +83,8 @@ fn show(event: &AuditEvent, options: &Options, io: &mut Io) -> Result<(), Error>
     match event {
         AuditEvent::Finding(line) if options.is_json => io.out.json(&json!({ "finding": line })),
         AuditEvent::Report(report) if options.is_json => io.out.json(&json!({ "report": report })),
-        AuditEvent::Finding(line) => io.out.lines(&audit::finding_line(line, &io.zone)),
-        AuditEvent::Report(report) => io.out.lines(&audit::digest(report, &io.zone)),
+        AuditEvent::Finding(line) => io.out.lines(&render::finding_line(line, &io.zone)),
+        AuditEvent::Report(report) => io.out.lines(&render::digest(report, &io.zone)),
         AuditEvent::Note(_) | AuditEvent::Unreadable if options.is_quiet => Ok(()),
         AuditEvent::Note(note) => {
             report::note(io, note);

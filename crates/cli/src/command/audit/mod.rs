@@ -2,6 +2,7 @@
 
 mod follow;
 mod query;
+mod render;
 mod report;
 mod verify;
 

@@ -7,13 +7,13 @@ use setpoint_audit::view::FindingFilter;
 use setpoint_protocol::message::{FindingKind, Severity};
 use setpoint_protocol::{RoleId, Timestamp};
 
+use super::render;
 use crate::app::App;
 use crate::args::values::listed;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::moment::{self, At};
 use crate::options::Options;
-use crate::render::audit;
 use crate::report;
 
 /// Findings that are listed unless another number is asked for.
@@ -89,7 +89,7 @@ async fn query(
     if options.is_json {
         io.out.json(&json!(found))?;
     } else if !found.is_empty() {
-        let lines: Vec<_> = found.iter().flat_map(|line| audit::finding_line(line, &io.zone)).collect();
+        let lines: Vec<_> = found.iter().flat_map(|line| render::finding_line(line, &io.zone)).collect();
         io.out.lines(&lines)?;
     } else if !options.is_quiet {
         report::note(io, "no finding is like that");

@@ -6,11 +6,11 @@ use setpoint_app::{Audit, Error};
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::message::AuditQuery;
 
+use super::render;
 use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::audit;
 use crate::report;
 
 /// Report what the system did lately, whether it kept its rules, and where it degrades
@@ -29,7 +29,7 @@ async fn report(auditor: &dyn Audit, now: Timestamp, options: &Options, io: &mut
     if options.is_json {
         io.out.json(&json!(audited))?;
     } else {
-        io.out.lines(&audit::report(&audited.report, &io.zone))?;
+        io.out.lines(&render::report(&audited.report, &io.zone))?;
     }
     if !options.is_quiet {
         if let Some(unread) = &audited.unread {

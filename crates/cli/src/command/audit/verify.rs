@@ -7,11 +7,11 @@ use serde_json::json;
 use setpoint_app::{Audit, Error};
 use setpoint_audit::view::Against;
 
+use super::render;
 use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::audit;
 
 /// Check that the audit log and the journal were not changed afterwards
 #[derive(Args, Debug)]
@@ -44,7 +44,7 @@ async fn verify(
     if options.is_json {
         io.out.json(&json!(verdict))?;
     } else {
-        io.out.lines(&audit::verdict(&verdict))?;
+        io.out.lines(&render::verdict(&verdict))?;
     }
     Ok(if verdict.is_sound { Exit::DONE } else { Exit::INTERNAL })
 }

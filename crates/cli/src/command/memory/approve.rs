@@ -4,13 +4,13 @@ use clap::Args;
 use serde_json::json;
 use setpoint_app::{Error, Memory};
 
+use super::render::{Look, records, short};
 use super::{look, note, opened};
 use crate::app::App;
 use crate::args::values::megram;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::memory::{Look, records, short};
 use crate::text::{Line, Tone};
 
 /// Approve a proposed principle of the system's own thinking [default: list the proposals]

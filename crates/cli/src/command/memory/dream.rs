@@ -5,12 +5,12 @@ use serde_json::json;
 use setpoint_app::{Error, Memory};
 use setpoint_memory::view::DreamReport;
 
+use super::render::{Look, told};
 use super::{look, note, opened};
 use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::memory::{Look, told};
 use crate::text::{Line, Tone};
 use crate::view::words;
 

@@ -6,6 +6,7 @@ use setpoint_app::{Error, ErrorKind, Memory};
 use setpoint_memory::view::RecordLine;
 use setpoint_protocol::MegramId;
 
+use super::render::{Look, records, told};
 use super::{look, note, opened};
 use crate::app::App;
 use crate::args::values::megram;
@@ -14,7 +15,6 @@ use crate::command::pursue::is_interactive;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::memory::{Look, records, told};
 use crate::text::Tone;
 use crate::view::words;
 

@@ -6,13 +6,13 @@ use setpoint_app::{Error, Memory};
 use setpoint_memory::view::RecordFilter;
 use setpoint_protocol::message::Level;
 
+use super::render::{Look, records};
 use super::{RECORDS_LISTED, Seen, look, note, opened};
 use crate::app::App;
 use crate::args::values::listed;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::memory::{Look, records};
 
 /// List records, newest first
 #[derive(Args, Debug, Default)]

@@ -9,6 +9,7 @@ mod list;
 mod prune;
 mod query;
 mod remember;
+mod render;
 mod rules;
 mod share;
 mod show;
@@ -25,12 +26,12 @@ use clap::{Args, Subcommand};
 use setpoint_app::{Error, ErrorKind, Memory as Remembers};
 use setpoint_protocol::Timestamp;
 
+use self::render::Look;
 use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::moment::{self, At, MomentError};
 use crate::options::Options;
-use crate::render::memory::Look;
 use crate::report;
 
 /// Milliseconds that closing memory may take; what was acknowledged is kept whether or not it closes.

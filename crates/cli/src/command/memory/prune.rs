@@ -5,13 +5,13 @@ use serde_json::json;
 use setpoint_app::{Error, Memory};
 use setpoint_protocol::MegramId;
 
+use super::render::{Look, records};
 use super::{look, note, opened};
 use crate::app::App;
 use crate::command::retention::Retention;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::memory::{Look, records};
 use crate::text::Line;
 use crate::view::words;
 

@@ -5,12 +5,12 @@ use serde_json::json;
 use setpoint_app::{Error, Memory};
 use setpoint_memory::view::{Answer, PairQuestion};
 
+use super::render::{Look, pair, pairs};
 use super::{Seen, look, note, opened};
 use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::memory::{Look, pair, pairs};
 
 /// Show the strength and valence of memories, and what a plan makes of them
 #[derive(Args, Debug)]

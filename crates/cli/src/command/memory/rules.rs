@@ -5,12 +5,12 @@ use serde_json::json;
 use setpoint_app::{Error, Memory};
 use setpoint_protocol::Timestamp;
 
+use super::render::{self, Look};
 use super::{Seen, look, note, opened};
 use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::memory::{self, Look};
 
 /// List the rules and facts in force, and their remaining support
 #[derive(Args, Debug)]
@@ -40,7 +40,7 @@ async fn rules(
     } else if rules.is_empty() {
         note("no rule and no fact is in force", options, io);
     } else {
-        io.out.lines(&memory::rules(&rules, look))?;
+        io.out.lines(&render::rules(&rules, look))?;
     }
     Ok(Exit::DONE)
 }

@@ -5,13 +5,13 @@ use serde_json::json;
 use setpoint_app::{Error, Memory};
 use setpoint_protocol::Timestamp;
 
+use super::render::{Look, report};
 use super::{Seen, look, opened};
 use crate::app::App;
 use crate::args::values::megram;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::memory::{Look, report};
 
 /// Show one record in full, with its sources
 #[derive(Args, Debug)]

@@ -5,12 +5,12 @@ use serde_json::json;
 use setpoint_app::{Error, Memory};
 use setpoint_memory::view::MemoryStats;
 
+use super::render::Look;
 use super::{look, opened};
 use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::memory::Look;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 use crate::view::words;

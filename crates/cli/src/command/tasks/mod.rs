@@ -5,6 +5,7 @@ mod cost;
 mod export;
 mod fork;
 mod list;
+mod page;
 mod prune;
 mod resume;
 mod show;

@@ -8,7 +8,7 @@ use setpoint_history::cost::CostReport;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
 
-use super::look;
+use super::{look, page};
 use crate::app::App;
 use crate::command::named::{self, Named};
 use crate::command::shut_down;
@@ -16,7 +16,7 @@ use crate::command::whole_file::{NAME_A_PAGE, WholeFile};
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::render::{html, task};
+use crate::render::task;
 use crate::report;
 use crate::state::ViewState;
 
@@ -85,7 +85,7 @@ fn write_page(
     io: &Io,
 ) -> Result<(), Error> {
     let cost = CostReport::of(records);
-    let page = html::page(&html::Report { state, records, cost: &cost, findings, zone: &io.zone });
+    let page = page::page(&page::Report { state, records, cost: &cost, findings, zone: &io.zone });
     let mut file = WholeFile::create(path, NAME_A_PAGE)?;
     file.text(&page)?;
     file.finish()

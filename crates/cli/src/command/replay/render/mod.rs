@@ -10,8 +10,8 @@ use setpoint_protocol::record::{FragmentHash, Prompts, Record, RecordKind};
 use setpoint_protocol::replay::ReplayReport;
 use setpoint_protocol::topology::Payload;
 
-use super::gist::{Gist, gist};
-use super::result;
+use crate::render::gist::{Gist, gist};
+use crate::render::result;
 use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::{Look, words};

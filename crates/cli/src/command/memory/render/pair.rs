@@ -2,8 +2,8 @@
 
 use setpoint_memory::view::{CurvePoint, PairLine, PairReport, RecordLine};
 
+use super::plot::Plot;
 use super::{Look, field, label, lesson, pair_cells, record, section, table_with_notes, tag, words};
-use crate::render::plot::Plot;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 use crate::view;

@@ -1,7 +1,7 @@
 //! A task as one page: everything that its records say, in a file that needs nothing else and asks nobody.
 //!
 //! `maud` checks the markup when this program is built, and escapes every text. Reading order: [`limit`] (how much of a
-//! text gets in), [`page`] (what stands where), then a file a section.
+//! text gets in), [`sections`] (what stands where), then a file a section.
 
 mod calls;
 mod chart;
@@ -13,8 +13,8 @@ mod header;
 mod limit;
 mod matrix;
 mod measured;
-mod page;
 mod rounds;
+mod sections;
 mod svg;
 mod timeline;
 
@@ -24,7 +24,7 @@ use setpoint_history::cost::CostReport;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
 
-pub(crate) use self::page::page;
+pub(crate) use self::sections::page;
 use crate::state::ViewState;
 
 /// What a page is made of.

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use setpoint_protocol::CallId;
-use setpoint_protocol::message::{ApprovalDecision, ApprovalWord};
+use setpoint_protocol::message::ApprovalDecision;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::Phase;
 
@@ -80,14 +80,9 @@ pub(super) fn approvals(state: &ViewState) -> Markup {
 fn approval(Consent { request, decision }: &Consent) -> Markup {
     let need = &request.need;
     let word = match decision {
-        None => "Waits for an answer".to_owned(),
+        None => "waits for an answer".to_owned(),
         Some(ApprovalDecision { decision, by, .. }) => {
-            let by = clip(by, limit::GIST_CHARS_MAX);
-            match decision {
-                ApprovalWord::Once => format!("Allowed once by {by}"),
-                ApprovalWord::ForTask => format!("Allowed for this task by {by}"),
-                ApprovalWord::Never => format!("Refused by {by}"),
-            }
+            format!("{} by {}", words::approval(*decision).1, clip(by, limit::GIST_CHARS_MAX))
         }
     };
     let folder: Vec<String> = need.cwd.iter().cloned().collect();

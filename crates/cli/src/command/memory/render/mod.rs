@@ -1,6 +1,7 @@
 //! What memory has, for a person: pairs with how they fade, records, rules. Pure.
 
 mod pair;
+mod plot;
 mod record;
 mod rule;
 mod words;

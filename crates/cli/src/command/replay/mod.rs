@@ -1,5 +1,8 @@
 //! `replay`: a task gone through again without a model, its controller under other settings, two tasks side by side.
 
+mod comparison;
+mod render;
+
 use std::io::BufRead as _;
 
 use clap::Args;
@@ -16,7 +19,6 @@ use crate::args::values::{count, setting};
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::{Options, Setting};
-use crate::render::{comparison, replay as render};
 use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::Look;
