@@ -19,6 +19,7 @@ use crate::args::values::{count, setting};
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::{Options, Setting};
+use crate::render::record::{Fragments, Manner};
 use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::Look;
@@ -133,7 +134,7 @@ async fn steps(
         is_ascii: io.out.is_ascii,
         zone: io.zone.clone(),
     };
-    let manner = render::Manner { fragments: &fragments, prompts: &prompts, has_prompts: replay.has_prompts };
+    let manner = Manner { fragments: &fragments, prompts: &prompts, has_prompts: replay.has_prompts };
     let is_wanted = |record: &Record| {
         replay.from.is_none_or(|from| record.seq >= from) && replay.to.is_none_or(|to| record.seq <= to)
     };
@@ -191,7 +192,7 @@ fn goes_on(io: &mut Io) -> Result<bool, Error> {
     Ok(read > 0 && !line.trim().eq_ignore_ascii_case("q"))
 }
 
-async fn fragments(organisation: &dyn Organisation, records: &[Record]) -> Result<render::Fragments, Error> {
+async fn fragments(organisation: &dyn Organisation, records: &[Record]) -> Result<Fragments, Error> {
     let mut hashes: Vec<FragmentHash> = records.iter().flat_map(Record::asked_fragments).collect();
     hashes.sort_unstable();
     hashes.dedup();

@@ -1,36 +1,21 @@
 //! A task gone through again: its steps with all that was said, asked and answered, and what the replay came to.
 
-mod calls;
 pub(crate) mod rerun;
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
-use setpoint_protocol::record::{FragmentHash, Prompts, Record, RecordKind};
+use setpoint_protocol::record::{Record, RecordKind};
 use setpoint_protocol::replay::ReplayReport;
 use setpoint_protocol::topology::Payload;
 
 use crate::render::gist::{Gist, gist};
+use crate::render::record::{self, Manner};
 use crate::render::result;
 use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::{Look, words};
 
-/// Pieces of prompts by their hashes; none where one is not kept.
-pub(crate) type Fragments = BTreeMap<FragmentHash, Option<String>>;
-
 /// How far details stand to the right of the record that they belong to.
 const INDENT: &str = "         ";
-
-/// How records are shown.
-pub(crate) struct Manner<'m> {
-    /// What the models were asked.
-    pub(crate) fragments: &'m Fragments,
-    /// Which pieces each prompt has.
-    pub(crate) prompts: &'m Prompts,
-    /// Whether questions and answers of models are shown in full.
-    pub(crate) has_prompts: bool,
-}
 
 /// The line above a step: one input and all that it caused.
 pub(crate) fn step_head(number: u64, step: &[Record], look: &Look) -> Option<Line> {
@@ -61,7 +46,7 @@ pub(crate) fn record(state: &ViewState, record: &Record, manner: &Manner<'_>) ->
     head.push(Tone::Strong, record.kind.name());
     let (gist, details) = match record.kind {
         RecordKind::Message(_) => message(state, record),
-        _ => calls::lines(record, manner),
+        _ => record::lines(record, Some(manner)),
     };
     if !gist.is_empty() {
         head.push(Tone::Plain, "  ");

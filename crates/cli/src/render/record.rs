@@ -1,13 +1,15 @@
 //! Records that are no messages: how the task opened, what was asked of the world, and what came back.
 
+use std::collections::BTreeMap;
+
 use setpoint_protocol::record::{
-    Answer, Answered, Ask, Asked, FragmentHash, ModelFailure, Opened, Part, Poisoned, Quiesced, Reasked,
-    Record, RecordKind, Reply, Survey, Usage,
+    Answer, Answered, Ask, Asked, FragmentHash, ModelFailure, Opened, Part, Poisoned, Prompts, Quiesced,
+    Reasked, Record, RecordKind, Reply, Survey, Usage,
 };
 use setpoint_protocol::tool::{Effect, Phase, ToolAnswer};
 
-use super::{Fragments, Manner};
-use crate::render::gist::excerpt;
+use super::gist::excerpt;
+use crate::state::calls::error_words;
 use crate::text::{Line, Tone, sanitise};
 use crate::view::words;
 
@@ -16,8 +18,21 @@ const HASH_CHARS: usize = 12;
 /// Characters of a prompt's first line, and of a call's input.
 const LINE_CHARS_MAX: usize = 200;
 
-/// The gist of a record, and what stands below it.
-pub(super) fn lines(record: &Record, manner: &Manner<'_>) -> (Line, Vec<Line>) {
+/// Pieces of prompts by their hashes; none where one is not kept.
+pub(crate) type Fragments = BTreeMap<FragmentHash, Option<String>>;
+
+/// How records are shown.
+pub(crate) struct Manner<'m> {
+    /// What the models were asked.
+    pub(crate) fragments: &'m Fragments,
+    /// Which pieces each prompt has.
+    pub(crate) prompts: &'m Prompts,
+    /// Whether questions and answers of models are shown in full.
+    pub(crate) has_prompts: bool,
+}
+
+/// The gist of a record, and what stands below it; without `manner` nothing of prompts.
+pub(crate) fn lines(record: &Record, manner: Option<&Manner<'_>>) -> (Line, Vec<Line>) {
     fn read<T: serde::de::DeserializeOwned>(record: &Record) -> Option<T> {
         serde_json::from_slice(&record.body).ok()
     }
@@ -25,7 +40,9 @@ pub(super) fn lines(record: &Record, manner: &Manner<'_>) -> (Line, Vec<Line>) {
         RecordKind::Opened => read(record).map(|opened: Opened| of_opened(&opened)),
         RecordKind::Asked => read(record).map(|asked: Asked| of_asked(&asked, manner)),
         RecordKind::Reasked => read(record).map(|reasked: Reasked| of_reasked(&reasked)),
-        RecordKind::Answered => read(record).map(|answered: Answered| of_answered(&answered, manner)),
+        RecordKind::Answered => read(record).map(|answered: Answered| {
+            of_answered(&answered, manner.is_some_and(|manner| manner.has_prompts))
+        }),
         RecordKind::Poisoned => read(record).map(|poisoned: Poisoned| {
             let gist =
                 format!("{} made a role panic and was not delivered: {}", poisoned.kind, poisoned.panic);
@@ -95,19 +112,21 @@ fn of_opened(opened: &Opened) -> (Line, Vec<Line>) {
     (Line::plain(&format!("logic version {}", opened.logic_version)), details)
 }
 
-fn of_asked(asked: &Asked, manner: &Manner<'_>) -> (Line, Vec<Line>) {
+fn of_asked(asked: &Asked, manner: Option<&Manner<'_>>) -> (Line, Vec<Line>) {
     let call = asked.call;
     match &asked.ask {
         Ask::Model { purpose, .. } => {
-            let fragments = manner.prompts.of(call);
+            let gist = format!("{call} model, to {}", purpose.name());
+            let Some((manner, fragments)) = manner.map(|manner| (manner, manner.prompts.of(call))) else {
+                return (Line::plain(&gist), Vec::new());
+            };
             let texts = fragments.iter().filter_map(|hash| manner.fragments.get(hash)?.as_deref());
             let characters: usize = texts.clone().map(|text| text.chars().count()).sum();
             // One for the whole: two questions with the same pieces are the same question.
             let hashes: String =
                 fragments.iter().filter_map(|hash| serde_json::to_string(hash).ok()).collect();
             let gist = format!(
-                "{call} model, to {}: {} in {}, {}",
-                purpose.name(),
+                "{gist}: {} in {}, {}",
                 words::count(characters as u64, "character"),
                 words::count(fragments.len() as u64, "piece"),
                 short(&FragmentHash::of(&hashes)),
@@ -153,14 +172,14 @@ fn of_reasked(reasked: &Reasked) -> (Line, Vec<Line>) {
     (Line::new().and(Tone::Care, &gist), Vec::new())
 }
 
-fn of_answered(answered: &Answered, manner: &Manner<'_>) -> (Line, Vec<Line>) {
+fn of_answered(answered: &Answered, is_full: bool) -> (Line, Vec<Line>) {
     let call = answered.call;
     let attempt = match answered.attempt {
         0 | 1 => String::new(),
         n => format!(" at attempt {n}"),
     };
     match &answered.answer {
-        Answer::Model(reply) => of_reply(&format!("{call} model{attempt}"), reply, manner),
+        Answer::Model(reply) => of_reply(&format!("{call} model{attempt}"), reply, is_full),
         Answer::ModelFailed(ModelFailure { kind, reason, hints }) => {
             let kind = serde_json::to_value(kind).unwrap_or_default();
             let kind = kind.as_str().unwrap_or_default().to_owned();
@@ -168,7 +187,7 @@ fn of_answered(answered: &Answered, manner: &Manner<'_>) -> (Line, Vec<Line>) {
             let hints = hints.iter().map(|hint| Line::new().and(Tone::Dim, hint)).collect();
             (Line::new().and(Tone::Bad, &gist), hints)
         }
-        Answer::Tool(answer) => of_tool(&format!("{call} tool{attempt}"), answer, manner.has_prompts),
+        Answer::Tool(answer) => of_tool(&format!("{call} tool{attempt}"), answer, is_full),
         Answer::Survey(survey) => of_survey(&format!("{call} survey{attempt}"), survey),
         Answer::Timer => (Line::plain(&format!("{call} timer: the time is up")), Vec::new()),
         Answer::Interrupted => {
@@ -190,7 +209,7 @@ fn of_survey(who: &str, survey: &Survey) -> (Line, Vec<Line>) {
     (Line::plain(&format!("{who}: {names}{git}")), missing.collect())
 }
 
-fn of_reply(who: &str, reply: &Reply, manner: &Manner<'_>) -> (Line, Vec<Line>) {
+fn of_reply(who: &str, reply: &Reply, is_full: bool) -> (Line, Vec<Line>) {
     let usage = reply.usage;
     let mut gist = Line::plain(who);
     if !usage.is_zero() {
@@ -214,7 +233,7 @@ fn of_reply(who: &str, reply: &Reply, manner: &Manner<'_>) -> (Line, Vec<Line>) 
     let mut details = Vec::new();
     for part in &reply.parts {
         match part {
-            Part::Text(text) => details.extend(text_of(text, manner.has_prompts)),
+            Part::Text(text) => details.extend(text_of(text, is_full)),
             Part::Opaque(opaque) => details.push(
                 Line::new().and(Tone::Dim, &format!("kept for {}: {} bytes", opaque.by, opaque.body.len())),
             ),
@@ -231,10 +250,7 @@ fn of_tool(who: &str, answer: &ToolAnswer, is_full: bool) -> (Line, Vec<Line>) {
     let how = match (answer.ok, answer.exit_code, answer.error_kind) {
         (_, Some(code), _) => format!("exit {code}"),
         (true, None, _) => "ok".to_owned(),
-        (false, None, Some(kind)) => {
-            let kind = serde_json::to_value(kind).unwrap_or_default();
-            format!("failed ({})", kind.as_str().unwrap_or_default())
-        }
+        (false, None, Some(kind)) => error_words(kind).to_owned(),
         (false, None, None) => "failed".to_owned(),
     };
     let tone = if answer.ok { Tone::Good } else { Tone::Bad };
