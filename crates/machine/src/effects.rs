@@ -11,6 +11,7 @@ use setpoint_protocol::tool::{Phase, ToolCall};
 use setpoint_protocol::topology::{Has, Payload, Receives, SentBy};
 use setpoint_protocol::{Address, CallId, Instance, TaskId, Timestamp};
 
+use crate::ctx::Ctx;
 use crate::model_call::ModelCall;
 
 /// An effect that a machine requests.
@@ -100,16 +101,18 @@ impl EffectBuffer {
     }
 }
 
-/// The only way out of a machine. Every method checks the topology at compile time.
+/// The context of one input, and the only way out of a machine. Every method checks the topology at compile time.
 #[derive(Debug)]
 pub struct Effects<'a, R: Receives> {
+    /// Context of the input. It is a copy, so reading it borrows no effects.
+    pub ctx: &'a Ctx<'a>,
     buffer: &'a mut EffectBuffer,
     role: PhantomData<R>,
 }
 
 impl<'a, R: Receives> Effects<'a, R> {
-    pub(crate) fn new(buffer: &'a mut EffectBuffer) -> Self {
-        Effects { buffer, role: PhantomData }
+    pub(crate) fn new(ctx: &'a Ctx<'a>, buffer: &'a mut EffectBuffer) -> Self {
+        Effects { ctx, buffer, role: PhantomData }
     }
 
     /// Returns the machine's own instance.

@@ -12,8 +12,8 @@ pub trait Machine: Send {
     /// Role, which decides what may come in and what may go out.
     type Role: Receives;
 
-    /// Handles one input and emits its effects.
-    fn handle(&mut self, input: Input<Self::Role>, ctx: &Ctx<'_>, fx: &mut Effects<'_, Self::Role>);
+    /// Handles one input in its context (`fx.ctx`) and emits its effects.
+    fn handle(&mut self, input: Input<Self::Role>, fx: &mut Effects<'_, Self::Role>);
 }
 
 /// A machine of any role, as a cell holds it.
@@ -49,7 +49,7 @@ impl<M: Machine> AnyMachine for M {
             AnyInput::Answer { call, answer } => Input::Answer { call, answer },
             AnyInput::Quiesced => Input::Quiesced,
         };
-        self.handle(input, ctx, &mut Effects::new(buffer));
+        self.handle(input, &mut Effects::new(ctx, buffer));
         Ok(())
     }
 }

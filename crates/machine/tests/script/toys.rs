@@ -4,7 +4,7 @@ use serde_json::json;
 use setpoint_machine::brief::PerceiveBrief;
 use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::script::{ScriptError, Setup, run};
-use setpoint_machine::{Brief, CallReader, Ctx, Effects, Input, Machine, ModelCall, Prompt};
+use setpoint_machine::{Brief, CallReader, Effects, Input, Machine, ModelCall, Prompt};
 use setpoint_protocol::message::{ExecutionResult, ExecutionStatus, MemoryQuery, SubTask};
 use setpoint_protocol::record::{Answer, Opened, Surroundings};
 use setpoint_protocol::tool::{CallReading, Effect, Phase, ToolCall};
@@ -17,10 +17,11 @@ pub(crate) struct Echo;
 impl Machine for Echo {
     type Role = party::Executor;
 
-    fn handle(&mut self, input: Input<Self::Role>, ctx: &Ctx<'_>, fx: &mut Effects<'_, Self::Role>) {
+    fn handle(&mut self, input: Input<Self::Role>, fx: &mut Effects<'_, Self::Role>) {
+        let ctx = fx.ctx;
         let heard = match input {
             Input::Message(inbox::Executor::SubTask(task)) => json!({ "subtask": task.intent }),
-            Input::Message(inbox::Executor::CorrectionSignal(_)) => return ways_out(ctx, fx),
+            Input::Message(inbox::Executor::CorrectionSignal(_)) => return ways_out(fx),
             Input::Message(inbox::Executor::ApprovalDecision(decision)) => {
                 json!({ "approved": decision.digest })
             }
@@ -44,7 +45,8 @@ impl Machine for Echo {
     }
 }
 
-fn ways_out(ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
+fn ways_out(fx: &mut Effects<'_, party::Executor>) {
+    let ctx = fx.ctx;
     let tool = ToolCall { tool: "shell".to_owned(), input: Any(json!({ "command": "ls" })) };
     fx.ask_model(question());
     fx.run_tool(tool.clone(), None, false);
@@ -70,7 +72,7 @@ pub(crate) struct Sender;
 impl Machine for Sender {
     type Role = party::Planner;
 
-    fn handle(&mut self, input: Input<Self::Role>, _: &Ctx<'_>, fx: &mut Effects<'_, Self::Role>) {
+    fn handle(&mut self, input: Input<Self::Role>, fx: &mut Effects<'_, Self::Role>) {
         if let Input::Message(inbox::Planner::TaskSpec(spec)) = input {
             let task: SubTask = serde_json::from_value(json!({ "subtask_id": SubTaskId::from_uuid(fx.new_id()),
                 "intent": spec.intent, "success_criteria": [], "context": "", "sequence": 1, "fingerprint": "" }))

@@ -1,6 +1,6 @@
 //! A role that sends and asks only what the topology allows.
 
-use setpoint_machine::{Ctx, Effects, Input, Machine, ModelCall};
+use setpoint_machine::{Effects, Input, Machine, ModelCall};
 use setpoint_protocol::message::{ApprovalRequest, ExecutionResult};
 use setpoint_protocol::tool::{Phase, ToolCall};
 use setpoint_protocol::topology::{inbox, party};
@@ -10,7 +10,7 @@ struct Quiet;
 impl Machine for Quiet {
     type Role = party::Executor;
 
-    fn handle(&mut self, input: Input<party::Executor>, _: &Ctx<'_>, _: &mut Effects<'_, party::Executor>) {
+    fn handle(&mut self, input: Input<party::Executor>, _: &mut Effects<'_, party::Executor>) {
         match input {
             Input::Message(
                 inbox::Executor::SubTask(_)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use setpoint_machine::{Ctx, Effects};
+use setpoint_machine::Effects;
 use setpoint_protocol::capability::RunProbe;
 use setpoint_protocol::limits::{CRITERIA_MAX, SUBTASKS_MAX};
 use setpoint_protocol::message::Criterion;
@@ -53,26 +53,20 @@ impl Probes {
         criteria: impl IntoIterator<Item = &'c Criterion>,
         phase: Phase,
         attempt: u32,
-        ctx: &Ctx<'_>,
         fx: &mut Effects<'_, R>,
     ) -> Self
     where
         R: Receives + Has<RunProbe>,
     {
-        Self::ask_calls(&calls(criteria), phase, attempt, ctx, fx)
+        Self::ask_calls(&calls(criteria), phase, attempt, fx)
     }
 
     /// Asks the given probes.
-    pub fn ask_calls<R>(
-        calls: &[&ToolCall],
-        phase: Phase,
-        attempt: u32,
-        ctx: &Ctx<'_>,
-        fx: &mut Effects<'_, R>,
-    ) -> Self
+    pub fn ask_calls<R>(calls: &[&ToolCall], phase: Phase, attempt: u32, fx: &mut Effects<'_, R>) -> Self
     where
         R: Receives + Has<RunProbe>,
     {
+        let ctx = fx.ctx;
         let mut ask = |call: &ToolCall| {
             let called = Called::read(call.clone(), attempt, phase, ctx);
             Probe { call: call.clone(), state: State::Asked(fx.probe(call.clone(), phase), Box::new(called)) }

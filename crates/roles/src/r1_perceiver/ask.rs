@@ -29,52 +29,55 @@ const REACTION_WORDS_MAX: usize = 3;
 const REACTION_UNSPACED_MAX: usize = 8;
 
 impl Perceiver {
-    pub(super) fn on_user_input(&mut self, input: UserInput, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn on_user_input(&mut self, input: UserInput, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         if !matches!(self.stage, Stage::Input) {
             return;
         }
         self.raw_input = input.raw_input;
         if is_blank(&self.raw_input) {
-            self.give_up_on_nothing(ctx, fx);
+            self.give_up_on_nothing(fx);
             return;
         }
         match Need::of(&self.raw_input, ctx) {
             Need::Nothing => self.commit_raw(fx),
             Need::Title => self.ask_title(fx),
-            Need::Meaning => self.ask_model(None, ctx, fx),
+            Need::Meaning => self.ask_model(None, fx),
         }
     }
 
-    pub(super) fn on_reply(&mut self, call: CallId, text: &str, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn on_reply(&mut self, call: CallId, text: &str, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         if self.is_title(call) {
             // Without a usable title the goal keeps the one that code makes; a second call is not worth its cost.
-            self.commit_titled(&extract(text).unwrap_or_default(), ctx, fx);
+            self.commit_titled(&extract(text).unwrap_or_default(), fx);
             return;
         }
         let Some(repair) = self.pending_model(call) else { return };
         match read(text, self.allowed(ctx), &self.raw_input) {
-            Reading::Intent(draft) => self.commit(&draft, ctx, fx),
+            Reading::Intent(draft) => self.commit(&draft, fx),
             Reading::Questions(questions) => self.ask_person(questions, fx),
             Reading::Answer(answer) => self.answer_directly(answer, fx),
             Reading::Unusable(_) if repair => self.commit_raw(fx),
             Reading::Unusable(error) => {
-                self.ask_model(Some(Repair { error, previous: text.to_owned() }), ctx, fx);
+                self.ask_model(Some(Repair { error, previous: text.to_owned() }), fx);
             }
         }
     }
 
-    pub(super) fn on_no_answer(&mut self, call: CallId, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn on_no_answer(&mut self, call: CallId, fx: &mut Fx<'_>) {
         if self.is_title(call) {
-            self.commit_titled(&PerceiveDraft::default(), ctx, fx);
+            self.commit_titled(&PerceiveDraft::default(), fx);
         } else if self.pending_model(call).is_some() {
             self.commit_raw(fx);
         } else {
-            self.on_clarification(call, &[], ctx, fx);
+            self.on_clarification(call, &[], fx);
         }
     }
 
     /// Asks the model what is wanted, with the current clarifications.
-    pub(super) fn ask_model(&mut self, repair: Option<Repair>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn ask_model(&mut self, repair: Option<Repair>, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         let is_repair = repair.is_some();
         let allowed = self.allowed(ctx);
         let brief = PerceiveBrief {

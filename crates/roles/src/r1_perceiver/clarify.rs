@@ -1,6 +1,5 @@
 //! Questions to the person about ambiguous references, and their answers.
 
-use setpoint_machine::Ctx;
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{Clarification, ClarificationRequest};
 
@@ -17,13 +16,7 @@ impl Perceiver {
     }
 
     /// Takes the answers and asks the model again. No answer at all means "go ahead with what you have".
-    pub(super) fn on_clarification(
-        &mut self,
-        call: CallId,
-        answers: &[String],
-        ctx: &Ctx<'_>,
-        fx: &mut Fx<'_>,
-    ) {
+    pub(super) fn on_clarification(&mut self, call: CallId, answers: &[String], fx: &mut Fx<'_>) {
         let Stage::Person { call: pending, questions } = &mut self.stage else { return };
         if *pending != call {
             return;
@@ -35,6 +28,6 @@ impl Perceiver {
         self.clarifications.extend(
             questions.into_iter().zip(answers).map(|(question, answer)| Clarification { question, answer }),
         );
-        self.ask_model(None, ctx, fx);
+        self.ask_model(None, fx);
     }
 }

@@ -17,13 +17,15 @@ const SCOPE_CHARS_MAX: usize = 500;
 
 impl Perceiver {
     /// Commits to a draft; if its intent is empty, the raw input becomes the intent.
-    pub(super) fn commit(&mut self, draft: &PerceiveDraft, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn commit(&mut self, draft: &PerceiveDraft, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         let constraints = self.constraints(draft, ctx);
         self.publish_spec(line(&draft.intent, INTENT_CHARS_MAX), None, constraints, fx);
     }
 
     /// Commits to the person's own words. A model's `draft` adds only title, scope and deadline.
-    pub(super) fn commit_titled(&mut self, draft: &PerceiveDraft, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn commit_titled(&mut self, draft: &PerceiveDraft, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         let title = draft.title.as_deref().and_then(|title| title::own_words(title, &self.raw_input));
         let constraints = self.constraints(draft, ctx);
         let intent = (!is_short(&self.raw_input)).then(|| title::first_sentence(&self.raw_input));
@@ -49,7 +51,8 @@ impl Perceiver {
         self.stage = Stage::Done;
     }
 
-    pub(super) fn give_up_on_nothing(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn give_up_on_nothing(&mut self, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         fx.publish(TaskFault {
             role: RoleId::Perceiver,
             kind: FaultKind::Fault,

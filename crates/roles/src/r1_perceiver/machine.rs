@@ -1,6 +1,6 @@
 //! Dispatches each input to its handler.
 
-use setpoint_machine::{Ctx, Effects, Input, Machine};
+use setpoint_machine::{Effects, Input, Machine};
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::Clarification;
 use setpoint_protocol::record::Answer;
@@ -49,14 +49,14 @@ pub(super) type Fx<'a> = Effects<'a, party::Perceiver>;
 impl Machine for Perceiver {
     type Role = party::Perceiver;
 
-    fn handle(&mut self, input: Input<party::Perceiver>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    fn handle(&mut self, input: Input<party::Perceiver>, fx: &mut Fx<'_>) {
         match input {
-            Input::Message(inbox::Perceiver::UserInput(input)) => self.on_user_input(input, ctx, fx),
+            Input::Message(inbox::Perceiver::UserInput(input)) => self.on_user_input(input, fx),
             Input::Message(inbox::Perceiver::ClarificationAnswer(answer)) => {
-                self.on_clarification(answer.call_id, &answer.answers, ctx, fx);
+                self.on_clarification(answer.call_id, &answer.answers, fx);
             }
             Input::Answer { call, answer } => match answer {
-                Answer::Model(reply) => self.on_reply(call, &reply.text(), ctx, fx),
+                Answer::Model(reply) => self.on_reply(call, &reply.text(), fx),
                 // An interrupted question to the person counts as skipped; after a failed model call the raw input is
                 // used.
                 Answer::ModelFailed(_)
@@ -64,7 +64,7 @@ impl Machine for Perceiver {
                 | Answer::Tool(_)
                 | Answer::Timer
                 | Answer::Survey(_) => {
-                    self.on_no_answer(call, ctx, fx);
+                    self.on_no_answer(call, fx);
                 }
             },
             Input::Quiesced => {}

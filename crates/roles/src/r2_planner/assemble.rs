@@ -1,6 +1,5 @@
 //! Makes ids and messages out of a valid plan. Ids that a model wrote never get here.
 
-use setpoint_machine::Ctx;
 use setpoint_protocol::limits::INSTANCES_MAX;
 use setpoint_protocol::message::{Criterion, FaultKind, SubTask, Withdrawal};
 use setpoint_protocol::{CriterionId, Instance, SubTaskId};
@@ -35,12 +34,13 @@ pub(super) struct PlannedSubTask {
 
 impl Planner {
     /// Mints the ids of a valid plan, then dispatches or shows it.
-    pub(super) fn settle(&mut self, plan: ValidPlan, attempts: Attempts, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn settle(&mut self, plan: ValidPlan, attempts: Attempts, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         let Some(task) = &self.task else { return };
         let count = u16::try_from(plan.subtasks.len()).unwrap_or(u16::MAX);
         if count > INSTANCES_MAX.saturating_sub(self.instances) {
             let reason = format!("the task has used up its {INSTANCES_MAX} sub-tasks");
-            self.raise(Fault::new(FaultKind::Fault, reason), ctx, fx);
+            self.raise(Fault::new(FaultKind::Fault, reason), fx);
             return;
         }
         let limits = task.limits();
@@ -102,7 +102,7 @@ impl Planner {
         if ctx.opened.preview_plan && !ready.subtasks.is_empty() {
             self.propose(ready, attempts, fx);
         } else {
-            self.dispatch(ready, ctx, fx);
+            self.dispatch(ready, fx);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Opens a round: asks memory and surveys the place, without a model call, before every plan and replan.
 
-use setpoint_machine::Ctx;
 use setpoint_mkct::intent_space;
 use setpoint_mkct::tags::{ENV_LOCAL, INTENT_SPACE};
 use setpoint_protocol::message::{ActionState, FaultKind, MemoryQuery, MemoryReply, PlanDirective, TaskSpec};
@@ -15,16 +14,17 @@ use super::validate::refuted;
 
 impl Planner {
     /// Opens the first round. A second `TaskSpec` starts over; instance numbers continue.
-    pub(super) fn on_task_spec(&mut self, spec: TaskSpec, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn on_task_spec(&mut self, spec: TaskSpec, fx: &mut Fx<'_>) {
         if self.is_closing() {
             return;
         }
         self.task = Some(Task::new(spec));
-        self.calibrate(ctx, fx);
+        self.calibrate(fx);
     }
 
     /// Opens the next round, dropping whatever was pending, unless the last round has shown that no plan can help.
-    pub(super) fn on_directive(&mut self, directive: PlanDirective, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn on_directive(&mut self, directive: PlanDirective, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         if self.is_closing() {
             return;
         }
@@ -33,20 +33,14 @@ impl Planner {
             task.redirect(directive, executor.map_or(0, |usage| usage.tool_calls));
         }
         if let Some(shown) = self.task.as_ref().and_then(refuted) {
-            self.raise(Fault::infeasible(shown), ctx, fx);
+            self.raise(Fault::infeasible(shown), fx);
             return;
         }
-        self.calibrate(ctx, fx);
+        self.calibrate(fx);
     }
 
     /// Continues to the plan if `call` is the pending query, with memory's reply or without it.
-    pub(super) fn on_memory(
-        &mut self,
-        call: CallId,
-        reply: Option<&MemoryReply>,
-        ctx: &Ctx<'_>,
-        fx: &mut Fx<'_>,
-    ) {
+    pub(super) fn on_memory(&mut self, call: CallId, reply: Option<&MemoryReply>, fx: &mut Fx<'_>) {
         let Phase::Calibrating { query, .. } = &mut self.phase else { return };
         if *query != Some(call) {
             return;
@@ -56,16 +50,13 @@ impl Planner {
             task.calibration = reply.map(Calibration::of).unwrap_or_default();
             task.overridden = Vec::new();
         }
-        self.plan_when_ready(ctx, fx);
+        self.plan_when_ready(fx);
     }
 
-    fn calibrate(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    fn calibrate(&mut self, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         let Some(task) = &self.task else {
-            self.raise(
-                Fault::new(FaultKind::Fault, "a replan was asked for before there was a goal"),
-                ctx,
-                fx,
-            );
+            self.raise(Fault::new(FaultKind::Fault, "a replan was asked for before there was a goal"), fx);
             return;
         };
         let space = match ctx.slug {
@@ -85,7 +76,7 @@ impl Planner {
             tools,
             limit: RECORDS_MAX,
         });
-        let survey = Self::look_around(&task.spec.raw_input, ctx, fx);
+        let survey = Self::look_around(&task.spec.raw_input, fx);
         self.phase = Phase::Calibrating { query: Some(query), survey };
     }
 

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use setpoint_machine::Ctx;
 use setpoint_protocol::SubTaskId;
 use setpoint_protocol::message::{BASELINE_GROUP, DispatchManifest, GroupMatched, ManifestEntry};
 use setpoint_protocol::tool::ToolRecord;
@@ -34,7 +33,8 @@ pub(super) struct Running {
 impl Planner {
     /// Publishes the manifest, and the first group unless something must be measured before it; freezes the task's
     /// criteria.
-    pub(super) fn dispatch(&mut self, plan: ReadyPlan, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn dispatch(&mut self, plan: ReadyPlan, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         let Some(task) = &mut self.task else { return };
         let mut entries: Vec<ManifestEntry> = Vec::new();
         let mut known: Vec<KnownSubTask> = Vec::new();

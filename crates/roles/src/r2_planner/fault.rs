@@ -1,6 +1,5 @@
 //! Reports to R7 that the round cannot be planned. R2 never ends a task itself.
 
-use setpoint_machine::Ctx;
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{FailureClass, FaultKind, TaskFault};
 use setpoint_protocol::text::clip;
@@ -38,7 +37,8 @@ impl Fault {
 
 impl Planner {
     /// Raises the fault and waits for R7's decision.
-    pub(super) fn raise(&mut self, fault: Fault, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn raise(&mut self, fault: Fault, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         fx.publish(TaskFault {
             role: RoleId::Planner,
             kind: fault.kind,

@@ -1,6 +1,6 @@
 //! Dispatches each input to its handler.
 
-use setpoint_machine::{Ctx, Effects, Input, Machine};
+use setpoint_machine::{Effects, Input, Machine};
 use setpoint_protocol::CallId;
 use setpoint_protocol::topology::{inbox, party};
 
@@ -51,24 +51,24 @@ pub(super) type Fx<'a> = Effects<'a, party::Planner>;
 impl Machine for Planner {
     type Role = party::Planner;
 
-    fn handle(&mut self, input: Input<party::Planner>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    fn handle(&mut self, input: Input<party::Planner>, fx: &mut Fx<'_>) {
         match input {
             Input::Message(message) => match message {
-                inbox::Planner::TaskSpec(spec) => self.on_task_spec(spec, ctx, fx),
-                inbox::Planner::PlanDirective(directive) => self.on_directive(directive, ctx, fx),
-                inbox::Planner::MemoryReply(reply) => self.on_memory(reply.call_id, Some(&reply), ctx, fx),
-                inbox::Planner::PlanDecision(decision) => self.on_decision(decision, ctx, fx),
+                inbox::Planner::TaskSpec(spec) => self.on_task_spec(spec, fx),
+                inbox::Planner::PlanDirective(directive) => self.on_directive(directive, fx),
+                inbox::Planner::MemoryReply(reply) => self.on_memory(reply.call_id, Some(&reply), fx),
+                inbox::Planner::PlanDecision(decision) => self.on_decision(decision, fx),
                 inbox::Planner::GroupMatched(group) => self.on_group_matched(group, fx),
-                inbox::Planner::AbandonNotice(notice) => self.on_abandon(notice, ctx, fx),
+                inbox::Planner::AbandonNotice(notice) => self.on_abandon(notice, fx),
             },
             // An answer to any other call is stale: its round has been closed.
             Input::Answer { call, answer } => match &self.phase {
                 Phase::Calibrating { query: Some(query), .. } if *query == call => {
-                    self.on_memory(call, None, ctx, fx);
+                    self.on_memory(call, None, fx);
                 }
-                Phase::Calibrating { .. } => self.on_survey(call, answer, ctx, fx),
-                Phase::Planning(planning) if planning.call == call => self.on_plan_answer(&answer, ctx, fx),
-                Phase::Previewing(preview) if preview.call == call => self.on_no_decision(ctx, fx),
+                Phase::Calibrating { .. } => self.on_survey(call, answer, fx),
+                Phase::Planning(planning) if planning.call == call => self.on_plan_answer(&answer, fx),
+                Phase::Previewing(preview) if preview.call == call => self.on_no_decision(fx),
                 Phase::Reporting(reporting) => {
                     if let Some(report) = reporting.answered(call, &answer) {
                         self.give_report(report, fx);

@@ -51,16 +51,11 @@ pub(super) struct Attempts {
 
 impl Planner {
     /// Asks for a plan, or raises a fault if the round's calls are used up.
-    pub(super) fn ask_plan(
-        &mut self,
-        mut attempts: Attempts,
-        repair: Option<Repair>,
-        ctx: &Ctx<'_>,
-        fx: &mut Fx<'_>,
-    ) {
+    pub(super) fn ask_plan(&mut self, mut attempts: Attempts, repair: Option<Repair>, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         let Some(task) = &self.task else { return };
         if attempts.calls >= PLAN_CALLS_MAX {
-            self.give_up_planning(attempts, repair, ctx, fx);
+            self.give_up_planning(attempts, repair, fx);
             return;
         }
         attempts.calls += 1;
@@ -77,42 +72,43 @@ impl Planner {
     }
 
     /// Handles the answer to the pending plan call.
-    pub(super) fn on_plan_answer(&mut self, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn on_plan_answer(&mut self, answer: &Answer, fx: &mut Fx<'_>) {
         let Phase::Planning(planning) = std::mem::take(&mut self.phase) else { return };
         match answer {
-            Answer::Model(reply) => self.on_plan_reply(planning, &reply.text(), ctx, fx),
-            Answer::ModelFailed(failure) => self.on_plan_failure(failure, ctx, fx),
+            Answer::Model(reply) => self.on_plan_reply(planning, &reply.text(), fx),
+            Answer::ModelFailed(failure) => self.on_plan_failure(failure, fx),
             Answer::Interrupted | Answer::Tool(_) | Answer::Timer | Answer::Survey(_) => {
                 let failure = ModelFailure {
                     kind: ModelFailureKind::Unavailable,
                     reason: "the model call was cut short".to_owned(),
                     hints: Vec::new(),
                 };
-                self.on_plan_failure(&failure, ctx, fx);
+                self.on_plan_failure(&failure, fx);
             }
         }
     }
 
-    fn on_plan_reply(&mut self, planning: Planning, text: &str, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    fn on_plan_reply(&mut self, planning: Planning, text: &str, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         let Some(task) = &self.task else { return };
         let attempts = planning.attempts;
         let draft: PlanDraft = match extract(text) {
             Ok(draft) => draft,
             Err(error) if !planning.repair => {
                 let repair = Repair { error: format!("failed to {error}"), previous: text.to_owned() };
-                self.ask_plan(attempts, Some(repair), ctx, fx);
+                self.ask_plan(attempts, Some(repair), fx);
                 return;
             }
             Err(error) => {
                 let refusal = Refusal::new("the answer", &no_plan(&format!("failed to {error}")));
-                self.refuse(attempts, &[refusal], None, ctx, fx);
+                self.refuse(attempts, &[refusal], None, fx);
                 return;
             }
         };
         if let Some(cannot) = draft.cannot.as_ref().filter(|_| draft.subtasks.is_empty()) {
             match infeasible(cannot, task) {
-                Ok(shown) => self.raise(Fault::infeasible(shown), ctx, fx),
-                Err(reason) => self.refuse(attempts, &[reason], None, ctx, fx),
+                Ok(shown) => self.raise(Fault::infeasible(shown), fx),
+                Err(reason) => self.refuse(attempts, &[reason], None, fx),
             }
             return;
         }
@@ -122,8 +118,8 @@ impl Planner {
             validated = self.relaxed(&draft, ctx).unwrap_or(validated);
         }
         match validated {
-            Ok(plan) => self.settle(plan, attempts, ctx, fx),
-            Err(reasons) => self.refuse(attempts, &reasons, Some(&draft), ctx, fx),
+            Ok(plan) => self.settle(plan, attempts, fx),
+            Err(reasons) => self.refuse(attempts, &reasons, Some(&draft), fx),
         }
     }
 
@@ -147,7 +143,6 @@ impl Planner {
         mut attempts: Attempts,
         refusals: &[Refusal],
         draft: Option<&PlanDraft>,
-        ctx: &Ctx<'_>,
         fx: &mut Fx<'_>,
     ) {
         attempts.refused = draft.map(|draft| annotated(draft, refusals));
@@ -159,16 +154,10 @@ impl Planner {
         let surplus = attempts.refusals.len().saturating_sub(REFUSALS_MAX);
         attempts.refusals.drain(..surplus);
         attempts.last = reasons;
-        self.ask_plan(attempts, None, ctx, fx);
+        self.ask_plan(attempts, None, fx);
     }
 
-    fn give_up_planning(
-        &mut self,
-        mut attempts: Attempts,
-        repair: Option<Repair>,
-        ctx: &Ctx<'_>,
-        fx: &mut Fx<'_>,
-    ) {
+    fn give_up_planning(&mut self, mut attempts: Attempts, repair: Option<Repair>, fx: &mut Fx<'_>) {
         if let Some(repair) = repair {
             attempts.last = vec![format!("the answer {}", no_plan(&repair.error))];
         }
@@ -185,10 +174,10 @@ impl Planner {
                 format!("no valid plan in {} plan calls: {reasons}", attempts.calls),
             )
         };
-        self.raise(fault, ctx, fx);
+        self.raise(fault, fx);
     }
 
-    fn on_plan_failure(&mut self, failure: &ModelFailure, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    fn on_plan_failure(&mut self, failure: &ModelFailure, fx: &mut Fx<'_>) {
         let retryable = failure.kind.retryable();
         let fault = Fault {
             failure_class: retryable.then_some(FailureClass::Environmental),
@@ -196,7 +185,7 @@ impl Planner {
             retryable,
             ..Fault::new(FaultKind::Fault, failure.reason.clone())
         };
-        self.raise(fault, ctx, fx);
+        self.raise(fault, fx);
     }
 }
 

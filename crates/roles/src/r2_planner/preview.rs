@@ -1,6 +1,5 @@
 //! Shows a plan to the person before it is dispatched, if that was requested.
 
-use setpoint_machine::Ctx;
 use setpoint_protocol::CallId;
 use setpoint_protocol::limits::PLAN_CALLS_MAX;
 use setpoint_protocol::message::{FaultKind, PlanDecision, PlanProposal};
@@ -36,7 +35,7 @@ impl Planner {
         self.phase = Phase::Previewing(Box::new(Preview { call, plan, attempts }));
     }
 
-    pub(super) fn on_decision(&mut self, decision: PlanDecision, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn on_decision(&mut self, decision: PlanDecision, fx: &mut Fx<'_>) {
         if !matches!(&self.phase, Phase::Previewing(preview) if preview.call == decision.call_id) {
             return;
         }
@@ -44,24 +43,24 @@ impl Planner {
         let Preview { plan, mut attempts, .. } = *preview;
         let note = decision.note.filter(|note| !note.trim().is_empty());
         match (decision.approved, note) {
-            (true, _) => self.dispatch(plan, ctx, fx),
+            (true, _) => self.dispatch(plan, fx),
             (false, Some(_)) if attempts.calls >= PLAN_CALLS_MAX => {
                 let reason = format!("none of the plans of {PLAN_CALLS_MAX} plan calls was approved");
-                self.raise(Fault::new(FaultKind::Consent, reason), ctx, fx);
+                self.raise(Fault::new(FaultKind::Consent, reason), fx);
             }
             (false, Some(note)) => {
                 attempts.note = Some(clip(note.trim(), NOTE_CHARS_MAX));
                 attempts.refused = None;
-                self.ask_plan(attempts, None, ctx, fx);
+                self.ask_plan(attempts, None, fx);
             }
             (false, None) => {
-                self.raise(Fault::new(FaultKind::Consent, "the plan was not approved"), ctx, fx);
+                self.raise(Fault::new(FaultKind::Consent, "the plan was not approved"), fx);
             }
         }
     }
 
     /// Raises a fault after an interrupted question: without a decision nothing may run.
-    pub(super) fn on_no_decision(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
-        self.raise(Fault::new(FaultKind::Consent, "nobody decided on the plan"), ctx, fx);
+    pub(super) fn on_no_decision(&mut self, fx: &mut Fx<'_>) {
+        self.raise(Fault::new(FaultKind::Consent, "nobody decided on the plan"), fx);
     }
 }

@@ -4,7 +4,7 @@ use setpoint_machine::brief::ReportBrief;
 use setpoint_machine::draft::ReportDraft;
 use setpoint_machine::extract::extract;
 use setpoint_machine::model_call::ModelLimits;
-use setpoint_machine::{Brief, Ctx, ModelCall};
+use setpoint_machine::{Brief, ModelCall};
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{AbandonNotice, PartialReport};
 use setpoint_protocol::record::Answer;
@@ -33,7 +33,8 @@ pub(super) struct Reporting {
 
 impl Planner {
     /// Drops whatever was pending and reports, once.
-    pub(super) fn on_abandon(&mut self, notice: AbandonNotice, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn on_abandon(&mut self, notice: AbandonNotice, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         if matches!(self.phase, Phase::Reporting(_) | Phase::Closed) {
             return;
         }

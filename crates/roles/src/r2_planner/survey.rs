@@ -1,7 +1,6 @@
 //! The survey before a plan: what is looked up, and how the answer is handled. The embedded brain takes paths from
 //! any word of a goal and reads nothing else, so for it exactly the words are looked up.
 
-use setpoint_machine::Ctx;
 use setpoint_protocol::record::{Answer, SurveyAsk, SurveyEntry};
 use setpoint_protocol::{CallId, RoleId};
 
@@ -18,7 +17,8 @@ const PATH_CHARS_MAX: usize = 240;
 
 impl Planner {
     /// Starts the survey; `None` if the planner reads none.
-    pub(super) fn look_around(raw_input: &str, ctx: &Ctx<'_>, fx: &mut Fx<'_>) -> Option<CallId> {
+    pub(super) fn look_around(raw_input: &str, fx: &mut Fx<'_>) -> Option<CallId> {
+        let ctx = fx.ctx;
         let planner = ctx.opened.models.of(RoleId::Planner);
         let names_only = planner.takes_any_word;
         let named = if names_only { every_word(raw_input) } else { named(raw_input) };
@@ -26,7 +26,8 @@ impl Planner {
     }
 
     /// Handles the answer to the pending survey, and continues to the plan once memory has answered too.
-    pub(super) fn on_survey(&mut self, call: CallId, answer: Answer, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn on_survey(&mut self, call: CallId, answer: Answer, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         let Phase::Calibrating { survey, .. } = &mut self.phase else { return };
         if *survey != Some(call) {
             return;
@@ -43,13 +44,13 @@ impl Planner {
             found.entries = entries;
             task.survey = Some(*found);
         }
-        self.plan_when_ready(ctx, fx);
+        self.plan_when_ready(fx);
     }
 
     /// Asks for the plan once neither memory nor the survey is pending.
-    pub(super) fn plan_when_ready(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    pub(super) fn plan_when_ready(&mut self, fx: &mut Fx<'_>) {
         if matches!(self.phase, Phase::Calibrating { query: None, survey: None }) {
-            self.ask_plan(Attempts::default(), None, ctx, fx);
+            self.ask_plan(Attempts::default(), None, fx);
         }
     }
 }

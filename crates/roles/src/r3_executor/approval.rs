@@ -1,12 +1,11 @@
 //! Handles calls that need consent: a call waits for the person's decision and runs under exactly what was approved.
 
-use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{ApprovalDecision, ApprovalRequest, ApprovalWord};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ApprovalNeed, ErrorKind};
-use setpoint_protocol::topology::party;
 
+use super::machine::Fx;
 use super::step;
 use super::tool_answer::{Happened, settle};
 use super::work::{Running, Stage, Wanted, Work};
@@ -18,21 +17,15 @@ const APPROVALS_PER_CALL_MAX: u32 = 3;
 const COMMAND_CHARS_MAX: usize = 500;
 
 /// Handles a call that did nothing because it needs an approval.
-pub(super) fn needed(
-    work: &mut Work,
-    id: CallId,
-    wanted: Wanted,
-    need: ApprovalNeed,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::Executor>,
-) {
+pub(super) fn needed(work: &mut Work, id: CallId, wanted: Wanted, need: ApprovalNeed, fx: &mut Fx<'_>) {
+    let ctx = fx.ctx;
     if work.refused.contains(&need.digest) {
-        refuse(work, Running { id, wanted }, &need, "was refused before", ctx, fx);
+        refuse(work, Running { id, wanted }, &need, "was refused before", fx);
     } else if wanted.grant.as_ref() == Some(&need.digest) || wanted.approvals >= APPROVALS_PER_CALL_MAX {
         let why = "it asks for an approval again after it was given; it was not run";
         let record = wanted.called.refused(id, ErrorKind::ApprovalRequired, why);
         work.notices.push(format!("{id}: {why}"));
-        settle(work, wanted, record, Happened::Nothing, ctx, fx);
+        settle(work, wanted, record, Happened::Nothing, fx);
     } else if ctx.grants.contains(&need.digest) {
         rerun(work, wanted, need.digest, fx);
     } else {
@@ -47,12 +40,8 @@ pub(super) fn needed(
 }
 
 /// Handles the person's decision. A decision on anything but what was asked allows nothing.
-pub(super) fn decided(
-    work: &mut Work,
-    decision: &ApprovalDecision,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::Executor>,
-) {
+pub(super) fn decided(work: &mut Work, decision: &ApprovalDecision, fx: &mut Fx<'_>) {
+    let ctx = fx.ctx;
     if !matches!(&work.stage, Stage::Asking { request, .. } if *request == decision.call_id) {
         return;
     }
@@ -68,7 +57,7 @@ pub(super) fn decided(
                 "was not approved: the approval is for something else"
             }
         };
-        refuse(work, running, &need, why, ctx, fx);
+        refuse(work, running, &need, why, fx);
     } else if work.has_passed_its_deadline(ctx) {
         work.fail_late(fx);
     } else {
@@ -77,9 +66,9 @@ pub(super) fn decided(
 }
 
 /// Handles a question that ended without a decision.
-pub(super) fn cut_short(work: &mut Work, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
+pub(super) fn cut_short(work: &mut Work, fx: &mut Fx<'_>) {
     if let Some((need, running)) = taken(work) {
-        refuse(work, running, &need, "was not decided", ctx, fx);
+        refuse(work, running, &need, "was not decided", fx);
     }
 }
 
@@ -93,20 +82,13 @@ fn taken(work: &mut Work) -> Option<(ApprovalNeed, Running)> {
     }
 }
 
-fn rerun(work: &mut Work, wanted: Wanted, digest: String, fx: &mut Effects<'_, party::Executor>) {
+fn rerun(work: &mut Work, wanted: Wanted, digest: String, fx: &mut Fx<'_>) {
     let approvals = wanted.approvals + 1;
     step::run(work, Wanted { grant: Some(digest), approvals, ..wanted }, fx);
 }
 
 /// Refuses the call and tells the model not to try another way.
-fn refuse(
-    work: &mut Work,
-    running: Running,
-    need: &ApprovalNeed,
-    why: &str,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::Executor>,
-) {
+fn refuse(work: &mut Work, running: Running, need: &ApprovalNeed, why: &str, fx: &mut Fx<'_>) {
     let Running { id, wanted } = running;
     let command = clip(&need.command, COMMAND_CHARS_MAX);
     let record = wanted.called.refused(id, ErrorKind::Consent, &format!("consent {why}: {command}"));
@@ -120,5 +102,5 @@ fn refuse(
     } else {
         work.notices.push(format!("{id} was not run: its consent {why}"));
     }
-    settle(work, wanted, record, Happened::Nothing, ctx, fx);
+    settle(work, wanted, record, Happened::Nothing, fx);
 }

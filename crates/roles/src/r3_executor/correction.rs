@@ -1,19 +1,13 @@
 //! Handles R4a's request for another attempt.
 
-use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::message::CorrectionSignal;
-use setpoint_protocol::topology::party;
 
+use super::machine::Fx;
 use super::progress::Progress;
 use super::work::{Stage, Work};
 
 /// Starts the next attempt if the signal is about the one that just ended. Refused calls stay refused.
-pub(super) fn take(
-    work: &mut Work,
-    signal: CorrectionSignal,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::Executor>,
-) {
+pub(super) fn take(work: &mut Work, signal: CorrectionSignal, fx: &mut Fx<'_>) {
     let is_for_this = matches!(work.stage, Stage::Concluded)
         && signal.subtask_id == work.subtask.subtask_id
         && signal.attempt_number == work.attempt;
@@ -27,5 +21,5 @@ pub(super) fn take(
     work.rounds = 0;
     work.empty_answers = 0;
     work.progress = Progress::default();
-    work.think(ctx, fx);
+    work.think(fx);
 }

@@ -3,12 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::limits::{CALLS_PER_REPLY_MAX, SAME_RESULT_MAX, TOOL_ROUNDS_MAX};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{Effect, ErrorKind, Phase, ToolCall};
-use setpoint_protocol::topology::party;
 
+use super::machine::Fx;
 use super::progress::{Pace, Round};
 use super::work::{Running, Stage, Wanted, Work};
 use super::{gate, offer};
@@ -18,12 +17,7 @@ use crate::evidence::Called;
 const TARGET_CHARS_MAX: usize = 300;
 
 /// Starts a round with the calls that the model requests.
-pub(super) fn begin(
-    work: &mut Work,
-    calls: Vec<ToolCall>,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::Executor>,
-) {
+pub(super) fn begin(work: &mut Work, calls: Vec<ToolCall>, fx: &mut Fx<'_>) {
     if work.rounds >= TOOL_ROUNDS_MAX {
         work.fail(&format!("all {TOOL_ROUNDS_MAX} tool rounds of the attempt are used"), fx);
         return;
@@ -33,18 +27,14 @@ pub(super) fn begin(
     if queue.len() > CALLS_PER_REPLY_MAX {
         let rest = queue.split_off(CALLS_PER_REPLY_MAX);
         work.surplus = rest.len();
-        refuse_the_rest(work, rest, ctx, fx);
+        refuse_the_rest(work, rest, fx);
     }
-    next(work, queue, ctx, fx);
+    next(work, queue, fx);
 }
 
 /// Continues with the remaining calls, or with the model if there are none.
-pub(super) fn next(
-    work: &mut Work,
-    mut queue: VecDeque<ToolCall>,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::Executor>,
-) {
+pub(super) fn next(work: &mut Work, mut queue: VecDeque<ToolCall>, fx: &mut Fx<'_>) {
+    let ctx = fx.ctx;
     while let Some(call) = queue.pop_front() {
         if work.has_passed_its_deadline(ctx) {
             work.fail_late(fx);
@@ -84,13 +74,13 @@ pub(super) fn next(
     work.conversation
         .not_made(surplus, &format!("one reply may ask for {CALLS_PER_REPLY_MAX} calls; ask again"));
     match work.progress.end_round() {
-        Round::GoOn => work.think(ctx, fx),
+        Round::GoOn => work.think(fx),
         Round::Slow(rounds) => {
             work.conversation.tell(format!(
                 "the last {rounds} tool rounds brought nothing new: answer with what there is, do something else, or \
                  say why it cannot be done; what is left of a list goes into one reply"
             ));
-            work.think(ctx, fx);
+            work.think(fx);
         }
         Round::Stale(rounds) => {
             work.fail(&format!("no progress: {rounds} tool rounds in a row brought nothing new"), fx);
@@ -104,7 +94,7 @@ pub(super) fn next(
 }
 
 /// Runs a call, under its grant if it has one.
-pub(super) fn run(work: &mut Work, wanted: Wanted, fx: &mut Effects<'_, party::Executor>) {
+pub(super) fn run(work: &mut Work, wanted: Wanted, fx: &mut Fx<'_>) {
     let reading = &wanted.called.reading;
     let is_cautioned = |id| work.subtask.limits.caution_tools.iter().any(|tool| tool.covers(id));
     let caution = reading.effect == Effect::Unsafe && reading.tools.iter().any(is_cautioned);
@@ -113,7 +103,7 @@ pub(super) fn run(work: &mut Work, wanted: Wanted, fx: &mut Effects<'_, party::E
 }
 
 /// Ends the attempt for lack of progress.
-pub(super) fn stuck(work: &mut Work, called: &Called, fx: &mut Effects<'_, party::Executor>) {
+pub(super) fn stuck(work: &mut Work, called: &Called, fx: &mut Fx<'_>) {
     let target = clip(&called.reading.target, TARGET_CHARS_MAX);
     let reason =
         format!("no progress: {} {target} gave the same result {SAME_RESULT_MAX} times", called.tool());
@@ -121,12 +111,8 @@ pub(super) fn stuck(work: &mut Work, called: &Called, fx: &mut Effects<'_, party
 }
 
 /// Adds a single record and a single notice for all calls beyond the limit.
-fn refuse_the_rest(
-    work: &mut Work,
-    mut rest: VecDeque<ToolCall>,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::Executor>,
-) {
+fn refuse_the_rest(work: &mut Work, mut rest: VecDeque<ToolCall>, fx: &mut Fx<'_>) {
+    let ctx = fx.ctx;
     let why = format!(
         "one reply may ask for {CALLS_PER_REPLY_MAX} calls; the last {} were not run: ask for them again",
         rest.len()

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::message::SubTask;
-use setpoint_protocol::topology::party;
 
 use super::conversation::Conversation;
+use super::machine::Fx;
 use super::progress::Progress;
 use super::work::{Stage, Work};
 use crate::left;
 
 /// Starts work on the sub-task.
-pub(super) fn take(subtask: SubTask, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) -> Work {
+pub(super) fn take(subtask: SubTask, fx: &mut Fx<'_>) -> Work {
+    let ctx = fx.ctx;
     let left_ms = subtask.deadline.map(|deadline| deadline.millis_since(ctx.now));
     let timer = left_ms.filter(|ms| *ms > 0).map(|ms| fx.start_timer(ms));
     let is_late = left_ms == Some(0);
@@ -33,6 +33,6 @@ pub(super) fn take(subtask: SubTask, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::
         is_late,
         stage: Stage::Concluded,
     };
-    work.think(ctx, fx);
+    work.think(fx);
     work
 }

@@ -2,32 +2,31 @@
 
 use std::sync::Arc;
 
-use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
-use setpoint_protocol::topology::party;
 
 use super::approval;
+use super::machine::Fx;
 use super::progress::Pace;
 use super::step;
 use super::work::{Running, Stage, Wanted, Work};
 
 /// Handles the answer of the running call.
-pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
+pub(super) fn take(work: &mut Work, answer: &Answer, fx: &mut Fx<'_>) {
     let Stage::Running(Running { id, wanted }) = std::mem::replace(&mut work.stage, Stage::Concluded) else {
         return;
     };
     match answer {
         Answer::Tool(tool) => match &tool.approval {
             Some(need) if tool.error_kind == Some(ErrorKind::ApprovalRequired) => {
-                approval::needed(work, id, wanted, need.clone(), ctx, fx);
+                approval::needed(work, id, wanted, need.clone(), fx);
             }
             _ => {
                 let record = wanted.called.answered(id, tool);
                 let mut result = tool.text.clone().into_bytes();
                 result.push(0);
                 result.extend(tool.facts.as_ref().map(|facts| facts.to_bytes()).unwrap_or_default());
-                settle(work, wanted, record, Happened::Ran(result), ctx, fx);
+                settle(work, wanted, record, Happened::Ran(result), fx);
             }
         },
         Answer::Model(_)
@@ -37,7 +36,7 @@ pub(super) fn take(work: &mut Work, answer: &Answer, ctx: &Ctx<'_>, fx: &mut Eff
         | Answer::Interrupted => {
             let record = wanted.called.interrupted(id, wanted.grant.is_some());
             work.notices.push(format!("{id} was {}", record.evidence));
-            settle(work, wanted, record, Happened::Ran(Vec::new()), ctx, fx);
+            settle(work, wanted, record, Happened::Ran(Vec::new()), fx);
         }
     }
 }
@@ -55,8 +54,7 @@ pub(super) fn settle(
     wanted: Wanted,
     record: ToolRecord,
     happened: Happened,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::Executor>,
+    fx: &mut Fx<'_>,
 ) {
     let Wanted { called, queue, .. } = wanted;
     let pace = match happened {
@@ -68,6 +66,6 @@ pub(super) fn settle(
     work.records.push(record);
     match pace {
         Pace::Stuck => step::stuck(work, &called, fx),
-        Pace::GoOn => step::next(work, queue, ctx, fx),
+        Pace::GoOn => step::next(work, queue, fx),
     }
 }

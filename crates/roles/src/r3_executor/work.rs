@@ -6,16 +6,16 @@ use std::sync::Arc;
 use setpoint_machine::brief::ExecuteBrief;
 use setpoint_machine::draft::UnmetDraft;
 use setpoint_machine::model_call::ModelLimits;
-use setpoint_machine::{Brief, Ctx, Effects, ModelCall};
+use setpoint_machine::{Brief, Ctx, ModelCall};
 use setpoint_protocol::limits::TOOL_ROUNDS_MAX;
 use setpoint_protocol::message::{ExecutionResult, ExecutionStatus, SubTask};
 use setpoint_protocol::record::ModelFailure;
 use setpoint_protocol::text::{clip, head_and_tail};
 use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, Phase, ToolCall, ToolRecord};
-use setpoint_protocol::topology::party;
 use setpoint_protocol::{Any, CallId};
 
 use super::conversation::Conversation;
+use super::machine::Fx;
 use super::offer::{loadable, offered};
 use super::progress::Progress;
 use super::{prompt, unmet};
@@ -131,7 +131,8 @@ impl Ending {
 
 impl Work {
     /// Asks the model for the next step.
-    pub(super) fn think(&mut self, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Executor>) {
+    pub(super) fn think(&mut self, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         if self.has_passed_its_deadline(ctx) {
             self.fail_late(fx);
             return;
@@ -163,7 +164,7 @@ impl Work {
     }
 
     /// Ends the attempt.
-    pub(super) fn conclude(&mut self, ending: Ending, fx: &mut Effects<'_, party::Executor>) {
+    pub(super) fn conclude(&mut self, ending: Ending, fx: &mut Fx<'_>) {
         self.stage = Stage::Concluded;
         let unmet = unmet::claims(&ending.unmet, &self.subtask.success_criteria, &self.records);
         fit(self.records.iter_mut().collect(), RECORDS_BYTES_MAX);
@@ -180,30 +181,30 @@ impl Work {
     }
 
     /// Ends the attempt as failed, for this reason.
-    pub(super) fn fail(&mut self, reason: &str, fx: &mut Effects<'_, party::Executor>) {
+    pub(super) fn fail(&mut self, reason: &str, fx: &mut Fx<'_>) {
         self.conclude(Ending::failed(reason), fx);
     }
 
     /// Ends the attempt because its model did not answer.
-    pub(super) fn fail_unanswered(&mut self, failure: &ModelFailure, fx: &mut Effects<'_, party::Executor>) {
+    pub(super) fn fail_unanswered(&mut self, failure: &ModelFailure, fx: &mut Fx<'_>) {
         let reason = format!("the model did not answer: {}", clip(&failure.reason, 400));
         self.conclude(Ending { outage: failure.kind.retryable(), ..Ending::failed(&reason) }, fx);
     }
 
     /// Ends the attempt because the deadline has passed.
-    pub(super) fn fail_late(&mut self, fx: &mut Effects<'_, party::Executor>) {
+    pub(super) fn fail_late(&mut self, fx: &mut Fx<'_>) {
         let deadline = self.subtask.deadline.map(|deadline| format!(" ({deadline})")).unwrap_or_default();
         self.fail(&format!("timeout: the deadline has passed{deadline}"), fx);
     }
 
     /// Ends the attempt with its answer and the probes after it. A probe without an answer counts as not made.
-    pub(super) fn close(&mut self, probes: &Probes, ending: Ending, fx: &mut Effects<'_, party::Executor>) {
+    pub(super) fn close(&mut self, probes: &Probes, ending: Ending, fx: &mut Fx<'_>) {
         self.records.extend(probes.records().cloned());
         self.conclude(ending, fx);
     }
 
     /// Handles the deadline's timer: gives up whatever is pending.
-    pub(super) fn expired(&mut self, fx: &mut Effects<'_, party::Executor>) {
+    pub(super) fn expired(&mut self, fx: &mut Fx<'_>) {
         self.is_late = true;
         match std::mem::replace(&mut self.stage, Stage::Concluded) {
             Stage::Concluded => return,

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use setpoint_machine::Effects;
 use setpoint_protocol::CriterionId;
 use setpoint_protocol::limits::CORRECTIONS_MAX;
 use setpoint_protocol::message::{
@@ -13,10 +12,10 @@ use setpoint_protocol::message::{
 use setpoint_protocol::predicate::CheckOn;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, Phase, ToolRecord};
-use setpoint_protocol::topology::party;
 
 use super::correction;
 use super::fast_loop::{Attempt, Before, FastLoop, Stage};
+use super::machine::Fx;
 use crate::judging::{by_check, class_of_the_work, unjudged};
 
 /// Reason for an unproven criterion that only a model could judge, after the work was given up.
@@ -29,7 +28,7 @@ pub(super) fn decide(
     fast_loop: &mut FastLoop,
     attempt: &Attempt,
     classes: &BTreeMap<CriterionId, FailureClass>,
-    fx: &mut Effects<'_, party::AgentValidator>,
+    fx: &mut Fx<'_>,
 ) {
     let verdicts = verdicts(fast_loop, attempt, classes);
     let failed: Vec<&Verdict> =
@@ -165,7 +164,7 @@ fn conclude(
     result: &ExecutionResult,
     end: End,
     criteria_verdicts: Vec<Verdict>,
-    fx: &mut Effects<'_, party::AgentValidator>,
+    fx: &mut Fx<'_>,
 ) {
     fast_loop.stage = Stage::Concluded;
     fx.publish(SubTaskOutcome {

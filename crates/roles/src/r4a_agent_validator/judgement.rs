@@ -7,44 +7,34 @@ use setpoint_machine::brief::{JudgeBrief, Repair};
 use setpoint_machine::draft::JudgeDraft;
 use setpoint_machine::extract::extract;
 use setpoint_machine::model_call::ModelLimits;
-use setpoint_machine::{Brief, Ctx, Effects, ModelCall};
+use setpoint_machine::{Brief, ModelCall};
 use setpoint_protocol::message::{Criterion, FailureClass};
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::text::head_and_tail;
 use setpoint_protocol::tool::Phase;
-use setpoint_protocol::topology::party;
 use setpoint_protocol::{CallId, CriterionId};
 
 use super::decision;
 use super::fast_loop::{Attempt, FastLoop, Stage};
+use super::machine::Fx;
 use super::prompt;
 
 /// Characters of an unusable answer that the repair call quotes.
 const PREVIOUS_CHARS_MAX: usize = 4_000;
 
 /// Asks the model if there is anything to ask.
-pub(super) fn open(
-    fast_loop: &mut FastLoop,
-    attempt: Attempt,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::AgentValidator>,
-) {
+pub(super) fn open(fast_loop: &mut FastLoop, attempt: Attempt, fx: &mut Fx<'_>) {
     if attempt.hearing.criteria().is_empty() {
         decision::decide(fast_loop, &attempt, &BTreeMap::new(), fx);
     } else {
         let criteria = attempt.hearing.criteria().to_vec();
-        let asked = ask(fast_loop, &attempt, Question { criteria, ..Question::default() }, ctx, fx);
+        let asked = ask(fast_loop, &attempt, Question { criteria, ..Question::default() }, fx);
         fast_loop.stage = Stage::Judging(asked, attempt);
     }
 }
 
 /// Handles the model's verdicts, or its failure.
-pub(super) fn heard(
-    fast_loop: &mut FastLoop,
-    answer: &Answer,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::AgentValidator>,
-) {
+pub(super) fn heard(fast_loop: &mut FastLoop, answer: &Answer, fx: &mut Fx<'_>) {
     let Stage::Judging(_, mut attempt) = std::mem::replace(&mut fast_loop.stage, Stage::Concluded) else {
         return;
     };
@@ -66,20 +56,15 @@ pub(super) fn heard(
         Some(error) => {
             let repair = Some(Repair { error, previous: head_and_tail(&previous, PREVIOUS_CHARS_MAX) });
             let criteria = attempt.hearing.criteria().to_vec();
-            let asked =
-                ask(fast_loop, &attempt, Question { criteria, repair, ..Question::default() }, ctx, fx);
+            let asked = ask(fast_loop, &attempt, Question { criteria, repair, ..Question::default() }, fx);
             fast_loop.stage = Stage::Judging(asked, attempt);
         }
-        None => classify(fast_loop, attempt, ctx, fx),
+        None => classify(fast_loop, attempt, fx),
     }
 }
 
 /// Handles the model's classes, or its failure, after which they stay unknown.
-pub(super) fn classified(
-    fast_loop: &mut FastLoop,
-    answer: &Answer,
-    fx: &mut Effects<'_, party::AgentValidator>,
-) {
+pub(super) fn classified(fast_loop: &mut FastLoop, answer: &Answer, fx: &mut Fx<'_>) {
     let Stage::Classifying(_, attempt) = std::mem::replace(&mut fast_loop.stage, Stage::Concluded) else {
         return;
     };
@@ -97,12 +82,7 @@ pub(super) fn classified(
 }
 
 /// Asks once for the class of failures without one.
-fn classify(
-    fast_loop: &mut FastLoop,
-    attempt: Attempt,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::AgentValidator>,
-) {
+fn classify(fast_loop: &mut FastLoop, attempt: Attempt, fx: &mut Fx<'_>) {
     let case = fast_loop.case(&attempt);
     let is_wanted = |criterion: &&Criterion| attempt.hearing.verdict(criterion, &case).class_wanted;
     let criteria: Vec<Criterion> = attempt.hearing.criteria().iter().filter(is_wanted).cloned().collect();
@@ -110,7 +90,7 @@ fn classify(
         decision::decide(fast_loop, &attempt, &BTreeMap::<CriterionId, FailureClass>::new(), fx);
     } else {
         let classify = criteria.iter().map(|criterion| criterion.id.clone()).collect();
-        let asked = ask(fast_loop, &attempt, Question { criteria, classify, repair: None }, ctx, fx);
+        let asked = ask(fast_loop, &attempt, Question { criteria, classify, repair: None }, fx);
         fast_loop.stage = Stage::Classifying(asked, attempt);
     }
 }
@@ -123,13 +103,8 @@ struct Question {
     repair: Option<Repair>,
 }
 
-fn ask(
-    fast_loop: &FastLoop,
-    attempt: &Attempt,
-    question: Question,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::AgentValidator>,
-) -> CallId {
+fn ask(fast_loop: &FastLoop, attempt: &Attempt, question: Question, fx: &mut Fx<'_>) -> CallId {
+    let ctx = fx.ctx;
     let of_the_work = attempt.result.tool_calls.iter().filter(|record| record.phase == Phase::Work);
     let brief = JudgeBrief {
         words: ctx.words.to_owned(),

@@ -1,6 +1,6 @@
 //! Dispatches R4a's inputs to their handlers. Nothing is decided here.
 
-use setpoint_machine::{Ctx, Effects, Input, Machine};
+use setpoint_machine::{Effects, Input, Machine};
 use setpoint_protocol::CallId;
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::topology::{inbox, party};
@@ -14,23 +14,21 @@ pub struct AgentValidator {
     fast_loop: Option<FastLoop>,
 }
 
+/// The context of an input of this role, and its effects.
+pub(super) type Fx<'a> = Effects<'a, party::AgentValidator>;
+
 impl Machine for AgentValidator {
     type Role = party::AgentValidator;
 
-    fn handle(
-        &mut self,
-        input: Input<party::AgentValidator>,
-        ctx: &Ctx<'_>,
-        fx: &mut Effects<'_, party::AgentValidator>,
-    ) {
+    fn handle(&mut self, input: Input<party::AgentValidator>, fx: &mut Fx<'_>) {
         match (input, &mut self.fast_loop) {
             (Input::Message(inbox::AgentValidator::SubTask(rubric)), slot @ None) => {
                 *slot = Some(FastLoop::open(rubric));
             }
             (Input::Message(inbox::AgentValidator::ExecutionResult(claim)), Some(fast_loop)) => {
-                result::take(fast_loop, claim, ctx, fx);
+                result::take(fast_loop, claim, fx);
             }
-            (Input::Answer { call, answer }, Some(fast_loop)) => answered(fast_loop, call, &answer, ctx, fx),
+            (Input::Answer { call, answer }, Some(fast_loop)) => answered(fast_loop, call, &answer, fx),
             // One instance judges one sub-task; before it there is nothing to judge.
             (Input::Message(inbox::AgentValidator::SubTask(_)), Some(_))
             | (Input::Message(inbox::AgentValidator::ExecutionResult(_)) | Input::Answer { .. }, None)
@@ -40,15 +38,9 @@ impl Machine for AgentValidator {
 }
 
 /// Passes an answer to its handler; ignores a stale one, for which nothing waits.
-fn answered(
-    fast_loop: &mut FastLoop,
-    call: CallId,
-    answer: &Answer,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::AgentValidator>,
-) {
+fn answered(fast_loop: &mut FastLoop, call: CallId, answer: &Answer, fx: &mut Fx<'_>) {
     match &fast_loop.stage {
-        Stage::Judging(asked, _) if *asked == call => judgement::heard(fast_loop, answer, ctx, fx),
+        Stage::Judging(asked, _) if *asked == call => judgement::heard(fast_loop, answer, fx),
         Stage::Classifying(asked, _) if *asked == call => judgement::classified(fast_loop, answer, fx),
         Stage::Waiting | Stage::Judging(..) | Stage::Classifying(..) | Stage::Concluded => {}
     }

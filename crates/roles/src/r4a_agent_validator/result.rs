@@ -3,24 +3,19 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::CriterionId;
 use setpoint_protocol::message::{Criterion, ExecutionResult, ExecutionStatus, Unmet, VerdictWord};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::topology::party;
 
 use super::fast_loop::{Attempt, FastLoop, Stage};
+use super::machine::Fx;
 use super::{decision, judgement};
 use crate::evidence::Probes;
 use crate::judging::{Hearing, NoClass, by_check};
 
 /// Handles the result of the awaited attempt.
-pub(super) fn take(
-    fast_loop: &mut FastLoop,
-    result: ExecutionResult,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::AgentValidator>,
-) {
+pub(super) fn take(fast_loop: &mut FastLoop, result: ExecutionResult, fx: &mut Fx<'_>) {
+    let ctx = fx.ctx;
     let is_waited_for = matches!(fast_loop.stage, Stage::Waiting)
         && result.subtask_id == fast_loop.subtask.subtask_id
         && result.attempt == fast_loop.attempt;
@@ -56,5 +51,5 @@ pub(super) fn take(
     };
     let for_a_model = criteria.iter().filter(is_open).cloned().collect();
     let hearing = Hearing::of(for_a_model, NoClass::AskedLater).with_claims(claimed);
-    judgement::open(fast_loop, Attempt { result, probes, hearing, standing, claims, given_up }, ctx, fx);
+    judgement::open(fast_loop, Attempt { result, probes, hearing, standing, claims, given_up }, fx);
 }

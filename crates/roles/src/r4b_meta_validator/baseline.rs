@@ -4,14 +4,13 @@
 //! measured before that plan's work: effects of earlier rounds cannot be distinguished from the initial state, and
 //! count as such.
 
-use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{BASELINE_GROUP, DispatchManifest, GroupMatched};
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::tool::Phase;
-use setpoint_protocol::topology::party;
 
 use super::gathering;
+use super::machine::Fx;
 use super::round::{Baseline, Next, Round, Stage};
 use crate::evidence::{Probes, ROUND_RECORDS_BYTES_MAX, fit, unmeasured};
 
@@ -19,24 +18,19 @@ use crate::evidence::{Probes, ROUND_RECORDS_BYTES_MAX, fit, unmeasured};
 const ATTEMPT: u32 = 1;
 
 /// Opens a round, after the probes that were not measured yet. Carried outcomes count as reported.
-pub(super) fn open(
-    manifest: DispatchManifest,
-    baseline: Baseline,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::MetaValidator>,
-) -> Next {
+pub(super) fn open(manifest: DispatchManifest, baseline: Baseline, fx: &mut Fx<'_>) -> Next {
     let carried = manifest
         .subtasks
         .iter()
         .filter_map(|entry| Some((entry.subtask_id.clone(), entry.carried.clone()?)))
         .collect();
     let missing = unmeasured(manifest.criteria(), &baseline);
-    let probes = Probes::ask_calls(&missing, Phase::Before, ATTEMPT, ctx, fx);
+    let probes = Probes::ask_calls(&missing, Phase::Before, ATTEMPT, fx);
     let stage = if missing.is_empty() { Stage::Gathering } else { Stage::Baseline(probes) };
     let round = Round { manifest, outcomes: carried, groups_done: 0, baseline, stage };
     match round.stage {
         Stage::Baseline(_) => Next::Wait(round),
-        Stage::Gathering | Stage::Probing(_) | Stage::Merging(..) => gathering::advance(round, ctx, fx),
+        Stage::Gathering | Stage::Probing(_) | Stage::Merging(..) => gathering::advance(round, fx),
     }
 }
 
@@ -46,8 +40,7 @@ pub(super) fn measured(
     mut probes: Probes,
     call: CallId,
     answer: &Answer,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::MetaValidator>,
+    fx: &mut Fx<'_>,
 ) -> Next {
     probes.take(call, answer);
     if !probes.is_complete() {
@@ -63,5 +56,5 @@ pub(super) fn measured(
         outputs: Vec::new(),
         baseline: found,
     });
-    gathering::advance(round, ctx, fx)
+    gathering::advance(round, fx)
 }

@@ -1,15 +1,15 @@
 //! The end of a round: exactly one message to GGS, whatever happened.
 
-use setpoint_machine::{Ctx, Effects};
+use setpoint_machine::Ctx;
 use setpoint_protocol::message::{
     ManifestEntry, OutcomeStatus, OutcomeSummary, Recommendation, ReplanRequest, SubTaskOutcome, Verdict,
     VerdictWord,
 };
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ErrorKind;
-use setpoint_protocol::topology::party;
 use setpoint_protocol::{Any, SubTaskId};
 
+use super::machine::Fx;
 use super::merged::merged;
 use super::round::Round;
 use crate::evidence::{ROUND_RECORDS_BYTES_MAX, fit};
@@ -79,7 +79,7 @@ impl End {
     }
 
     /// Publishes the end.
-    pub(super) fn publish(self, fx: &mut Effects<'_, party::MetaValidator>) {
+    pub(super) fn publish(self, fx: &mut Fx<'_>) {
         match self {
             End::Holds(summary) => fx.publish(*summary),
             End::FellShort(request) => fx.publish(*request),

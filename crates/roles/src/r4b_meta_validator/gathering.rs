@@ -1,15 +1,14 @@
 //! Fan-in: collects outcomes until their groups are complete.
 
-use setpoint_machine::{Ctx, Effects};
 use setpoint_protocol::SubTaskId;
 use setpoint_protocol::message::{
     FailureClass, GroupMatched, ManifestEntry, OutcomeStatus, Shown, SubTaskOutcome, SubTaskOutput,
     VerdictWord,
 };
 use setpoint_protocol::text::clip;
-use setpoint_protocol::topology::party;
 
 use super::end::End;
+use super::machine::Fx;
 use super::round::{Next, Round, Stage};
 use super::verification;
 use crate::judging::{Matched, undone};
@@ -17,23 +16,19 @@ use crate::judging::{Matched, undone};
 const PATH_CHARS_MAX: usize = 200;
 
 /// Takes an outcome; only the first of each sub-task of this round counts.
-pub(super) fn take(
-    mut round: Round,
-    outcome: SubTaskOutcome,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::MetaValidator>,
-) -> Next {
+pub(super) fn take(mut round: Round, outcome: SubTaskOutcome, fx: &mut Fx<'_>) -> Next {
     let is_of_this_round = round.manifest.subtasks.iter().any(|entry| entry.subtask_id == outcome.subtask_id);
     let is_waited_for = matches!(round.stage, Stage::Gathering);
     if !is_waited_for || !is_of_this_round || round.outcomes.contains_key(&outcome.subtask_id) {
         return Next::Wait(round);
     }
     round.outcomes.insert(outcome.subtask_id.clone(), outcome);
-    advance(round, ctx, fx)
+    advance(round, fx)
 }
 
 /// Processes the groups as far as they are complete.
-pub(super) fn advance(mut round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::MetaValidator>) -> Next {
+pub(super) fn advance(mut round: Round, fx: &mut Fx<'_>) -> Next {
+    let ctx = fx.ctx;
     let groups = round.groups();
     if groups.is_empty() {
         return Next::End(End::unjudged(&round, "the plan has no sub-task", ctx));
@@ -68,7 +63,7 @@ pub(super) fn advance(mut round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, part
     if take_back(&mut round) {
         return Next::End(End::group_failed(&round, ctx));
     }
-    verification::open(round, ctx, fx)
+    verification::open(round, fx)
 }
 
 /// Revokes passes that a later sub-task invalidated, so that they must be shown again. Returns whether there were

@@ -7,17 +7,17 @@ use setpoint_machine::brief::{MergeBrief, Repair};
 use setpoint_machine::draft::MergeDraft;
 use setpoint_machine::extract::extract;
 use setpoint_machine::model_call::ModelLimits;
-use setpoint_machine::{Brief, Ctx, Effects, ModelCall};
+use setpoint_machine::{Brief, Ctx, ModelCall};
 use setpoint_protocol::message::{Criterion, ManifestEntry, SubTaskOutcome, Verdict};
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::text::head_and_tail;
 use setpoint_protocol::tool::Phase;
-use setpoint_protocol::topology::party;
 use setpoint_protocol::{Any, CallId, CriterionId};
 
 use super::at_fault;
 use super::carry::carried;
 use super::end::End;
+use super::machine::Fx;
 use super::merged::{merged, picks, places};
 use super::prompt;
 use super::round::{Next, Round, Stage};
@@ -45,19 +45,19 @@ pub(super) struct Verification {
 }
 
 /// Starts with the probes.
-pub(super) fn open(round: Round, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::MetaValidator>) -> Next {
+pub(super) fn open(round: Round, fx: &mut Fx<'_>) -> Next {
     let criteria = &round.manifest.task_criteria;
     let carried: BTreeMap<CriterionId, Verdict> = criteria
         .iter()
         .filter_map(|criterion| Some((criterion.id.clone(), carried(criterion, &round)?)))
         .collect();
     let open = || criteria.iter().filter(|criterion| !carried.contains_key(&criterion.id));
-    let probes = Probes::ask(open(), Phase::After, ATTEMPT, ctx, fx);
+    let probes = Probes::ask(open(), Phase::After, ATTEMPT, fx);
     let for_a_model = open().filter(|criterion| criterion.check.is_none()).cloned().collect();
     let hearing = Hearing::of(for_a_model, NoClass::AskedInRepair);
     let (picks, _) = picks(&[], round.matched().len());
     let verification = Verification { carried, probes, hearing, picks, at_fault: Vec::new(), summary: None };
-    merge_when_measured(round, verification, ctx, fx)
+    merge_when_measured(round, verification, fx)
 }
 
 /// Handles a probe's answer.
@@ -66,21 +66,16 @@ pub(super) fn measured(
     mut verification: Verification,
     call: CallId,
     answer: &Answer,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::MetaValidator>,
+    fx: &mut Fx<'_>,
 ) -> Next {
     verification.probes.take(call, answer);
-    merge_when_measured(round, verification, ctx, fx)
+    merge_when_measured(round, verification, fx)
 }
 
 /// Asks the model once all probes have answered, because it sees them too, and only if there is something to judge or
 /// to choose.
-fn merge_when_measured(
-    mut round: Round,
-    verification: Verification,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::MetaValidator>,
-) -> Next {
+fn merge_when_measured(mut round: Round, verification: Verification, fx: &mut Fx<'_>) -> Next {
+    let ctx = fx.ctx;
     if !verification.probes.is_complete() {
         round.stage = Stage::Probing(Box::new(verification));
         return Next::Wait(round);
@@ -88,17 +83,12 @@ fn merge_when_measured(
     if verification.hearing.criteria().is_empty() && round.manifest.subtasks.len() == 1 {
         return conclude(&round, &verification, ctx);
     }
-    ask(round, verification, None, ctx, fx)
+    ask(round, verification, None, fx)
 }
 
 /// Handles the model's answer or failure.
-pub(super) fn heard(
-    round: Round,
-    mut verification: Verification,
-    answer: &Answer,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::MetaValidator>,
-) -> Next {
+pub(super) fn heard(round: Round, mut verification: Verification, answer: &Answer, fx: &mut Fx<'_>) -> Next {
+    let ctx = fx.ctx;
     let mut hearing = verification.hearing.clone();
     let error = match answer {
         Answer::Model(reply) => match extract::<MergeDraft>(&reply.text()) {
@@ -128,7 +118,7 @@ pub(super) fn heard(
                 Answer::Model(reply) => head_and_tail(&reply.text(), PREVIOUS_CHARS_MAX),
                 _ => String::new(),
             };
-            ask(round, verification, Some(Repair { error, previous }), ctx, fx)
+            ask(round, verification, Some(Repair { error, previous }), fx)
         }
         None => conclude(&round, &verification, ctx),
     }
@@ -162,13 +152,8 @@ fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
     })
 }
 
-fn ask(
-    mut round: Round,
-    verification: Verification,
-    repair: Option<Repair>,
-    ctx: &Ctx<'_>,
-    fx: &mut Effects<'_, party::MetaValidator>,
-) -> Next {
+fn ask(mut round: Round, verification: Verification, repair: Option<Repair>, fx: &mut Fx<'_>) -> Next {
+    let ctx = fx.ctx;
     let matched = round.matched();
     let brief = MergeBrief {
         words: ctx.words.to_owned(),

@@ -1,6 +1,6 @@
 //! Dispatches each input to its handler.
 
-use setpoint_machine::{Ctx, Effects, Input, Machine};
+use setpoint_machine::{Effects, Input, Machine};
 use setpoint_protocol::message::{CancelRequest, PartialReport, TaskFault};
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::topology::{inbox, party};
@@ -44,26 +44,26 @@ pub(super) type Fx<'a> = Effects<'a, party::GoalGradientSolver>;
 impl Machine for GoalGradientSolver {
     type Role = party::GoalGradientSolver;
 
-    fn handle(&mut self, input: Input<party::GoalGradientSolver>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    fn handle(&mut self, input: Input<party::GoalGradientSolver>, fx: &mut Fx<'_>) {
         match input {
             Input::Message(message) => match message {
                 inbox::GoalGradientSolver::OutcomeSummary(summary) => {
-                    self.on_round(None, summary.into(), ctx, fx);
+                    self.on_round(None, summary.into(), fx);
                 }
                 inbox::GoalGradientSolver::ReplanRequest(request) => {
-                    self.on_round(Some(request.round), request.into(), ctx, fx);
+                    self.on_round(Some(request.round), request.into(), fx);
                 }
                 inbox::GoalGradientSolver::TaskFault(fault) => self.on_fault(fault),
                 inbox::GoalGradientSolver::CancelRequest(cancel) => self.on_cancel(cancel),
-                inbox::GoalGradientSolver::PartialReport(report) => self.on_report(&report, ctx, fx),
+                inbox::GoalGradientSolver::PartialReport(report) => self.on_report(&report, fx),
             },
             Input::Answer { call, answer } => {
                 let waited = matches!(&self.phase, Phase::Reporting(reporting) if reporting.timer == call);
                 if waited && answer == Answer::Timer {
-                    self.end_without_report(ctx, fx);
+                    self.end_without_report(fx);
                 }
             }
-            Input::Quiesced => self.on_quiesced(ctx, fx),
+            Input::Quiesced => self.on_quiesced(fx),
         }
     }
 }
@@ -71,12 +71,12 @@ impl Machine for GoalGradientSolver {
 impl GoalGradientSolver {
     /// Handles a round that R4b measured. While a fault or a cancel is pending its round is already closed, and a
     /// report about a decided round is stale.
-    fn on_round(&mut self, number: Option<u32>, round: Round, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    fn on_round(&mut self, number: Option<u32>, round: Round, fx: &mut Fx<'_>) {
         if !matches!(self.phase, Phase::Running) || number.is_some_and(|number| self.course.is_closed(number))
         {
             return;
         }
-        self.decide_on_round(number, round, ctx, fx);
+        self.decide_on_round(number, round, fx);
     }
 
     /// Handles a fault. The first one counts: faults that follow while everything is being stopped are its
@@ -101,20 +101,21 @@ impl GoalGradientSolver {
         }
     }
 
-    fn on_quiesced(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    fn on_quiesced(&mut self, fx: &mut Fx<'_>) {
         match std::mem::take(&mut self.phase) {
-            Phase::Stopping(Stop::Fault(fault)) => self.decide_on_fault(&fault, ctx, fx),
-            Phase::Stopping(Stop::Cancel(cancel)) => self.decide_on_cancel(&cancel, ctx, fx),
+            Phase::Stopping(Stop::Fault(fault)) => self.decide_on_fault(&fault, fx),
+            Phase::Stopping(Stop::Cancel(cancel)) => self.decide_on_cancel(&cancel, fx),
             Phase::Reporting(reporting) if reporting.is_cut_short => {
                 self.phase = Phase::Reporting(reporting);
-                self.end_without_report(ctx, fx);
+                self.end_without_report(fx);
             }
             // R7 did not request this stop.
             phase @ (Phase::Running | Phase::Reporting(_) | Phase::Closed) => self.phase = phase,
         }
     }
 
-    fn on_report(&mut self, report: &PartialReport, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    fn on_report(&mut self, report: &PartialReport, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         match std::mem::replace(&mut self.phase, Phase::Closed) {
             Phase::Reporting(reporting) => fx.publish(reporting.ending.with_report(report, ctx)),
             phase @ (Phase::Running | Phase::Stopping(_) | Phase::Closed) => self.phase = phase,
@@ -122,7 +123,8 @@ impl GoalGradientSolver {
     }
 
     /// Ends the task in R7's own words, because no report will come.
-    fn end_without_report(&mut self, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+    fn end_without_report(&mut self, fx: &mut Fx<'_>) {
+        let ctx = fx.ctx;
         match std::mem::replace(&mut self.phase, Phase::Closed) {
             Phase::Reporting(reporting) => fx.publish(reporting.ending.without_report(ctx)),
             phase @ (Phase::Running | Phase::Stopping(_) | Phase::Closed) => self.phase = phase,

@@ -19,19 +19,14 @@ use super::round::{Round, is_blameless};
 /// Publishes the decision's lessons, the round's newly matched outputs, and feedback on rules, in this order.
 ///
 /// `round` is the decided round; `None` if a fault or a cancel decided.
-pub(super) fn write(
-    decision: &Decision,
-    round: Option<&Round>,
-    course: &Course,
-    ctx: &Ctx<'_>,
-    fx: &mut Fx<'_>,
-) {
+pub(super) fn write(decision: &Decision, round: Option<&Round>, course: &Course, fx: &mut Fx<'_>) {
+    let ctx = fx.ctx;
     let shown = round.or(course.last.as_deref());
     for lesson in decision.lessons.iter().filter(|lesson| teaches(lesson, shown)) {
-        write_lesson(lesson, decision, shown, ctx, fx);
+        write_lesson(lesson, decision, shown, fx);
     }
     if let Some(round) = round {
-        write_matched(round, course, ctx, fx);
+        write_matched(round, course, fx);
     }
     let intent_is_told = decision.lessons.iter().any(|lesson| lesson.subject == Subject::Intent);
     for rule in contradicted(decision, round, course, intent_is_told) {
@@ -66,7 +61,8 @@ fn is_praise(state: MacroState) -> bool {
     matches!(state, MacroState::Accept | MacroState::Success | MacroState::BreakSymmetry)
 }
 
-fn write_lesson(lesson: &Lesson, decision: &Decision, shown: Option<&Round>, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+fn write_lesson(lesson: &Lesson, decision: &Decision, shown: Option<&Round>, fx: &mut Fx<'_>) {
+    let ctx = fx.ctx;
     // A state without a row in memory's table is not stored.
     let Some(state) = row(lesson.state) else { return };
     let (space, entity, content) = match &lesson.subject {
@@ -80,7 +76,7 @@ fn write_lesson(lesson: &Lesson, decision: &Decision, shown: Option<&Round>, ctx
         ),
     };
     let key = Key { level: Level::M, space, entity, state: Some(lesson.state) };
-    publish(key, quantize(state), content, ctx, fx);
+    publish(key, quantize(state), content, fx);
 }
 
 /// Returns the state's row in memory's table; `None` before the first decision.
@@ -98,7 +94,8 @@ fn row(state: MacroState) -> Option<State> {
 }
 
 /// Writes one K Megram per sub-task that first matched in this round.
-fn write_matched(round: &Round, course: &Course, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+fn write_matched(round: &Round, course: &Course, fx: &mut Fx<'_>) {
+    let ctx = fx.ctx;
     let mut seen = BTreeSet::new();
     for outcome in round.matched().filter(|outcome| !course.is_carried(outcome)) {
         if !seen.insert(&outcome.subtask_id) {
@@ -110,7 +107,7 @@ fn write_matched(round: &Round, course: &Course, ctx: &Ctx<'_>, fx: &mut Fx<'_>)
             entity: format!("subtask:{}", outcome.fingerprint),
             state: None,
         };
-        publish(key, MATCHED_OUTPUT, insight::of_matched(outcome, round, ctx), ctx, fx);
+        publish(key, MATCHED_OUTPUT, insight::of_matched(outcome, round, ctx), fx);
     }
 }
 
@@ -149,7 +146,8 @@ struct Key {
     state: Option<MacroState>,
 }
 
-fn publish(key: Key, quantum: Quantum, content: Insight, ctx: &Ctx<'_>, fx: &mut Fx<'_>) {
+fn publish(key: Key, quantum: Quantum, content: Insight, fx: &mut Fx<'_>) {
+    let ctx = fx.ctx;
     let id = MegramId::from_uuid(fx.new_id());
     fx.publish(Megram {
         id,

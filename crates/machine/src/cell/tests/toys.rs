@@ -66,7 +66,7 @@ struct Perceiver;
 impl Machine for Perceiver {
     type Role = party::Perceiver;
 
-    fn handle(&mut self, input: Input<Self::Role>, _: &Ctx<'_>, fx: &mut Effects<'_, Self::Role>) {
+    fn handle(&mut self, input: Input<Self::Role>, fx: &mut Effects<'_, Self::Role>) {
         match input {
             Input::Message(inbox::Perceiver::UserInput(goal)) => match goal.raw_input.as_str() {
                 "hello" => fx.publish(DirectAnswer { text: "hello".to_owned() }),
@@ -103,7 +103,8 @@ struct Planner {
 impl Machine for Planner {
     type Role = party::Planner;
 
-    fn handle(&mut self, input: Input<Self::Role>, ctx: &Ctx<'_>, fx: &mut Effects<'_, Self::Role>) {
+    fn handle(&mut self, input: Input<Self::Role>, fx: &mut Effects<'_, Self::Role>) {
+        let ctx = fx.ctx;
         match input {
             Input::Message(inbox::Planner::TaskSpec(spec)) => {
                 self.spec = Some(spec);
@@ -138,14 +139,15 @@ impl Machine for Planner {
                 let achieved = text_of(&answer);
                 fx.publish(PartialReport { achieved, blocked_by: String::new(), next_moves: vec![] });
             }
-            Input::Answer { answer: Answer::Model(reply), .. } => self.dispatch(&reply.text(), ctx, fx),
+            Input::Answer { answer: Answer::Model(reply), .. } => self.dispatch(&reply.text(), fx),
             Input::Answer { .. } | Input::Message(_) | Input::Quiesced => {}
         }
     }
 }
 
 impl Planner {
-    fn dispatch(&mut self, plan: &str, ctx: &Ctx<'_>, fx: &mut Effects<'_, party::Planner>) {
+    fn dispatch(&mut self, plan: &str, fx: &mut Effects<'_, party::Planner>) {
+        let ctx = fx.ctx;
         let intents: Vec<&str> = plan.split(',').collect();
         let tasks: Vec<SubTask> =
             intents.iter().map(|intent| subtask(SubTaskId::from_uuid(fx.new_id()), intent)).collect();
@@ -179,7 +181,8 @@ struct Executor {
 impl Machine for Executor {
     type Role = party::Executor;
 
-    fn handle(&mut self, input: Input<Self::Role>, ctx: &Ctx<'_>, fx: &mut Effects<'_, Self::Role>) {
+    fn handle(&mut self, input: Input<Self::Role>, fx: &mut Effects<'_, Self::Role>) {
+        let ctx = fx.ctx;
         match input {
             Input::Message(inbox::Executor::SubTask(task)) => {
                 self.id = Some(task.subtask_id.clone());
@@ -227,7 +230,7 @@ struct AgentValidator {
 impl Machine for AgentValidator {
     type Role = party::AgentValidator;
 
-    fn handle(&mut self, input: Input<Self::Role>, _: &Ctx<'_>, fx: &mut Effects<'_, Self::Role>) {
+    fn handle(&mut self, input: Input<Self::Role>, fx: &mut Effects<'_, Self::Role>) {
         match input {
             Input::Message(inbox::AgentValidator::SubTask(task)) => {
                 if task.intent == "watch" {
@@ -261,7 +264,8 @@ struct MetaValidator {
 impl Machine for MetaValidator {
     type Role = party::MetaValidator;
 
-    fn handle(&mut self, input: Input<Self::Role>, ctx: &Ctx<'_>, fx: &mut Effects<'_, Self::Role>) {
+    fn handle(&mut self, input: Input<Self::Role>, fx: &mut Effects<'_, Self::Role>) {
+        let ctx = fx.ctx;
         match input {
             Input::Message(inbox::MetaValidator::DispatchManifest(manifest)) => {
                 self.expected = manifest.subtasks.len();
@@ -296,7 +300,8 @@ struct Controller {
 impl Machine for Controller {
     type Role = party::GoalGradientSolver;
 
-    fn handle(&mut self, input: Input<Self::Role>, ctx: &Ctx<'_>, fx: &mut Effects<'_, Self::Role>) {
+    fn handle(&mut self, input: Input<Self::Role>, fx: &mut Effects<'_, Self::Role>) {
+        let ctx = fx.ctx;
         match input {
             Input::Message(inbox::GoalGradientSolver::OutcomeSummary(outcome))
                 if outcome.elapsed_ms == 666 =>
