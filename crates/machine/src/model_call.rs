@@ -40,6 +40,12 @@ impl Default for ModelLimits {
 }
 
 impl ModelCall {
+    /// Creates a question with the usual limits.
+    #[must_use]
+    pub fn new(brief: Brief, prompt: Prompt, schema: Option<&'static str>) -> Self {
+        ModelCall { brief, prompt, schema, limits: ModelLimits::default() }
+    }
+
     /// Returns the purpose of the call.
     #[must_use]
     pub fn purpose(&self) -> Purpose {

@@ -5,9 +5,11 @@
 //! is one file for each thing it handles. No role module names another; code shared by two roles is at the top level
 //! ([`blocking`], [`evidence`], [`judging`], [`fingerprint`], [`left`]). [`factory`] makes the machine of an address.
 
+mod answer;
 pub mod blocking;
 pub mod evidence;
 pub mod factory;
+mod fault;
 pub mod fingerprint;
 pub mod judging;
 pub mod left;
@@ -22,3 +24,4 @@ pub mod r6_auditor;
 pub mod r7_goal_gradient_solver;
 mod report_time;
 mod schema;
+mod words;

@@ -14,13 +14,10 @@ use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
 use super::case::Case;
 use super::cut::{Looked, look};
 use super::executed::changed_by_the_work;
-use super::messages::{NOTHING, class_of_error, first_error, has_printed};
+use super::messages::{NOTHING, QUOTE_CHARS_MAX, class_of_error, first_error, has_printed};
 use super::self_made::is_self_made;
 use super::strength::of_check;
 use crate::evidence::name_of;
-
-/// Characters of a call's output that a verdict quotes.
-const QUOTE_CHARS_MAX: usize = 200;
 
 /// Returns the verdict on one criterion by its check.
 #[must_use]

@@ -12,6 +12,7 @@ use super::messages::printed;
 use super::self_made::WRITE_FILE;
 use super::strength::{only_looks, only_says};
 use crate::evidence::command_of;
+use crate::words::WordList;
 
 /// At most so many words in an answer that counts as a figure rather than a report.
 const WORDS_MAX: usize = 12;
@@ -208,38 +209,19 @@ fn claims(text: &str) -> BTreeSet<String> {
     let is_between = |c: char| c.is_whitespace() || "+*=×".contains(c);
     let in_words = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        IN_WORDS.iter().find(|(known, _)| *known == word).map(|(_, number)| number.to_string())
+        IN_WORDS
+            .iter()
+            .find_map(|one| Some(one.split_once('=').filter(|(known, _)| *known == word)?.1.to_owned()))
     };
     text.split(is_between).filter_map(|word| of_word(word).or_else(|| in_words(word))).collect()
 }
 
 /// Numbers in words; “one” and “two” are too common to count.
-const IN_WORDS: &[(&str, u32)] = &[
-    ("three", 3),
-    ("four", 4),
-    ("five", 5),
-    ("six", 6),
-    ("seven", 7),
-    ("eight", 8),
-    ("nine", 9),
-    ("ten", 10),
-    ("eleven", 11),
-    ("twelve", 12),
-    ("dozen", 12),
-    ("thirteen", 13),
-    ("fourteen", 14),
-    ("fifteen", 15),
-    ("sixteen", 16),
-    ("seventeen", 17),
-    ("eighteen", 18),
-    ("nineteen", 19),
-    ("twenty", 20),
-    ("thirty", 30),
-    ("forty", 40),
-    ("fifty", 50),
-    ("hundred", 100),
-    ("thousand", 1000),
-];
+const IN_WORDS: WordList = WordList::new(
+    "three=3 four=4 five=5 six=6 seven=7 eight=8 nine=9 ten=10 eleven=11 twelve=12 dozen=12 thirteen=13 \
+     fourteen=14 fifteen=15 sixteen=16 seventeen=17 eighteen=18 nineteen=19 twenty=20 thirty=30 forty=40 \
+     fifty=50 hundred=100 thousand=1000",
+);
 
 fn of_word(word: &str) -> Option<String> {
     number(word.trim_matches(|c: char| !c.is_alphanumeric()))

@@ -5,7 +5,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
 /// Characters of a call's output that a verdict quotes.
-const QUOTE_CHARS_MAX: usize = 200;
+pub(super) const QUOTE_CHARS_MAX: usize = 200;
 /// At most so many lines of an error are searched; later lines repeat the cause.
 const LINES_MAX: usize = 40;
 /// Heading above the errors in a command's output.
@@ -13,58 +13,24 @@ const ERRORS_HEAD: &str = "[errors]";
 /// Output text of a command that printed nothing.
 pub(super) const NOTHING: &str = "(it printed nothing)";
 
-/// Parts of messages, in lower case: a path, program, network or permission is missing.
-const ENVIRONMENTAL: &[&str] = &[
-    "address already in use",
-    "ambiguous argument",
-    "bad revision",
-    "cannot find module",
-    "cannot open shared object file",
-    "certificate verify failed",
-    "command not found",
-    "connection refused",
-    "connection reset by peer",
-    "connection timed out",
-    "could not connect to",
-    "could not find a version that satisfies",
-    "could not find `cargo.toml`",
-    "could not read from remote repository",
-    "could not resolve host",
-    "couldn't find remote ref",
-    "did not match any file(s) known to git",
-    "disk quota exceeded",
-    "enoent",
-    "eacces",
-    "executable file not found",
-    "file or directory not found",
-    "malformed object name",
-    "missing script:",
-    "name or service not known",
-    "network is unreachable",
-    "no module named",
-    "no route to host",
-    "no rule to make target",
-    "no space left on device",
-    "no such file or directory",
-    "no such remote",
-    "not a git repository",
-    "not a valid object name",
-    "operation not permitted",
-    "permission denied",
-    "rate limit exceeded",
-    "read-only file system",
-    "repository not found",
-    "temporary failure in name resolution",
-    "too many requests",
-    "unable to access",
-    "unknown revision",
-];
+/// Parts of messages, in lower case and separated by `; `: a path, program, network or permission is missing.
+const ENVIRONMENTAL: &str = "\
+    address already in use; ambiguous argument; bad revision; cannot find module; cannot open shared \
+    object file; certificate verify failed; command not found; connection refused; connection reset by \
+    peer; connection timed out; could not connect to; could not find a version that satisfies; could not \
+    find `cargo.toml`; could not read from remote repository; could not resolve host; couldn't find remote \
+    ref; did not match any file(s) known to git; disk quota exceeded; enoent; eacces; executable file not \
+    found; file or directory not found; malformed object name; missing script:; name or service not known; \
+    network is unreachable; no module named; no route to host; no rule to make target; no space left on \
+    device; no such file or directory; no such remote; not a git repository; not a valid object name; \
+    operation not permitted; permission denied; rate limit exceeded; read-only file system; repository not \
+    found; temporary failure in name resolution; too many requests; unable to access; unknown revision";
 
 /// Returns the class of a call with a non-zero exit, from what it printed; `None` if that does not tell.
 pub(super) fn class_of_exit(record: &ToolRecord) -> Option<FailureClass> {
     let is_known = |line: &str| {
         let line = line.to_lowercase();
-        ENVIRONMENTAL.iter().any(|known| line.contains(known))
+        ENVIRONMENTAL.split("; ").any(|known| line.contains(known))
     };
     errors(record).take(LINES_MAX).any(is_known).then_some(FailureClass::Environmental)
 }

@@ -5,28 +5,16 @@ use setpoint_protocol::predicate::Predicate;
 use setpoint_protocol::tool::ToolRecord;
 
 use super::{executed, runner};
+use crate::words::WordList;
 
 /// The tool that runs command lines.
 const SHELL: &str = "shell";
 
 /// Variables that change how output is printed, not what runs.
-const HARMLESS: &[&str] = &[
-    "CI",
-    "CLICOLOR",
-    "COLUMNS",
-    "FORCE_COLOR",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_COLLATE",
-    "LC_CTYPE",
-    "NO_COLOR",
-    "PYTHONDONTWRITEBYTECODE",
-    "PYTHONUNBUFFERED",
-    "RUST_BACKTRACE",
-    "TERM",
-    "TZ",
-];
+const HARMLESS: WordList = WordList::new(
+    "CI CLICOLOR COLUMNS FORCE_COLOR LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE NO_COLOR \
+     PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED RUST_BACKTRACE TERM TZ",
+);
 
 /// The place where a named command is meant to run: the working directory, or a folder that is mentioned.
 #[derive(Clone, Debug)]
@@ -171,7 +159,7 @@ fn alone(text: &str, target: &str, expect: &Predicate) -> Option<Alone> {
 fn is_same(command: &Alone, named: &Alone, expect: &Predicate) -> bool {
     let is_harmless = |word: &String| {
         let name = word.split('=').next().unwrap_or(word);
-        named.set.contains(word) || HARMLESS.contains(&name)
+        named.set.contains(word) || HARMLESS.has(name)
     };
     let more = command.words.strip_prefix(named.words.as_slice()).filter(|_| !named.words.is_empty());
     let is_looked_for = is_only_looked_for(expect) && !runner::runs_tests(&named.words);

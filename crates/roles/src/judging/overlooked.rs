@@ -8,6 +8,7 @@ use super::case::Case;
 use super::executed::words;
 use super::programs::{LISTERS, NAMERS};
 use crate::evidence::command_of;
+use crate::words::WordList;
 
 /// At most so many names are listed in the result.
 const TOLD_MAX: usize = 5;
@@ -27,27 +28,10 @@ const ENDINGS: &[&str] = &[
 ];
 
 /// Words before a file that is an example, or must be left alone.
-const APART: &[&str] = &[
-    "not",
-    "don't",
-    "dont",
-    "never",
-    "without",
-    "except",
-    "excluding",
-    "ignore",
-    "ignoring",
-    "leave",
-    "keep",
-    "skip",
-    "but",
-    "like",
-    "than",
-    "such",
-    "e.g",
-    "außer",
-    "sauf",
-];
+const APART: WordList = WordList::new(
+    "not don't dont never without except excluding ignore ignoring leave keep skip but like than such e.g \
+     außer sauf",
+);
 /// The same, after a file: `CHANGELOG.md stays as it is`.
 const KEPT: &[&str] =
     &["stays", "stay", "remains", "remain", "unchanged", "untouched", "touched", "alone", "keeps"];
@@ -90,7 +74,7 @@ fn files(text: &str) -> Vec<String> {
         let is_end = |word: &&&str| word.ends_with(['.', ',', ';', ':']) && !word.ends_with("e.g.");
         let before = all.iter().take(at).rev().take_while(|word| !is_end(word)).take(NEAR - 1);
         let plain = |word: &&str| word.to_lowercase().trim_matches(['(', '"', '.', ',']).to_owned();
-        let is_apart = before.map(plain).any(|word| APART.contains(&word.as_str()));
+        let is_apart = before.map(plain).any(|word| APART.has(&word));
         let ends = word.ends_with(['.', ',', ';', ':', '?', '!']);
         let behind = all.iter().skip(at + 1).take_while(|word| !ends && !JOINTS.contains(*word)).take(NEAR);
         let is_kept =

@@ -1,48 +1,12 @@
 //! Programs, classed by what their output can show.
 
+use crate::words::WordList;
+
 /// Programs that print the content of the files they are given.
-pub(super) const READERS: &[&str] = &[
-    "awk",
-    "base64",
-    "cat",
-    "cmp",
-    "column",
-    "comm",
-    "cut",
-    "diff",
-    "du",
-    "egrep",
-    "expand",
-    "fgrep",
-    "file",
-    "fmt",
-    "fold",
-    "grep",
-    "head",
-    "hexdump",
-    "join",
-    "jq",
-    "less",
-    "ls",
-    "md5sum",
-    "more",
-    "nl",
-    "od",
-    "paste",
-    "rev",
-    "rg",
-    "sed",
-    "sha256sum",
-    "sort",
-    "stat",
-    "strings",
-    "tac",
-    "tail",
-    "tr",
-    "uniq",
-    "wc",
-    "xxd",
-];
+pub(super) const READERS: WordList = WordList::new(
+    "awk base64 cat cmp column comm cut diff du egrep expand fgrep file fmt fold grep head hexdump join jq \
+     less ls md5sum more nl od paste rev rg sed sha256sum sort stat strings tac tail tr uniq wc xxd",
+);
 
 /// Programs that print names, the current directory or a repository's content, and run nothing of it.
 pub(super) const LISTERS: &[&str] = &[

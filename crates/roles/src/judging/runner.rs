@@ -1,6 +1,7 @@
 //! Commands that run tests: what they run, and whether that is what was named.
 
 use super::executed::words;
+use crate::words::WordList;
 
 /// Programs or subcommands that discover and run tests.
 const RUNNERS: &[&str] = &[
@@ -10,42 +11,14 @@ const RUNNERS: &[&str] = &[
 /// Words after which a program runs tests: `cargo test`, `go test`, `npm test`, `node --test`.
 const RUNS_TESTS: &[&str] = &["test", "--test", "run-tests"];
 /// Options of a runner that change what is printed, not what is run.
-const VERBOSITY: &[&str] = &[
-    "-v",
-    "-vv",
-    "-vvv",
-    "-q",
-    "-qq",
-    "-s",
-    "-b",
-    "-x",
-    "--verbose",
-    "--quiet",
-    "--nocapture",
-    "--no-capture",
-    "--no-header",
-    "--no-fail-fast",
-    "--locked",
-    "--offline",
-    "--buffer",
-    "--exitfirst",
-    "--ci",
-    "--",
-];
+const VERBOSITY: WordList = WordList::new(
+    "-v -vv -vvv -q -qq -s -b -x --verbose --quiet --nocapture --no-capture --no-header --no-fail-fast \
+     --locked --offline --buffer --exitfirst --ci --",
+);
 /// The same with a value after `=`, or as the prefix of a short option.
-const VERBOSITY_OF: &[&str] = &[
-    "--tb=",
-    "--color",
-    "--durations",
-    "--reporter=",
-    "--reporters=",
-    "--test-reporter=",
-    "-ra",
-    "-rA",
-    "-rf",
-    "-rs",
-    "-count=",
-];
+const VERBOSITY_OF: WordList = WordList::new(
+    "--tb= --color --durations --reporter= --reporters= --test-reporter= -ra -rA -rf -rs -count=",
+);
 /// Options that change how any program prints, not what it does. Short options are omitted because their meaning
 /// differs per program.
 const LOOKS: &[&str] = &["--verbose", "--locked", "--offline", "--no-color", "--no-progress"];
@@ -78,56 +51,12 @@ const SAYS_WHAT_RUNS: &[(&[&str], &[&str])] = &[
 /// Programs that load Python modules from the working directory before the standard library.
 const PYTHON: &[&str] = &["python", "python3", "pytest", "py.test", "unittest", "nose2", "tox"];
 /// Modules of Python and its runners that a test run loads: a file or folder of this name shadows them.
-const LOADED: &[&str] = &[
-    "argparse",
-    "ast",
-    "asyncio",
-    "collections",
-    "contextlib",
-    "copy",
-    "dataclasses",
-    "difflib",
-    "enum",
-    "fnmatch",
-    "functools",
-    "gettext",
-    "importlib",
-    "inspect",
-    "io",
-    "itertools",
-    "json",
-    "logging",
-    "math",
-    "os",
-    "pathlib",
-    "pluggy",
-    "pprint",
-    "pytest",
-    "random",
-    "re",
-    "shutil",
-    "signal",
-    "site",
-    "sitecustomize",
-    "string",
-    "subprocess",
-    "sys",
-    "tempfile",
-    "threading",
-    "time",
-    "token",
-    "tokenize",
-    "traceback",
-    "types",
-    "typing",
-    "unittest",
-    "usercustomize",
-    "warnings",
-    "weakref",
-    "_pytest",
-    "iniconfig",
-    "packaging",
-];
+const LOADED: WordList = WordList::new(
+    "argparse ast asyncio collections contextlib copy dataclasses difflib enum fnmatch functools gettext \
+     importlib inspect io itertools json logging math os pathlib pluggy pprint pytest random re shutil \
+     signal site sitecustomize string subprocess sys tempfile threading time token tokenize traceback types \
+     typing unittest usercustomize warnings weakref _pytest iniconfig packaging",
+);
 /// Parts of names that mark a script for examining others.
 const EXAMINES: &[&str] =
     &["check", "checks", "ci", "lint", "test", "tests", "validate", "validation", "verify"];
@@ -144,7 +73,7 @@ pub(super) fn is_still(named: &[String], more: &[String], is_test_run: bool) -> 
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
     if is_test_run || runs_tests(named) {
         let only_looks =
-            |word: &String| is(word, VERBOSITY) || VERBOSITY_OF.iter().any(|option| word.starts_with(option));
+            |word: &String| VERBOSITY.has(word) || VERBOSITY_OF.iter().any(|option| word.starts_with(option));
         return more.iter().all(only_looks);
     }
     let is_jobs = |word: &String| {
@@ -180,7 +109,7 @@ pub(super) fn says_what_runs(path: &str, command: &str) -> bool {
     let is_init = name.starts_with("__init__.") || name.starts_with("__main__.");
     let folder = path.rsplit('/').nth(1).filter(|_| is_init);
     let module = folder.or_else(|| name.split('.').next()).unwrap_or(name);
-    is_setting || (is_code && LOADED.contains(&module) && runs(PYTHON))
+    is_setting || (is_code && LOADED.has(module) && runs(PYTHON))
 }
 
 /// Returns the paths given to a test runner; `None` if the command runs no tests.

@@ -115,8 +115,7 @@ const PRINTS: &[&str] = &["printf", "print ", "print\"", "format", "pretty", " -
 /// Returns whether a command runs only programs that look at files or echo their arguments.
 pub(super) fn only_looks(record: &ToolRecord) -> bool {
     let programs = || record.tool_ids().filter_map(|id| id.as_str().strip_prefix("shell/"));
-    let is_looker =
-        |name: &str| READERS.contains(&name) || LISTERS.contains(&name) || SPEAKERS.contains(&name);
+    let is_looker = |name: &str| READERS.has(name) || LISTERS.contains(&name) || SPEAKERS.contains(&name);
     programs().next().is_some() && programs().all(is_looker)
 }
 

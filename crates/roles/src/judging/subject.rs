@@ -1,22 +1,12 @@
 //! Whether a criterion is about the text of an answer and about nothing outside it.
 
+use crate::words::WordList;
+
 /// Names for a text at the head of a sentence about it.
-const TEXTS: &[&str] = &[
-    "answer",
-    "essay",
-    "explanation",
-    "haiku",
-    "limerick",
-    "output",
-    "poem",
-    "reply",
-    "response",
-    "story",
-    "summary",
-    "text",
-    "translation",
-    "wording",
-];
+const TEXTS: WordList = WordList::new(
+    "answer essay explanation haiku limerick output poem reply response story summary text translation \
+     wording",
+);
 /// Words after which the sentence is about something else: "the output of the command".
 const TURNS: &[&str] = &["file", "files", "folder", "directory", "from", "of", "path"];
 
@@ -28,7 +18,7 @@ pub(super) fn is_about_the_text(criterion: &str) -> bool {
     let first = words.next().unwrap_or_default();
     let subject = if first == "the" { words.next().unwrap_or_default() } else { first };
     let next = words.next().unwrap_or_default();
-    TEXTS.contains(&subject) && !TURNS.contains(&next) && !names_a_place(&lower)
+    TEXTS.has(subject) && !TURNS.contains(&next) && !names_a_place(&lower)
 }
 
 /// Returns whether the sentence mentions the answer anywhere. True for languages other than English, where code
@@ -36,7 +26,7 @@ pub(super) fn is_about_the_text(criterion: &str) -> bool {
 pub(crate) fn speaks_of_the_answer(criterion: &str) -> bool {
     let lower = criterion.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric());
-    !criterion.is_ascii() || words.any(|word| TEXTS.contains(&word) || word == "report" || word == "result")
+    !criterion.is_ascii() || words.any(|word| TEXTS.has(word) || word == "report" || word == "result")
 }
 
 /// Returns whether the text contains a path, a file name or an address.

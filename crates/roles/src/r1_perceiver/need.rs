@@ -5,6 +5,7 @@ use setpoint_protocol::{RoleId, Timestamp};
 
 use super::small_talk;
 use crate::fingerprint::Words;
+use crate::words::WordList;
 
 /// Maximum length, in characters, of a goal that is passed on as typed: up to there a title is not worth a call.
 const SHORT_CHARS_MAX: usize = 600;
@@ -15,11 +16,12 @@ const YEAR_DIGITS: usize = 4;
 
 /// Words that refer to something said before, one language per line. A text without one may still refer back, so it
 /// counts as self-contained only if it also names something.
-const POINTING: &str = "\
-    it its that this these those them they he she again same instead also previous earlier last above before such more less \
+const POINTING: WordList = WordList::new(
+    "it its that this these those them they he she again same instead also previous earlier last above before such more less \
     es das dies diese dieser dieses jene den dem dieselbe nochmal nochmals wieder stattdessen auch vorige letzte mehr weniger \
     le la les cela ça ceci celui ceux encore même aussi précédent dernier plus moins \
-    lo eso esto esos estos otra vez mismo misma también anterior último más menos";
+    lo eso esto esos estos otra vez mismo misma también anterior último más menos",
+);
 
 /// What a model is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +65,7 @@ fn points_back(text: &str) -> bool {
         let word = word.trim_matches(|c: char| "\"'`.,;:!?()[]".contains(c));
         word.chars().any(|c| c.is_alphanumeric()) && word.contains(['/', '.', '_', '~'])
     });
-    let is_pointing = |word: &str| POINTING.split_whitespace().any(|pointing| pointing == word);
-    !names_something || Words::of(text).iter().any(is_pointing)
+    !names_something || Words::of(text).iter().any(|word| POINTING.has(word))
 }
 
 /// Returns whether the text contains this year or one of the next, so that it may contain an absolute time.

@@ -5,27 +5,28 @@
 //! So this is an allow list: every word must be one of small talk's own. An input that is not recognised takes the
 //! pipeline, which is slower and right.
 
+use crate::words::WordList;
+
 /// Maximum length, in characters, of small talk.
 const CHARS_MAX: usize = 60;
 
 /// The vocabulary of small talk. No word names a thing, a time or an action.
-const WORDS: &[&str] = &[
-    // greetings and farewells
+const WORDS: WordList = WordList::new(
+    // Greetings and farewells, thanks, and questions about itself.
     "hi hello hey good morning afternoon evening night bye goodbye there hallo servus moin guten morgen tag \
-    abend tschüss bonjour salut bonsoir hola buenos buenas días tardes noches ciao olá",
-    // thanks
-    "thanks thank thx much very a lot danke schön vielen dank merci beaucoup gracias muchas grazie obrigado \
-    obrigada",
-    // who are you, how are you, what can you do
-    "who are you how what is your name can do doing nice to meet wer bist du wie geht es dir heißt was kannst \
-    qui es-tu tu êtes-vous quién eres cómo estás",
-];
+     abend tschüss bonjour salut bonsoir hola buenos buenas días tardes noches ciao olá \
+     thanks thank thx much very a lot danke schön vielen dank merci beaucoup gracias muchas grazie obrigado \
+     obrigada \
+     who are you how what is your name can do doing nice to meet wer bist du wie geht es dir heißt was kannst \
+     qui es-tu tu êtes-vous quién eres cómo estás",
+);
 
 /// Whole inputs in scripts without spaces.
-const PHRASES: &str = "\
-    你好 您好 早上好 晚上好 谢谢 谢谢你 多谢 再见 你是谁 你叫什么 你叫什么名字 你能做什么 你会做什么 \
+const PHRASES: WordList = WordList::new(
+    "你好 您好 早上好 晚上好 谢谢 谢谢你 多谢 再见 你是谁 你叫什么 你叫什么名字 你能做什么 你会做什么 \
     こんにちは こんばんは おはよう おはようございます ありがとう ありがとうございます さようなら \
-    あなたは誰ですか 안녕 안녕하세요 감사합니다 고마워";
+    あなたは誰ですか 안녕 안녕하세요 감사합니다 고마워",
+);
 
 /// Returns whether the input is small talk that needs no outside fact. False in doubt.
 pub(super) fn is_small_talk(raw_input: &str) -> bool {
@@ -34,20 +35,16 @@ pub(super) fn is_small_talk(raw_input: &str) -> bool {
     }
     let lower = raw_input.trim().to_lowercase();
     let bare = lower.trim_end_matches(['.', '!', '?', '。', '！', '？', '~', ' ']);
-    if lists(PHRASES, bare) {
+    if PHRASES.has(bare) {
         return true;
     }
     let mut any = false;
     let known =
         bare.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()).all(|word| {
             any = true;
-            WORDS.iter().any(|words| lists(words, word.trim_end_matches(['.', '!', '?'])))
+            WORDS.has(word.trim_end_matches(['.', '!', '?']))
         });
     any && known
-}
-
-fn lists(list: &str, word: &str) -> bool {
-    list.split(' ').any(|listed| listed == word)
 }
 
 #[cfg(test)]

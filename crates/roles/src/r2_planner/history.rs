@@ -6,7 +6,7 @@ use std::sync::Arc;
 use setpoint_machine::brief::PreviousPlan;
 use setpoint_protocol::message::{
     ActionState, Approach, Criterion, Limits, ManifestEntry, OutcomeStatus, PlanDirective, RuleRef, Shown,
-    SubTaskOutcome, TaskSpec, Urgency, Withdrawal,
+    SubTask, SubTaskOutcome, TaskSpec, Urgency, Withdrawal,
 };
 use setpoint_protocol::record::Survey;
 use setpoint_protocol::tool::ToolRecord;
@@ -192,17 +192,29 @@ impl Task {
     }
 }
 
-impl Kept {
-    /// Returns its entry in the next manifest.
-    pub(super) fn entry(&self, sequence: u32) -> ManifestEntry {
+impl KnownSubTask {
+    pub(super) fn of(subtask: &SubTask) -> Self {
+        KnownSubTask {
+            id: subtask.subtask_id.clone(),
+            sequence: subtask.sequence,
+            intent: subtask.intent.clone(),
+            criteria: subtask.success_criteria.clone(),
+            tools: subtask.tools.clone(),
+            approach: subtask.approach.clone(),
+            fingerprint: subtask.fingerprint.clone(),
+        }
+    }
+
+    /// Returns its entry in a manifest, with the outcome that it has if it matched before.
+    pub(super) fn entry(&self, carried: Option<SubTaskOutcome>) -> ManifestEntry {
         ManifestEntry {
-            subtask_id: self.subtask.id.clone(),
-            sequence,
-            intent: self.subtask.intent.clone(),
-            success_criteria: self.subtask.criteria.clone(),
-            fingerprint: self.subtask.fingerprint.clone(),
-            approach: self.subtask.approach.clone(),
-            carried: Some(self.outcome.clone()),
+            subtask_id: self.id.clone(),
+            sequence: self.sequence,
+            intent: self.intent.clone(),
+            success_criteria: self.criteria.clone(),
+            fingerprint: self.fingerprint.clone(),
+            approach: self.approach.clone(),
+            carried,
         }
     }
 }

@@ -1,83 +1,119 @@
-//! Dispatches each input to its handler.
+//! Dispatches R2's inputs to their handlers, and applies what follows. Nothing is decided here.
 
-use setpoint_machine::{Effects, Input, Machine};
+use setpoint_machine::{Input, Machine};
 use setpoint_protocol::CallId;
-use setpoint_protocol::topology::{inbox, party};
+use setpoint_protocol::message::FaultKind;
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::topology::inbox::Planner as Inbox;
+use setpoint_protocol::topology::party;
 
-use super::dispatch::Running;
+use super::fault::fault;
 use super::history::Task;
-use super::plan::Planning;
-use super::preview::Preview;
-use super::report::Reporting;
+use super::phase::{Fx, Next, Phase};
+use super::{assemble, calibrate, dispatch, plan, preview, report, survey};
 
 /// The machine of R2, one per task.
 #[derive(Debug, Default)]
 pub struct Planner {
     /// State left by earlier rounds; `None` before the `TaskSpec`.
-    pub(super) task: Option<Task>,
+    task: Option<Task>,
     /// Number of effector instances assigned so far, over all rounds.
-    pub(super) instances: u16,
-    pub(super) phase: Phase,
+    instances: u16,
+    phase: Phase,
 }
-
-/// What R2 waits for.
-#[derive(Debug, Default)]
-pub(super) enum Phase {
-    /// A `TaskSpec`, a `PlanDirective` or an `AbandonNotice`.
-    #[default]
-    Idle,
-    /// Memory and the survey.
-    Calibrating {
-        /// Pending memory query; `None` once answered.
-        query: Option<CallId>,
-        /// Pending survey; `None` once answered.
-        survey: Option<CallId>,
-    },
-    /// A model's plan.
-    Planning(Planning),
-    /// The person's decision on a plan.
-    Previewing(Box<Preview>),
-    /// A group's outcome, or R7.
-    Running(Running),
-    /// A model's report.
-    Reporting(Box<Reporting>),
-    /// Nothing: the report has been sent.
-    Closed,
-}
-
-/// The effects of R2.
-pub(super) type Fx<'a> = Effects<'a, party::Planner>;
 
 impl Machine for Planner {
     type Role = party::Planner;
 
     fn handle(&mut self, input: Input<party::Planner>, fx: &mut Fx<'_>) {
-        match input {
-            Input::Message(message) => match message {
-                inbox::Planner::TaskSpec(spec) => self.on_task_spec(spec, fx),
-                inbox::Planner::PlanDirective(directive) => self.on_directive(directive, fx),
-                inbox::Planner::MemoryReply(reply) => self.on_memory(reply.call_id, Some(&reply), fx),
-                inbox::Planner::PlanDecision(decision) => self.on_decision(decision, fx),
-                inbox::Planner::GroupMatched(group) => self.on_group_matched(group, fx),
-                inbox::Planner::AbandonNotice(notice) => self.on_abandon(notice, fx),
-            },
-            // An answer to any other call is stale: its round has been closed.
-            Input::Answer { call, answer } => match &self.phase {
-                Phase::Calibrating { query: Some(query), .. } if *query == call => {
-                    self.on_memory(call, None, fx);
+        let phase = std::mem::take(&mut self.phase);
+        let next = match input {
+            Input::Message(message) => self.on_message(message, phase, fx),
+            Input::Answer { call, answer } => self.on_answer(call, answer, phase, fx),
+            Input::Quiesced => Next::Wait(phase),
+        };
+        self.phase = self.apply(next, fx);
+    }
+}
+
+impl Planner {
+    fn on_message(&mut self, message: Inbox, phase: Phase, fx: &mut Fx<'_>) -> Next {
+        match (message, phase, &mut self.task) {
+            (Inbox::MemoryReply(reply), Phase::Calibrating { query: Some(query), survey }, Some(task))
+                if query == reply.call_id =>
+            {
+                calibrate::on_memory_reply(task, Some(&reply), survey)
+            }
+            (Inbox::PlanDecision(decision), Phase::Previewing { call, plan, attempts }, _)
+                if call == decision.call_id =>
+            {
+                preview::on_plan_decision(decision, plan, attempts, fx)
+            }
+            (Inbox::GroupMatched(group), Phase::Running(running), Some(task)) => {
+                dispatch::on_group_matched(task, running, group, fx)
+            }
+            // Once the task is being abandoned no round opens, and no second report is given. Other messages are
+            // stale here, because their round has been closed.
+            (_, phase @ (Phase::Reporting { .. } | Phase::Closed), _)
+            | (Inbox::MemoryReply(_) | Inbox::PlanDecision(_) | Inbox::GroupMatched(_), phase, _) => {
+                Next::Wait(phase)
+            }
+            (Inbox::TaskSpec(spec), _, task) => calibrate::on_task_spec(task, spec),
+            (Inbox::PlanDirective(directive), _, task) => {
+                calibrate::on_plan_directive(task.as_mut(), directive, fx)
+            }
+            (Inbox::AbandonNotice(notice), _, task) => report::on_abandon_notice(task.as_ref(), notice, fx),
+        }
+    }
+
+    /// Passes an answer to its handler. An answer to any other call is stale: its round has been closed.
+    fn on_answer(&mut self, call: CallId, answer: Answer, phase: Phase, fx: &mut Fx<'_>) -> Next {
+        match (phase, &mut self.task) {
+            (Phase::Calibrating { query: Some(query), survey }, Some(task)) if query == call => {
+                calibrate::on_memory_reply(task, None, survey)
+            }
+            (Phase::Calibrating { query, survey: Some(survey) }, Some(task)) if survey == call => {
+                survey::on_survey(task, answer, query, fx)
+            }
+            (Phase::Planning { call: asked, is_repair, attempts }, Some(task)) if asked == call => {
+                plan::on_answer(task, &answer, is_repair, attempts, fx)
+            }
+            (Phase::Previewing { call: asked, .. }, _) if asked == call => preview::on_no_decision(fx),
+            (Phase::Reporting { timer, notice, .. }, _) if timer == call => report::on_timer(&notice),
+            (Phase::Reporting { model, notice, .. }, _) if model == call => {
+                report::on_answer(&notice, &answer)
+            }
+            (phase, _) => Next::Wait(phase),
+        }
+    }
+
+    /// Takes the steps that follow one another without another input; returns what R2 waits for then.
+    fn apply(&mut self, mut next: Next, fx: &mut Fx<'_>) -> Phase {
+        loop {
+            next = match (next, &mut self.task) {
+                (Next::Wait(phase), _) => return phase,
+                (Next::Raise(fault), _) => {
+                    fx.publish(fault);
+                    return Phase::Idle;
                 }
-                Phase::Calibrating { .. } => self.on_survey(call, answer, fx),
-                Phase::Planning(planning) if planning.call == call => self.on_plan_answer(&answer, fx),
-                Phase::Previewing(preview) if preview.call == call => self.on_no_decision(fx),
-                Phase::Reporting(reporting) => {
-                    if let Some(report) = reporting.answered(call, &answer) {
-                        self.give_report(report, fx);
-                    }
+                (Next::Report(report), _) => {
+                    fx.publish(report);
+                    return Phase::Closed;
                 }
-                Phase::Planning(_) | Phase::Previewing(_) => {}
-                Phase::Idle | Phase::Running(_) | Phase::Closed => {}
-            },
-            Input::Quiesced => {}
+                (Next::Calibrate, Some(task)) => calibrate::begin(task, fx),
+                (Next::Plan(attempts, repair), Some(task)) => plan::ask(task, attempts, repair, fx),
+                (Next::Assemble(plan, attempts), Some(task)) => {
+                    assemble::assemble(task, &mut self.instances, plan, attempts, fx)
+                }
+                (Next::Dispatch(plan), Some(task)) => dispatch::begin(task, plan, fx),
+                (Next::Calibrate | Next::Plan(..) | Next::Assemble(..) | Next::Dispatch(_), None) => {
+                    Next::Raise(fault(
+                        FaultKind::Fault,
+                        "a replan was asked for before there was a goal",
+                        fx.ctx,
+                    ))
+                }
+            }
         }
     }
 }

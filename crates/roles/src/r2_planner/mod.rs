@@ -22,7 +22,8 @@
 //! one. When a merge could not be judged although everything matched, a plan without new sub-tasks is valid: its
 //! manifest holds carried ones only, and R4b judges the whole again.
 //!
-//! One file for each thing it handles: `calibrate`, `survey`, `plan`, `validate`, `assemble` (ids and messages out of
+//! `phase` says what R2 waits for and what may follow an input; `machine` applies it. One file for each thing it
+//! handles: `calibrate`, `survey`, `plan`, `validate`, `assemble` (ids and messages out of
 //! a valid plan), `preview`, `dispatch`, `outputs` (of earlier groups), `history` (what earlier rounds leave),
 //! `report`, `fault`, `prompt`.
 
@@ -34,6 +35,7 @@ mod fault;
 mod history;
 mod machine;
 mod outputs;
+mod phase;
 mod plan;
 mod preview;
 mod prompt;

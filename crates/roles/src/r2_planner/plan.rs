@@ -5,18 +5,17 @@ use std::sync::Arc;
 use setpoint_machine::brief::{PlanBrief, Repair};
 use setpoint_machine::draft::PlanDraft;
 use setpoint_machine::extract::extract;
-use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::{Brief, Ctx, ModelCall};
-use setpoint_protocol::CallId;
 use setpoint_protocol::limits::PLAN_CALLS_MAX;
-use setpoint_protocol::message::{FailureClass, FaultKind};
-use setpoint_protocol::record::{Answer, ModelFailure, ModelFailureKind};
+use setpoint_protocol::message::{FailureClass, FaultKind, TaskFault};
+use setpoint_protocol::record::{Answer, ModelFailure};
 
-use super::fault::Fault;
+use super::fault::{fault, infeasible};
 use super::history::Task;
-use super::machine::{Fx, Phase, Planner};
+use super::phase::{Attempts, Fx, Next, Phase};
 use super::prompt;
-use super::validate::{Refusal, Rules, ValidPlan, annotated, infeasible, validate};
+use super::validate::{self, Refusal, Rules, ValidPlan, annotated, validate};
+use crate::answer::reply_of;
 use crate::left::left;
 
 /// Plan calls of a round after which memory's part of what a plan must not do may be dropped: otherwise one bad
@@ -24,168 +23,113 @@ use crate::left::left;
 const CALLS_BEFORE_RELAXING: u32 = 3;
 /// At most so many refusals of a round are shown to the model; the newest are kept.
 const REFUSALS_MAX: usize = 24;
+/// What a person can do if no plan was valid.
+const HINTS: [&str; 2] = [
+    "say the goal more precisely: which things, where, and how one would see that it is reached",
+    "use a stronger model for planning",
+];
 
-/// A pending plan call.
-#[derive(Debug)]
-pub(super) struct Planning {
-    pub(super) call: CallId,
-    /// Whether it repairs an answer that was not a plan.
-    pub(super) repair: bool,
-    pub(super) attempts: Attempts,
+/// Asks for a plan, or raises a fault if the round's calls are used up.
+pub(super) fn ask(task: &Task, mut attempts: Attempts, repair: Option<Repair>, fx: &mut Fx<'_>) -> Next {
+    if attempts.calls >= PLAN_CALLS_MAX {
+        return give_up(attempts, repair, fx);
+    }
+    attempts.calls += 1;
+    let is_repair = repair.is_some();
+    let brief = brief(task, &attempts, repair, fx.ctx);
+    let (prompt, schema) = (prompt::plan(&brief), prompt::plan_schema(&brief));
+    let call = fx.ask_model(ModelCall::new(Brief::Plan(Box::new(brief)), prompt, Some(schema)));
+    Next::Wait(Phase::Planning { call, is_repair, attempts })
 }
 
-/// The results of a round's plan calls so far.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Attempts {
-    /// Plan calls made, repairs included.
-    pub(super) calls: u32,
-    /// Reasons for refusals, oldest first.
-    pub(super) refusals: Vec<String>,
-    /// Reasons for refusing the last plan.
-    pub(super) last: Vec<String>,
-    /// Last refused plan, with each reason beside the part that it concerns.
-    pub(super) refused: Option<String>,
-    /// The person's note on a plan that was shown.
-    pub(super) note: Option<String>,
+/// Handles the model's answer.
+pub(super) fn on_answer(
+    task: &mut Task,
+    answer: &Answer,
+    is_repair: bool,
+    attempts: Attempts,
+    fx: &Fx<'_>,
+) -> Next {
+    let text = match reply_of(answer) {
+        Ok(reply) => reply.text(),
+        Err(failure) => return Next::Raise(unanswered(failure, fx.ctx)),
+    };
+    let draft: PlanDraft = match extract(&text) {
+        Ok(draft) => draft,
+        Err(error) if !is_repair => {
+            let error = format!("failed to {error}");
+            return Next::Plan(attempts, Some(Repair { error, previous: text }));
+        }
+        Err(error) => {
+            let refusal = Refusal::new("the answer", &no_plan(&format!("failed to {error}")));
+            return refuse(attempts, &[refusal], None);
+        }
+    };
+    if let Some(cannot) = draft.cannot.as_ref().filter(|_| draft.subtasks.is_empty()) {
+        return match validate::infeasible(cannot, task) {
+            Ok(shown) => Next::Raise(infeasible(shown, fx.ctx)),
+            Err(reason) => refuse(attempts, &[reason], None),
+        };
+    }
+    let limits = task.limits();
+    let mut validated = validate(&draft, &Rules::new(task, &limits, fx.ctx));
+    if validated.is_err() && attempts.calls >= CALLS_BEFORE_RELAXING {
+        validated = relaxed(task, &draft, fx.ctx).unwrap_or(validated);
+    }
+    match validated {
+        Ok(plan) => Next::Assemble(plan, attempts),
+        Err(reasons) => refuse(attempts, &reasons, Some(&draft)),
+    }
 }
 
-impl Planner {
-    /// Asks for a plan, or raises a fault if the round's calls are used up.
-    pub(super) fn ask_plan(&mut self, mut attempts: Attempts, repair: Option<Repair>, fx: &mut Fx<'_>) {
-        let ctx = fx.ctx;
-        let Some(task) = &self.task else { return };
-        if attempts.calls >= PLAN_CALLS_MAX {
-            self.give_up_planning(attempts, repair, fx);
-            return;
-        }
-        attempts.calls += 1;
-        let is_repair = repair.is_some();
-        let brief = brief(task, &attempts, repair, ctx);
-        let (prompt, schema) = (prompt::plan(&brief), prompt::plan_schema(&brief));
-        let call = fx.ask_model(ModelCall {
-            brief: Brief::Plan(Box::new(brief)),
-            prompt,
-            schema: Some(schema),
-            limits: ModelLimits::default(),
-        });
-        self.phase = Phase::Planning(Planning { call, repair: is_repair, attempts });
+/// Validates a draft again without memory's part. If it is then valid, memory is overridden for the rest of the
+/// round, and the manifest says so. `None` if memory has no part in the refusal.
+fn relaxed(task: &mut Task, draft: &PlanDraft, ctx: &Ctx<'_>) -> Option<Result<ValidPlan, Vec<Refusal>>> {
+    let must_not = task.without_memory()?;
+    let limits = task.limits();
+    let validated = validate(draft, &Rules::new(task, &limits, ctx));
+    match &validated {
+        Ok(_) => task.overridden = must_not.rules(),
+        Err(_) => task.calibration.must_not = must_not,
     }
+    Some(validated)
+}
 
-    /// Handles the answer to the pending plan call.
-    pub(super) fn on_plan_answer(&mut self, answer: &Answer, fx: &mut Fx<'_>) {
-        let Phase::Planning(planning) = std::mem::take(&mut self.phase) else { return };
-        match answer {
-            Answer::Model(reply) => self.on_plan_reply(planning, &reply.text(), fx),
-            Answer::ModelFailed(failure) => self.on_plan_failure(failure, fx),
-            Answer::Interrupted | Answer::Tool(_) | Answer::Timer | Answer::Survey(_) => {
-                let failure = ModelFailure {
-                    kind: ModelFailureKind::Unavailable,
-                    reason: "the model call was cut short".to_owned(),
-                    hints: Vec::new(),
-                };
-                self.on_plan_failure(&failure, fx);
-            }
-        }
+/// Asks again, with the reasons and, if there was one, the plan.
+fn refuse(mut attempts: Attempts, refusals: &[Refusal], draft: Option<&PlanDraft>) -> Next {
+    attempts.refused = draft.map(|draft| annotated(draft, refusals));
+    let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+    for reason in &reasons {
+        attempts.refusals.retain(|earlier| earlier != reason);
+        attempts.refusals.push(reason.clone());
     }
+    let surplus = attempts.refusals.len().saturating_sub(REFUSALS_MAX);
+    attempts.refusals.drain(..surplus);
+    attempts.last = reasons;
+    Next::Plan(attempts, None)
+}
 
-    fn on_plan_reply(&mut self, planning: Planning, text: &str, fx: &mut Fx<'_>) {
-        let ctx = fx.ctx;
-        let Some(task) = &self.task else { return };
-        let attempts = planning.attempts;
-        let draft: PlanDraft = match extract(text) {
-            Ok(draft) => draft,
-            Err(error) if !planning.repair => {
-                let repair = Repair { error: format!("failed to {error}"), previous: text.to_owned() };
-                self.ask_plan(attempts, Some(repair), fx);
-                return;
-            }
-            Err(error) => {
-                let refusal = Refusal::new("the answer", &no_plan(&format!("failed to {error}")));
-                self.refuse(attempts, &[refusal], None, fx);
-                return;
-            }
-        };
-        if let Some(cannot) = draft.cannot.as_ref().filter(|_| draft.subtasks.is_empty()) {
-            match infeasible(cannot, task) {
-                Ok(shown) => self.raise(Fault::infeasible(shown), fx),
-                Err(reason) => self.refuse(attempts, &[reason], None, fx),
-            }
-            return;
-        }
-        let limits = task.limits();
-        let mut validated = validate(&draft, &Rules::new(task, &limits, ctx));
-        if validated.is_err() && attempts.calls >= CALLS_BEFORE_RELAXING {
-            validated = self.relaxed(&draft, ctx).unwrap_or(validated);
-        }
-        match validated {
-            Ok(plan) => self.settle(plan, attempts, fx),
-            Err(reasons) => self.refuse(attempts, &reasons, Some(&draft), fx),
-        }
+fn give_up(mut attempts: Attempts, repair: Option<Repair>, fx: &Fx<'_>) -> Next {
+    if let Some(repair) = repair {
+        attempts.last = vec![format!("the answer {}", no_plan(&repair.error))];
     }
+    let reason = format!("no valid plan in {} plan calls: {}", attempts.calls, attempts.last.join("; "));
+    Next::Raise(TaskFault {
+        failure_class: Some(FailureClass::Logical),
+        hints: HINTS.map(str::to_owned).into(),
+        ..fault(FaultKind::Fault, &reason, fx.ctx)
+    })
+}
 
-    /// Validates a draft again without memory's part. If it is then valid, memory is overridden for the rest of the
-    /// round, and the manifest says so. `None` if memory has no part in the refusal.
-    fn relaxed(&mut self, draft: &PlanDraft, ctx: &Ctx<'_>) -> Option<Result<ValidPlan, Vec<Refusal>>> {
-        let task = self.task.as_mut()?;
-        let must_not = task.without_memory()?;
-        let limits = task.limits();
-        let validated = validate(draft, &Rules::new(task, &limits, ctx));
-        match &validated {
-            Ok(_) => task.overridden = must_not.rules(),
-            Err(_) => task.calibration.must_not = must_not,
-        }
-        Some(validated)
-    }
-
-    /// Asks again, with the reasons and, if there was one, the plan.
-    fn refuse(
-        &mut self,
-        mut attempts: Attempts,
-        refusals: &[Refusal],
-        draft: Option<&PlanDraft>,
-        fx: &mut Fx<'_>,
-    ) {
-        attempts.refused = draft.map(|draft| annotated(draft, refusals));
-        let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-        for reason in &reasons {
-            attempts.refusals.retain(|earlier| earlier != reason);
-            attempts.refusals.push(reason.clone());
-        }
-        let surplus = attempts.refusals.len().saturating_sub(REFUSALS_MAX);
-        attempts.refusals.drain(..surplus);
-        attempts.last = reasons;
-        self.ask_plan(attempts, None, fx);
-    }
-
-    fn give_up_planning(&mut self, mut attempts: Attempts, repair: Option<Repair>, fx: &mut Fx<'_>) {
-        if let Some(repair) = repair {
-            attempts.last = vec![format!("the answer {}", no_plan(&repair.error))];
-        }
-        let reasons = attempts.last.join("; ");
-        let fault = Fault {
-            failure_class: Some(FailureClass::Logical),
-            hints: vec![
-                "say the goal more precisely: which things, where, and how one would see that it is reached"
-                    .to_owned(),
-                "use a stronger model for planning".to_owned(),
-            ],
-            ..Fault::new(
-                FaultKind::Fault,
-                format!("no valid plan in {} plan calls: {reasons}", attempts.calls),
-            )
-        };
-        self.raise(fault, fx);
-    }
-
-    fn on_plan_failure(&mut self, failure: &ModelFailure, fx: &mut Fx<'_>) {
-        let retryable = failure.kind.retryable();
-        let fault = Fault {
-            failure_class: retryable.then_some(FailureClass::Environmental),
-            hints: failure.hints.clone(),
-            retryable,
-            ..Fault::new(FaultKind::Fault, failure.reason.clone())
-        };
-        self.raise(fault, fx);
+/// Returns the fault of a model that did not answer; an interruption is one that another round may mend.
+fn unanswered(failure: Option<&ModelFailure>, ctx: &Ctx<'_>) -> TaskFault {
+    let retryable = failure.is_none_or(|failure| failure.kind.retryable());
+    let reason = failure.map_or("the model call was cut short", |failure| failure.reason.as_str());
+    TaskFault {
+        failure_class: retryable.then_some(FailureClass::Environmental),
+        hints: failure.map(|failure| failure.hints.clone()).unwrap_or_default(),
+        retryable,
+        ..fault(FaultKind::Fault, reason, ctx)
     }
 }
 

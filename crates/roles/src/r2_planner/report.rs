@@ -5,13 +5,14 @@ use setpoint_machine::draft::ReportDraft;
 use setpoint_machine::extract::extract;
 use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::{Brief, ModelCall};
-use setpoint_protocol::CallId;
 use setpoint_protocol::message::{AbandonNotice, PartialReport};
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::text::clip;
 
-use super::machine::{Fx, Phase, Planner};
+use super::history::Task;
+use super::phase::{Fx, Next, Phase};
 use super::{prompt, template};
+use crate::answer::reply_of;
 use crate::line::one_line;
 use crate::report_time::report_ms;
 
@@ -23,63 +24,42 @@ const MOVES_MAX: usize = 5;
 /// Maximum length of a next move in characters; a longer one is cut with a mark.
 const MOVE_CHARS_MAX: usize = 400;
 
-/// A report that a model is wording.
-#[derive(Debug)]
-pub(super) struct Reporting {
-    model: CallId,
-    timer: CallId,
-    notice: AbandonNotice,
+/// Drops whatever was pending and reports, once.
+pub(super) fn on_abandon_notice(task: Option<&Task>, notice: AbandonNotice, fx: &mut Fx<'_>) -> Next {
+    let Some(task) = task.filter(|_| notice.may_ask_model) else {
+        return Next::Report(template::report(&notice));
+    };
+    let brief = ReportBrief {
+        spec: task.spec.clone(),
+        ended_by: notice.ended_by,
+        reason: notice.reason.clone(),
+        verdicts: notice.verdicts.clone(),
+        subtask_verdicts: notice.subtask_verdicts.clone(),
+        unmet_criteria: notice.unmet_criteria.clone(),
+        partial_output: notice.partial_output.clone(),
+    };
+    let prompt = prompt::report(&brief);
+    let ms_max = report_ms(fx.ctx);
+    let limits = ModelLimits { tokens_out_max: TOKENS_OUT_MAX, ms_max, ..ModelLimits::default() };
+    let question = ModelCall::new(Brief::Report(Box::new(brief)), prompt, Some(prompt::report_schema()));
+    let model = fx.ask_model(ModelCall { limits, ..question });
+    let timer = fx.start_timer(ms_max);
+    Next::Wait(Phase::Reporting { model, timer, notice: Box::new(notice) })
 }
 
-impl Planner {
-    /// Drops whatever was pending and reports, once.
-    pub(super) fn on_abandon(&mut self, notice: AbandonNotice, fx: &mut Fx<'_>) {
-        let ctx = fx.ctx;
-        if matches!(self.phase, Phase::Reporting(_) | Phase::Closed) {
-            return;
-        }
-        let Some(task) = self.task.as_ref().filter(|_| notice.may_ask_model) else {
-            self.give_report(template::report(&notice), fx);
-            return;
-        };
-        let brief = ReportBrief {
-            spec: task.spec.clone(),
-            ended_by: notice.ended_by,
-            reason: notice.reason.clone(),
-            verdicts: notice.verdicts.clone(),
-            subtask_verdicts: notice.subtask_verdicts.clone(),
-            unmet_criteria: notice.unmet_criteria.clone(),
-            partial_output: notice.partial_output.clone(),
-        };
-        let prompt = prompt::report(&brief);
-        let ms_max = report_ms(ctx);
-        let model = fx.ask_model(ModelCall {
-            brief: Brief::Report(Box::new(brief)),
-            prompt,
-            schema: Some(prompt::report_schema()),
-            limits: ModelLimits { tokens_out_max: TOKENS_OUT_MAX, ms_max, ..ModelLimits::default() },
-        });
-        let timer = fx.start_timer(ms_max);
-        self.phase = Phase::Reporting(Box::new(Reporting { model, timer, notice }));
-    }
-
-    pub(super) fn give_report(&mut self, report: PartialReport, fx: &mut Fx<'_>) {
-        fx.publish(report);
-        self.phase = Phase::Closed;
-    }
+/// Reports in code's words: the model took too long.
+pub(super) fn on_timer(notice: &AbandonNotice) -> Next {
+    Next::Report(template::report(notice))
 }
 
-impl Reporting {
-    /// Returns the report that follows from this answer; `None` if it answers another call.
-    pub(super) fn answered(&self, call: CallId, answer: &Answer) -> Option<PartialReport> {
-        if call == self.timer {
-            return Some(template::report(&self.notice));
-        }
-        let template = (call == self.model).then(|| template::report(&self.notice))?;
-        let Answer::Model(reply) = answer else { return Some(template) };
-        let Ok(draft) = extract::<ReportDraft>(&reply.text()) else { return Some(template) };
-        Some(worded(&draft, template, &self.notice))
-    }
+/// Reports in the model's words, as far as it gave any.
+pub(super) fn on_answer(notice: &AbandonNotice, answer: &Answer) -> Next {
+    let template = template::report(notice);
+    let draft = reply_of(answer).ok().and_then(|reply| extract::<ReportDraft>(&reply.text()).ok());
+    Next::Report(match draft {
+        Some(draft) => worded(&draft, template, notice),
+        None => template,
+    })
 }
 
 /// Returns the model's words where it gave any, and code's elsewhere. A model may not claim an achievement: without a

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::words::WordList;
+
 /// A command that runs tests.
 #[derive(Debug)]
 pub(super) struct Runner {
@@ -44,44 +46,27 @@ const RUNNERS: &[Runner] = &[
     other(&["just", "test"]),
 ];
 /// Runners whose first word is also an English word: `make test files`.
-const ENGLISH: &[&str] = &["go", "make", "just"];
+const ENGLISH: WordList = WordList::new("go make just");
 /// Words that ask to run what follows them.
-const RUN: &[&str] = &[
-    "run",
-    "rerun",
-    "re-run",
-    "running",
-    "execute",
-    "executing",
-    "führe",
-    "lass",
-    "lance",
-    "exécute",
-    "ejecuta",
-    "corre",
-    "esegui",
-];
+const RUN: WordList =
+    WordList::new("run rerun re-run running execute executing führe lass lance exécute ejecuta corre esegui");
 /// Programs that have a subcommand `run`.
-const RUN_OF: &[&str] = &[
-    "uv", "poetry", "pipenv", "hatch", "pdm", "pixi", "conda", "coverage", "npm", "pnpm", "yarn", "bun",
-    "docker",
-];
+const RUN_OF: WordList =
+    WordList::new("uv poetry pipenv hatch pdm pixi conda coverage npm pnpm yarn bun docker");
 /// Words that negate a request.
-const REFRAIN: &[&str] =
-    &["not", "don't", "don’t", "never", "without", "how", "no", "nicht", "nie", "ohne", "ne", "sans", "sin"];
+const REFRAIN: WordList = WordList::new("not don't don’t never without how no nicht nie ohne ne sans sin");
 /// Words that, after one of `RUN`, start another clause than the runner's.
-const AND: &[&str] = &["and", "then", "or", "but", "und", "et", "y"];
+const AND: WordList = WordList::new("and then or but und et y");
 /// Words that ask for what a later word of `PASS` says.
-const WANT: &[&str] = &[
-    "make", "so", "that", "until", "till", "get", "ensure", "sure", "keep", "see", "let", "must", "should",
-    "to", "shall", "needs", "again", "damit", "bis",
-];
+const WANT: WordList = WordList::new(
+    "make so that until till get ensure sure keep see let must should to shall needs again damit bis",
+);
 /// Words for a run without failures.
-const PASS: &[&str] = &["pass", "passes", "passing", "green", "succeed", "succeeds", "grün", "passe", "pase"];
+const PASS: WordList = WordList::new("pass passes passing green succeed succeeds grün passe pase");
 /// Words for a run with failures.
-const FAIL: &[&str] = &["fail", "fails", "failing", "failed", "red", "broken", "breaks"];
+const FAIL: WordList = WordList::new("fail fails failing failed red broken breaks");
 /// Words that ask to fix failures.
-const MEND: &[&str] = &["fix", "mend", "repair", "correct", "solve", "behebe", "repariere", "corrige"];
+const MEND: WordList = WordList::new("fix mend repair correct solve behebe repariere corrige");
 /// Options that take a folder, by the last word of their runner.
 const FOLDER_OPTIONS: &[(&str, &str)] = &[
     ("unittest", "-s"),
@@ -259,8 +244,7 @@ impl Named {
 
     /// Returns whether it may be plain English instead.
     fn is_english(&self, words: &[Word<'_>]) -> bool {
-        self.quotation(words).is_none()
-            && self.runner.words.first().is_some_and(|first| ENGLISH.contains(first))
+        self.quotation(words).is_none() && self.runner.words.first().is_some_and(|first| ENGLISH.has(first))
     }
 
     /// Returns the words before it in its sentence, nearest last.
@@ -307,7 +291,7 @@ impl Named {
         let own = self.quotation(words);
         let is_said = |word: &&Word<'_>| own.is_none() || word.quotation != own;
         let after = self.after(words);
-        let says = |list: &[&str]| after.iter().filter(is_said).position(|word| is_one_of(word, list));
+        let says = |list: WordList| after.iter().filter(is_said).position(|word| is_one_of(word, list));
         let wants = |upto: usize| {
             let before = self.before(words, AFTER_MAX).iter();
             before.chain(after.iter().filter(is_said).take(upto)).any(|word| is_one_of(word, WANT))
@@ -317,9 +301,8 @@ impl Named {
     }
 }
 
-fn is_one_of(word: &Word<'_>, list: &[&str]) -> bool {
-    let text = word.text.to_lowercase();
-    list.contains(&text.as_str())
+fn is_one_of(word: &Word<'_>, list: WordList) -> bool {
+    list.has(&word.text.to_lowercase())
 }
 
 /// Returns whether these words are the runner's; its program may have a folder before it.

@@ -4,8 +4,8 @@
 use setpoint_protocol::record::{Answer, SurveyAsk, SurveyEntry};
 use setpoint_protocol::{CallId, RoleId};
 
-use super::machine::{Fx, Phase, Planner};
-use super::plan::Attempts;
+use super::history::Task;
+use super::phase::{Fx, Next};
 use super::runners;
 
 /// At most so many of the person's paths are looked up.
@@ -15,44 +15,28 @@ const WORDS_MAX: usize = 64;
 /// Maximum length, in characters, of a path that is looked up.
 const PATH_CHARS_MAX: usize = 240;
 
-impl Planner {
-    /// Starts the survey; `None` if the planner reads none.
-    pub(super) fn look_around(raw_input: &str, fx: &mut Fx<'_>) -> Option<CallId> {
-        let ctx = fx.ctx;
-        let planner = ctx.opened.models.of(RoleId::Planner);
-        let names_only = planner.takes_any_word;
-        let named = if names_only { every_word(raw_input) } else { named(raw_input) };
-        (names_only || !planner.is_free).then(|| fx.survey(SurveyAsk { named, names_only }))
-    }
+/// Starts the survey; `None` if the planner reads none.
+pub(super) fn look_around(raw_input: &str, fx: &mut Fx<'_>) -> Option<CallId> {
+    let planner = fx.ctx.opened.models.of(RoleId::Planner);
+    let names_only = planner.takes_any_word;
+    let named = if names_only { every_word(raw_input) } else { named(raw_input) };
+    (names_only || !planner.is_free).then(|| fx.survey(SurveyAsk { named, names_only }))
+}
 
-    /// Handles the answer to the pending survey, and continues to the plan once memory has answered too.
-    pub(super) fn on_survey(&mut self, call: CallId, answer: Answer, fx: &mut Fx<'_>) {
-        let ctx = fx.ctx;
-        let Phase::Calibrating { survey, .. } = &mut self.phase else { return };
-        if *survey != Some(call) {
-            return;
-        }
-        *survey = None;
-        if let (Some(task), Answer::Survey(mut found)) = (&mut self.task, answer) {
-            let all = ctx.opened.models.of(RoleId::Planner).takes_any_word;
-            let words = quoted_words(&task.spec.raw_input);
-            let entries = std::mem::take(&mut found.entries);
-            found.named.retain(|named| {
-                let path = named.path.as_str();
-                all || named.kind.is_some() || !(words.contains(&path) || is_choice(path, &entries))
-            });
-            found.entries = entries;
-            task.survey = Some(*found);
-        }
-        self.plan_when_ready(fx);
+/// Handles the answer to the survey, and continues to the plan once memory has answered too.
+pub(super) fn on_survey(task: &mut Task, answer: Answer, query: Option<CallId>, fx: &Fx<'_>) -> Next {
+    if let Answer::Survey(mut found) = answer {
+        let all = fx.ctx.opened.models.of(RoleId::Planner).takes_any_word;
+        let words = quoted_words(&task.spec.raw_input);
+        let entries = std::mem::take(&mut found.entries);
+        found.named.retain(|named| {
+            let path = named.path.as_str();
+            all || named.kind.is_some() || !(words.contains(&path) || is_choice(path, &entries))
+        });
+        found.entries = entries;
+        task.survey = Some(*found);
     }
-
-    /// Asks for the plan once neither memory nor the survey is pending.
-    pub(super) fn plan_when_ready(&mut self, fx: &mut Fx<'_>) {
-        if matches!(self.phase, Phase::Calibrating { query: None, survey: None }) {
-            self.ask_plan(Attempts::default(), None, fx);
-        }
-    }
+    Next::plan_when_ready(query, None)
 }
 
 /// Returns the distinct names to look up from a text: its paths, the folders that a test runner's command names by a

@@ -6,8 +6,8 @@ use crate::line::one_line;
 
 /// At most so many criteria are named in a sentence; the rest are counted.
 const CRITERIA_NAMED_MAX: usize = 10;
-/// Maximum length, in characters, of a criterion or evidence quoted in a sentence.
-const QUOTE_CHARS_MAX: usize = 200;
+/// Maximum length, in characters, of a criterion quoted in a sentence.
+const CRITERION_CHARS_MAX: usize = 200;
 
 /// Advice for any goal that is too large.
 const SMALLER: &str = "state the goal in smaller steps and run them one by one";
@@ -28,7 +28,7 @@ fn is_any_met(verdicts: &[Verdict]) -> bool {
 
 fn achieved(notice: &AbandonNotice) -> String {
     let met: Vec<String> =
-        passed(&notice.verdicts).map(|verdict| one_line(&verdict.criterion, QUOTE_CHARS_MAX)).collect();
+        passed(&notice.verdicts).map(|verdict| one_line(&verdict.criterion, CRITERION_CHARS_MAX)).collect();
     let is_judged = !(notice.verdicts.is_empty() && notice.subtask_verdicts.is_empty());
     let partial = if is_empty(notice) { "" } else { " What there is of a result is delivered." };
     match (met.is_empty(), is_judged) {

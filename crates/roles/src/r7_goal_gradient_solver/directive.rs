@@ -26,7 +26,7 @@ const STANDING_MAX: usize = 32;
 const OUTPUT_CHARS_MAX: usize = 1_500;
 /// Maximum length, in characters, of a criterion, evidence or reason quoted in a directive; a longer one is cut with
 /// a mark.
-const QUOTE_CHARS_MAX: usize = 600;
+const PART_CHARS_MAX: usize = 600;
 
 /// Makes the directive of a decision.
 pub(super) fn new(
@@ -69,7 +69,7 @@ fn after_round(mut directive: PlanDirective, round: &Round) -> PlanDirective {
 /// Completes the directive after a fault. Nothing was measured, so there are no findings and no failed sub-tasks: a
 /// plan that ended with a fault may be tried again. What matched before is kept.
 fn after_fault(mut directive: PlanDirective, fault: &TaskFault, course: &Course) -> PlanDirective {
-    let reason = one_line(&fault.reason, QUOTE_CHARS_MAX);
+    let reason = one_line(&fault.reason, PART_CHARS_MAX);
     directive.rationale.push_str(&format!(
         " A fault of {} closed the round: {}",
         fault.role.label(),
@@ -133,7 +133,7 @@ fn standing(round: &Round) -> RoundStanding {
         round.whole_verdicts().iter().chain(of_failed).filter(|one| !has_failed(one) && !one.vacuous);
     let mut holds: Vec<String> = Vec::new();
     for verdict in passed {
-        let text = one_line(&verdict.criterion, QUOTE_CHARS_MAX);
+        let text = one_line(&verdict.criterion, PART_CHARS_MAX);
         if holds.len() < STANDING_MAX && !holds.contains(&text) {
             holds.push(text);
         }
@@ -141,7 +141,7 @@ fn standing(round: &Round) -> RoundStanding {
     let calls = round.outcomes.iter().flat_map(|outcome| &outcome.tool_calls);
     let mut changed: Vec<String> = Vec::new();
     for call in calls.filter(|call| call.phase == Phase::Work && call.side_effect != SideEffect::None) {
-        let name = target_name(call.tool.as_str(), &one_line(&call.target, QUOTE_CHARS_MAX));
+        let name = target_name(call.tool.as_str(), &one_line(&call.target, PART_CHARS_MAX));
         if !changed.contains(&name) {
             changed.push(name);
         }
@@ -160,10 +160,10 @@ fn findings(round: &Round) -> Vec<DirectiveFinding> {
     let finding = |gap: Gap| DirectiveFinding {
         criterion_id: gap.criterion_id,
         unevaluable: gap.unevaluable,
-        criterion: one_line(&gap.criterion, QUOTE_CHARS_MAX),
+        criterion: one_line(&gap.criterion, PART_CHARS_MAX),
         failure_class: gap.failure_class,
         shown: gap.shown,
-        evidence: one_line(&gap.evidence, QUOTE_CHARS_MAX),
+        evidence: one_line(&gap.evidence, PART_CHARS_MAX),
         cites: gap.cites,
     };
     of_whole.chain(of_subtasks).map(finding).collect()
@@ -172,5 +172,5 @@ fn findings(round: &Round) -> Vec<DirectiveFinding> {
 /// Returns the first criterion that was not met; without one, R4b's words.
 fn failed_criterion(round: &Round) -> String {
     let first = round.unmet().into_iter().next();
-    one_line(&first.unwrap_or_else(|| round.words.clone()), QUOTE_CHARS_MAX)
+    one_line(&first.unwrap_or_else(|| round.words.clone()), PART_CHARS_MAX)
 }

@@ -20,7 +20,7 @@ const WORDS_CHARS_MAX: usize = 4_000;
 /// At most so many things are named in a sentence; the rest are counted, and `unmet_criteria` lists them all.
 const NAMED_MAX: usize = 20;
 /// Maximum length, in characters, of a criterion, reason or next move; a longer one is cut with a mark.
-const QUOTE_CHARS_MAX: usize = 400;
+const ITEM_CHARS_MAX: usize = 400;
 /// At most so many next moves; the rest are dropped, because people try the first ones.
 const NEXT_MOVES_MAX: usize = 8;
 
@@ -112,7 +112,7 @@ fn with_word(name: &str, result: &FinalResult, facts: &Facts) -> String {
         Some(verdict) => verdict.shown.map(Shown::words),
         None => facts.unjudged.iter().any(|one| one == name).then_some("not judged"),
     };
-    let name = one_line(name, QUOTE_CHARS_MAX);
+    let name = one_line(name, ITEM_CHARS_MAX);
     word.map_or_else(|| name.clone(), |word| format!("{name} ({word})"))
 }
 
@@ -177,11 +177,11 @@ impl Facts {
                     && ended_by == EndedBy::Fault
                     && matches!(fault.role, RoleId::Perceiver | RoleId::Planner) =>
             {
-                Some(one_line(&fault.reason, QUOTE_CHARS_MAX))
+                Some(one_line(&fault.reason, ITEM_CHARS_MAX))
             }
             _ => None,
         };
-        let stopped = shown.and_then(Round::given_up).map(|reason| one_line(reason, QUOTE_CHARS_MAX));
+        let stopped = shown.and_then(Round::given_up).map(|reason| one_line(reason, ITEM_CHARS_MAX));
         let (said, hints) = match cause {
             Cause::Round(_) => (None, Vec::new()),
             Cause::Fault(fault) => (Some(fault.reason.as_str()), fault.hints.clone()),
@@ -195,7 +195,7 @@ impl Facts {
             not_started,
             stopped,
             rule: rule.to_owned(),
-            said: said.map(|text| one_line(text, QUOTE_CHARS_MAX)).filter(|text| !text.is_empty()),
+            said: said.map(|text| one_line(text, ITEM_CHARS_MAX)).filter(|text| !text.is_empty()),
             hints,
             unanswered: Vec::new(),
             model_hints: Vec::new(),
@@ -215,7 +215,7 @@ impl Facts {
     /// Adds the failures of models, except what the fault already says.
     pub(super) fn hear_of(&mut self, unanswered: &[Unanswered]) {
         for Unanswered { role, failure } in unanswered {
-            let reason = one_line(&failure.reason, QUOTE_CHARS_MAX);
+            let reason = one_line(&failure.reason, ITEM_CHARS_MAX);
             let is_said = self.said.as_ref().is_some_and(|said| said.contains(&reason));
             let line = format!("{}: {reason}", role.label());
             if !is_said && !self.unanswered.contains(&line) {
@@ -304,7 +304,7 @@ impl Facts {
             _ => report.next_moves.as_slice(),
         };
         for text in self.hints.iter().chain(&self.model_hints).chain(of_report) {
-            let text = one_line(text, QUOTE_CHARS_MAX);
+            let text = one_line(text, ITEM_CHARS_MAX);
             if !text.is_empty() && !moves.contains(&text) {
                 moves.push(text);
             }
@@ -342,7 +342,7 @@ pub(super) fn named<'a>(names: impl ExactSizeIterator<Item = &'a str>, max: usiz
 }
 
 fn quoted(names: &[String]) -> String {
-    let lines: Vec<String> = names.iter().map(|name| one_line(name, QUOTE_CHARS_MAX)).collect();
+    let lines: Vec<String> = names.iter().map(|name| one_line(name, ITEM_CHARS_MAX)).collect();
     named(lines.iter().map(String::as_str), NAMED_MAX)
 }
 

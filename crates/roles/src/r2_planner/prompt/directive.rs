@@ -7,7 +7,7 @@ use setpoint_protocol::message::{
     Urgency,
 };
 
-use super::LINE_CHARS_MAX;
+use super::place::LINE_CHARS_MAX;
 use crate::line::one_line;
 
 /// Maximum length of a cause's evidence in characters.

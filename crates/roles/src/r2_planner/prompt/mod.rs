@@ -19,12 +19,12 @@ use setpoint_machine::prompt::Instruction;
 use setpoint_protocol::message::{Criterion, Origin, SubTaskOutcome};
 use setpoint_protocol::text::clip;
 
+use self::place::{GOAL_CHARS_MAX, LINE_CHARS_MAX};
 use crate::line::one_line;
 
 pub(super) use self::report::report;
 
 /// Limits of the fragments in characters. Longer text keeps head and tail, with a mark of the cut.
-const GOAL_CHARS_MAX: usize = 8_000;
 const TOOLS_CHARS_MAX: usize = 8_000;
 const PLACE_CHARS_MAX: usize = 4_000;
 const MEMORY_CHARS_MAX: usize = 12_000;
@@ -46,8 +46,6 @@ const FROZEN_CHARS_MAX: usize = 1_000;
 const NOTE_CHARS_MAX: usize = 4_000;
 const ERROR_CHARS_MAX: usize = 500;
 const LAST_REPLY_CHARS_MAX: usize = 8_000;
-/// Limits of single lines within a fragment, in characters.
-const LINE_CHARS_MAX: usize = 400;
 const OUTPUT_CHARS_MAX: usize = 1_500;
 const INTENTS_SHOWN_MAX: usize = 32;
 

@@ -4,8 +4,12 @@ use setpoint_protocol::limits::INTENT_CHARS_MAX;
 use setpoint_protocol::message::TaskSpec;
 use setpoint_protocol::record::Surroundings;
 
-use super::LINE_CHARS_MAX;
 use crate::line::one_line;
+
+/// Maximum length of the goal with what belongs to it, in characters.
+pub(super) const GOAL_CHARS_MAX: usize = 8_000;
+/// Maximum length of a single line within a fragment, in characters.
+pub(super) const LINE_CHARS_MAX: usize = 400;
 
 pub(super) fn goal(spec: &TaskSpec) -> String {
     let mut text = String::new();

@@ -5,7 +5,7 @@ use setpoint_machine::brief::ReportBrief;
 use setpoint_machine::prompt::Instruction;
 use setpoint_protocol::message::{FailureClass, Verdict, VerdictWord};
 
-use super::{GOAL_CHARS_MAX, LINE_CHARS_MAX, place};
+use super::place::{self, GOAL_CHARS_MAX, LINE_CHARS_MAX};
 use crate::line::one_line;
 
 /// Limits of the fragments in characters. Longer text keeps head and tail, with a mark of the cut.
@@ -28,7 +28,7 @@ Reply with one JSON object, nothing before it and nothing after it, such as:
 for reading scans is installed.\",\"next_moves\":[\"install a program that reads text from images\"]}");
 
 /// Renders the brief as a prompt.
-pub(in crate::r2_planner) fn report(brief: &ReportBrief) -> Prompt {
+pub(crate) fn report(brief: &ReportBrief) -> Prompt {
     let reason = format!("It ended by: {}. {}", brief.ended_by.name(), brief.reason);
     Prompt::default()
         .system("role", &ROLE)

@@ -2,7 +2,7 @@
 
 use setpoint_protocol::record::{GitState, NamedPath, Survey};
 
-use super::LINE_CHARS_MAX;
+use super::place::LINE_CHARS_MAX;
 use crate::line::one_line;
 
 pub(super) const HEADING: &str = "\

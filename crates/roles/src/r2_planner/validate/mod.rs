@@ -117,45 +117,46 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
     order::arrange(&mut planned, &draft.subtasks, &mut reasons);
     let subtasks: Vec<ValidSubTask> = planned.into_iter().flatten().collect();
     if subtasks.is_empty() && !rules.task.whole_unjudged {
-        reasons.add(
-            "the plan",
-            if count == 0 {
-                "has no sub-task".to_owned()
-            } else {
-                "holds only what is done already; plan what is missing".to_owned()
-            },
-        );
+        let what = match count {
+            0 => "has no sub-task",
+            _ => "holds only what is done already; plan what is missing",
+        };
+        reasons.add("the plan", what);
     }
     let (added_criteria, replaced) = task_criteria(draft, &subtasks, rules, &mut reasons);
     let withdrawn = premise::withdrawn(&draft.withdraw, !added_criteria.is_empty(), rules.task, &mut reasons);
-    // A plan without sub-tasks is refused already, or has only the criteria that it had.
-    if !subtasks.is_empty() {
-        let added = subtasks.iter().flat_map(|subtask| &subtask.criteria).chain(&added_criteria);
-        let checks = added.filter_map(|criterion| criterion.check.as_ref());
-        let checks = checks.chain(replaced.iter().map(|(_, check)| check));
-        let is_gone = |id: &CriterionId| {
-            withdrawn.iter().any(|one| one.criterion_id == *id) || replaced.iter().any(|(one, _)| one == id)
-        };
-        let stands = rules.task.criteria.iter().filter(|criterion| !is_gone(&criterion.id));
-        let carried = rules.task.kept.iter().flat_map(|kept| &kept.subtask.criteria);
-        let stands = stands.chain(carried).filter_map(|criterion| criterion.check.as_ref());
-        test_run::require(checks.chain(stands), rules, &mut reasons);
-    }
     let fingerprint = repetition::fingerprint(&subtasks, rules.task);
+    let plan = ValidPlan { subtasks, added_criteria, replaced, withdrawn, fingerprint };
+    // A plan without sub-tasks is refused already, or has only the criteria that it had.
+    if !plan.subtasks.is_empty() {
+        test_run::require(&plan.checks(rules.task), rules, &mut reasons);
+    }
     // Only a plan that could run is checked for repetition; for any other the reason would not help.
     if reasons.0.is_empty()
-        && let Some(reason) = repetition::refusal(&subtasks, &fingerprint, rules.task)
+        && let Some(reason) = repetition::refusal(&plan.subtasks, &plan.fingerprint, rules.task)
     {
         reasons.add("the plan", reason);
     }
-    if let Some(reason) = rules.task.calibration.must_not.refusal(&fingerprint) {
+    if let Some(reason) = rules.task.calibration.must_not.refusal(&plan.fingerprint) {
         reasons.add("the plan", reason);
     }
     reasons.0.truncate(REASONS_MAX);
-    if reasons.0.is_empty() {
-        Ok(ValidPlan { subtasks, added_criteria, replaced, withdrawn, fingerprint })
-    } else {
-        Err(reasons.0)
+    if reasons.0.is_empty() { Ok(plan) } else { Err(reasons.0) }
+}
+
+impl ValidPlan {
+    /// Returns the checks that hold under this plan: its own, and those that the task keeps.
+    fn checks<'a>(&'a self, task: &'a Task) -> Vec<&'a Check> {
+        let own = self.subtasks.iter().flat_map(|subtask| &subtask.criteria).chain(&self.added_criteria);
+        let own = own.filter_map(|criterion| criterion.check.as_ref());
+        let is_gone = |id: &CriterionId| {
+            self.withdrawn.iter().any(|one| one.criterion_id == *id)
+                || self.replaced.iter().any(|(one, _)| one == id)
+        };
+        let stands = task.criteria.iter().filter(|criterion| !is_gone(&criterion.id));
+        let carried = task.kept.iter().flat_map(|kept| &kept.subtask.criteria);
+        let stands = stands.chain(carried).filter_map(|criterion| criterion.check.as_ref());
+        own.chain(self.replaced.iter().map(|(_, check)| check)).chain(stands).collect()
     }
 }
 

@@ -23,16 +23,16 @@ const LOOK_FIRST: &str = "plan one sub-task with the single look-up that shows i
 
 /// A goal that cannot be reached here.
 #[derive(Debug)]
-pub(in crate::r2_planner) struct Infeasible {
-    pub(in crate::r2_planner) why: String,
-    pub(in crate::r2_planner) needs: Vec<String>,
+pub(crate) struct Infeasible {
+    pub(crate) why: String,
+    pub(crate) needs: Vec<String>,
 }
 
 /// Checks whether R2 may report the goal as infeasible.
 ///
 /// # Errors
 /// Returns why not, for the model.
-pub(in crate::r2_planner) fn infeasible(draft: &CannotDraft, task: &Task) -> Result<Infeasible, Refusal> {
+pub(crate) fn infeasible(draft: &CannotDraft, task: &Task) -> Result<Infeasible, Refusal> {
     if seen(&draft.seen, task).is_empty() {
         return Err(Refusal::new("`cannot`", &format!("{NOT_SHOWN}; {LOOK_FIRST}")));
     }
@@ -46,7 +46,7 @@ pub(in crate::r2_planner) fn infeasible(draft: &CannotDraft, task: &Task) -> Res
 /// Returns the goal as infeasible if the last round leaves nothing to plan: every failure concerns what the person
 /// asked for and was shown to be impossible here, and the plan had stated its assumption. What the person asked for
 /// is never withdrawn, so another plan would reach the same result.
-pub(in crate::r2_planner) fn refuted(task: &Task) -> Option<Infeasible> {
+pub(crate) fn refuted(task: &Task) -> Option<Infeasible> {
     let findings = &task.directive.as_ref()?.findings;
     let known = |finding: &DirectiveFinding| {
         let of_plan = task.plans.last()?.subtasks.iter().flat_map(|subtask| &subtask.criteria);

@@ -12,11 +12,11 @@ pub(super) const REASONS_MAX: usize = 12;
 /// Maximum length of a reason in characters; a longer one is cut with a mark.
 pub(super) const REASON_CHARS_MAX: usize = 320;
 /// Maximum length, in characters, of a sentence or check of the refused plan when it is shown again.
-const QUOTE_CHARS_MAX: usize = 240;
+const SHOWN_CHARS_MAX: usize = 240;
 
 /// A reason for a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::r2_planner) struct Refusal {
+pub(crate) struct Refusal {
     /// Its part of the draft, by number: `sub-task 2, criterion 1`.
     place: String,
     reason: String,
@@ -27,7 +27,7 @@ pub(in crate::r2_planner) struct Refusal {
 pub(super) struct Reasons(pub(super) Vec<Refusal>);
 
 impl Refusal {
-    pub(in crate::r2_planner) fn new(place: &str, reason: &str) -> Self {
+    pub(crate) fn new(place: &str, reason: &str) -> Self {
         Refusal { place: place.to_owned(), reason: clip(reason, REASON_CHARS_MAX) }
     }
 }
@@ -59,11 +59,11 @@ pub(super) fn criterion_place(owner: &str, at: usize) -> String {
 pub(super) const TASK: &str = "the task";
 
 /// Returns the draft with each reason below the part that it concerns.
-pub(in crate::r2_planner) fn annotated(draft: &PlanDraft, refusals: &[Refusal]) -> String {
+pub(crate) fn annotated(draft: &PlanDraft, refusals: &[Refusal]) -> String {
     let mut text = Annotated { lines: Vec::new(), refusals, shown: vec![false; refusals.len()] };
     for (i, subtask) in draft.subtasks.iter().enumerate() {
         let place = subtask_place(i);
-        text.line(&format!("{place}: {}", one_line(&subtask.intent, QUOTE_CHARS_MAX)), &place);
+        text.line(&format!("{place}: {}", one_line(&subtask.intent, SHOWN_CHARS_MAX)), &place);
         text.criteria(&subtask.success_criteria, &place);
     }
     if !draft.task_criteria.is_empty() {
@@ -101,9 +101,9 @@ impl Annotated<'_> {
                 CriterionDraft::Plain(text) => (text, None),
                 CriterionDraft::Structured { criterion, check, .. } => (criterion, check.as_ref()),
             };
-            let mut line = format!("  criterion {}: {}", i + 1, one_line(text, QUOTE_CHARS_MAX));
+            let mut line = format!("  criterion {}: {}", i + 1, one_line(text, SHOWN_CHARS_MAX));
             if let Some(check) = check {
-                line.push_str(&format!(" [check {}]", one_line(&check.to_text(), QUOTE_CHARS_MAX)));
+                line.push_str(&format!(" [check {}]", one_line(&check.to_text(), SHOWN_CHARS_MAX)));
             }
             self.line(&line, &criterion_place(owner, i));
         }

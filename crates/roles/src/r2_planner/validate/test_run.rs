@@ -14,17 +14,13 @@ const COMMAND_CHARS_MAX: usize = 60;
 
 /// Adds a reason for each test runner that the person asks to run and that no check names. Requires nothing without a
 /// shell, which alone could run one, and nothing of a playbook, whose author chose the checks.
-pub(super) fn require<'c>(
-    checks: impl Iterator<Item = &'c Check> + Clone,
-    rules: &Rules<'_>,
-    reasons: &mut Reasons,
-) {
+pub(super) fn require(checks: &[&Check], rules: &Rules<'_>, reasons: &mut Reasons) {
     let has_shell = SHELL.parse().is_ok_and(|shell| rules.tool_refusal(&shell).is_none());
     if !has_shell || rules.is_of_playbook {
         return;
     }
     for asked in asked(&rules.task.spec.raw_input) {
-        if !checks.clone().any(|check| shows(check, &asked)) {
+        if !checks.iter().any(|check| shows(check, &asked)) {
             reasons.add("the plan", missing(&asked));
         }
     }

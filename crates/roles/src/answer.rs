@@ -1,0 +1,15 @@
+//! What came back for an ask: the one place that says which kinds of answer are none.
+
+use setpoint_protocol::record::{Answer, ModelFailure, Reply};
+
+/// Returns a model's reply.
+///
+/// # Errors
+/// Returns why the model did not answer; `None` if the call was interrupted.
+pub(crate) fn reply_of(answer: &Answer) -> Result<&Reply, Option<&ModelFailure>> {
+    match answer {
+        Answer::Model(reply) => Ok(reply),
+        Answer::ModelFailed(failure) => Err(Some(failure)),
+        Answer::Tool(_) | Answer::Timer | Answer::Survey(_) | Answer::Interrupted => Err(None),
+    }
+}
