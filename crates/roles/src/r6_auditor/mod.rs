@@ -8,13 +8,15 @@
 //! It sends only to the operator, corrects nothing, calls no model and no tool, and reads no clock. It reports what
 //! it cannot read, and never stops because of it.
 //!
-//! Reading order: [`Entry`] (its input), `machine` (dispatch over tasks), `task` (one task's rules, a file each),
-//! `share` (when a share has changed), `health` (roles, models and tools), `cost`, `window` with `report` (what the
+//! Reading order: [`Entry`] (its input), `machine` (dispatch over tasks), `follow` (which tasks are followed), `task`
+//! (one task: dispatch over records, and a file for each kind of them), `count` (facts over all tasks), `share` (when a share has changed), `health` (roles, models and tools), `cost`, `window` with `report` (what the
 //! operator gets).
 
 mod body;
 mod cost;
+mod count;
 mod entry;
+mod follow;
 mod health;
 mod machine;
 mod report;

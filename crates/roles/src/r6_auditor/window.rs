@@ -87,10 +87,7 @@ impl Window {
         tool.duration_ms = tool.duration_ms.saturating_add(duration_ms);
         if !ok {
             tool.failed += 1;
-            match tool.errors.iter_mut().find(|one| one.kind == error) {
-                Some(one) => one.count += 1,
-                None => tool.errors.push(ErrorCount { kind: error, count: 1 }),
-            }
+            add_error(&mut tool.errors, ErrorCount { kind: error, count: 1 });
         }
     }
 
@@ -106,10 +103,7 @@ impl Window {
         model.cut += u64::from(is_cut);
         model.duration_ms = model.duration_ms.saturating_add(duration_ms);
         if let Some(kind) = failure {
-            match model.failures.iter_mut().find(|one| one.kind == kind) {
-                Some(one) => one.count += 1,
-                None => model.failures.push(FailureCount { kind, count: 1 }),
-            }
+            add_failure(&mut model.failures, FailureCount { kind, count: 1 });
         }
     }
 
@@ -136,12 +130,7 @@ impl Window {
             sum.calls += tool.calls;
             sum.failed += tool.failed;
             sum.duration_ms = sum.duration_ms.saturating_add(tool.duration_ms);
-            for error in &tool.errors {
-                match sum.errors.iter_mut().find(|one| one.kind == error.kind) {
-                    Some(one) => one.count += error.count,
-                    None => sum.errors.push(error.clone()),
-                }
-            }
+            tool.errors.iter().for_each(|error| add_error(&mut sum.errors, error.clone()));
         }
         for (name, model) in &self.models {
             let sum = named(&mut both.models, name);
@@ -150,12 +139,7 @@ impl Window {
             sum.cut += model.cut;
             sum.malformed += model.malformed;
             sum.duration_ms = sum.duration_ms.saturating_add(model.duration_ms);
-            for failure in &model.failures {
-                match sum.failures.iter_mut().find(|one| one.kind == failure.kind) {
-                    Some(one) => one.count += failure.count,
-                    None => sum.failures.push(failure.clone()),
-                }
-            }
+            model.failures.iter().for_each(|failure| add_failure(&mut sum.failures, failure.clone()));
         }
         both
     }
@@ -197,6 +181,20 @@ impl Window {
 fn named<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> &'m mut T {
     let name = if map.len() < NAMES_MAX || map.contains_key(name) { name } else { "" };
     map.entry(name.to_owned()).or_default()
+}
+
+fn add_error(errors: &mut Vec<ErrorCount>, more: ErrorCount) {
+    match errors.iter_mut().find(|one| one.kind == more.kind) {
+        Some(one) => one.count += more.count,
+        None => errors.push(more),
+    }
+}
+
+fn add_failure(failures: &mut Vec<FailureCount>, more: FailureCount) {
+    match failures.iter_mut().find(|one| one.kind == more.kind) {
+        Some(one) => one.count += more.count,
+        None => failures.push(more),
+    }
 }
 
 /// Counts an end.

@@ -3,42 +3,38 @@
 use std::collections::BTreeMap;
 
 use setpoint_protocol::message::{
-    Cite, EndState, EndedBy, Finding, FindingKind, JudgedBy, OutcomeStatus, VerdictWord,
+    Cite, EndState, EndedBy, FindingKind, JudgedBy, MacroState, OutcomeStatus, VerdictWord,
 };
 use setpoint_protocol::{CallId, CriterionId, RoleId};
 
-use super::super::body;
-use super::super::entry::Seen;
-use super::Asks;
+use super::super::body::{Criterion, End, Measured, Outcome, Verdict};
+use super::asks::Asks;
+use super::told::Told;
 
 /// Distances below this count as zero.
 const NO_DISTANCE: f64 = 1e-9;
 
-pub(super) fn has_failed(verdict: &body::Verdict) -> bool {
+pub(super) fn has_failed(verdict: &Verdict) -> bool {
     verdict.verdict == VerdictWord::Fail
 }
 
 /// Checks R4a's report on a sub-task.
-pub(super) fn of_outcome(seen: &Seen<'_>, outcome: &body::Outcome, asks: &Asks) -> Vec<Finding> {
-    let claim = |role, text: String| seen.entry.finding(FindingKind::FalseClaim, role, text);
-    let mut findings = Vec::new();
+pub(super) fn check_outcome(outcome: &Outcome, asks: &Asks, told: &mut Told<'_>) {
+    let mut claim = |role, text: String| told.find(FindingKind::FalseClaim, role, text);
     if outcome.status == OutcomeStatus::Matched {
         let judged = judged(&outcome.criteria_verdicts);
         if let Some((id, _)) = judged.iter().find(|(_, passed)| !**passed) {
-            findings.push(claim(RoleId::AgentValidator, format!("matched, and criterion {id} failed")));
+            claim(RoleId::AgentValidator, format!("matched, and criterion {id} failed"));
         }
-        let unjudged = outcome.success_criteria.iter().find(|one| !judged.contains_key(&one.id));
-        if let Some(one) = unjudged {
-            let text = format!("matched, and criterion {} has no verdict", one.id);
-            findings.push(claim(RoleId::AgentValidator, text));
+        if let Some(one) = outcome.success_criteria.iter().find(|one| !judged.contains_key(&one.id)) {
+            claim(RoleId::AgentValidator, format!("matched, and criterion {} has no verdict", one.id));
         }
     }
     let calls: BTreeMap<CallId, bool> =
         outcome.tool_calls.iter().map(|call| (call.call_id, call.ok)).collect();
     for (call, ok) in &calls {
         if *ok && asks.came_back(*call) == Some(false) {
-            let text = format!("{call} is shown as a success, and it failed");
-            findings.push(claim(RoleId::Executor, text));
+            claim(RoleId::Executor, format!("{call} is shown as a success, and it failed"));
         }
     }
     let by_model = outcome.criteria_verdicts.iter().filter(|verdict| verdict.judged_by == JudgedBy::Model);
@@ -51,31 +47,27 @@ pub(super) fn of_outcome(seen: &Seen<'_>, outcome: &body::Outcome, asks: &Asks) 
                 Some(true) => continue,
             };
             let text = format!("criterion {} passes on {call}, which {wrong}", verdict.criterion_id);
-            findings.push(claim(RoleId::AgentValidator, text));
+            claim(RoleId::AgentValidator, text);
         }
     }
-    findings
 }
 
 /// Checks R4b's acceptance of a round.
-pub(super) fn of_summary(
-    seen: &Seen<'_>,
-    measured: &body::Measured,
-    criteria: &[body::Criterion],
-) -> Option<Finding> {
+pub(super) fn check_summary(measured: &Measured, criteria: &[Criterion], told: &mut Told<'_>) {
     let judged = judged(measured.task_criteria_verdicts.as_deref().unwrap_or_default());
     let failed = judged.iter().find(|(_, passed)| !**passed).map(|(id, _)| format!("criterion {id} failed"));
     let unjudged = || {
         let criterion = criteria.iter().find(|one| !judged.contains_key(&one.id))?;
         Some(format!("criterion {} has no verdict", criterion.id))
     };
-    let what = failed.or_else(unjudged)?;
-    let text = format!("the round is accepted, and the task's {what}");
-    Some(seen.entry.finding(FindingKind::FalseClaim, RoleId::MetaValidator, text))
+    if let Some(what) = failed.or_else(unjudged) {
+        let text = format!("the round is accepted, and the task's {what}");
+        told.find(FindingKind::FalseClaim, RoleId::MetaValidator, text);
+    }
 }
 
 /// Checks R7's final result. `was_accepted` is R4b's last decision.
-pub(super) fn of_end(seen: &Seen<'_>, end: &body::End, was_accepted: Option<bool>) -> Option<Finding> {
+pub(super) fn check_end(end: &End, was_accepted: Option<bool>, told: &mut Told<'_>) {
     let failed = end.verdicts.iter().chain(&end.subtask_verdicts).find(|verdict| has_failed(verdict));
     let what = match end.directive {
         EndState::Accept => {
@@ -88,7 +80,7 @@ pub(super) fn of_end(seen: &Seen<'_>, end: &body::End, was_accepted: Option<bool
             } else if end.loss.d > NO_DISTANCE || end.ended_by != EndedBy::CriteriaMet {
                 format!("its own numbers say otherwise (D {:.3}, {})", end.loss.d, end.ended_by.name())
             } else {
-                return None;
+                return;
             }
         }
         EndState::Success => {
@@ -97,32 +89,27 @@ pub(super) fn of_end(seen: &Seen<'_>, end: &body::End, was_accepted: Option<bool
             } else if end.ended_by == EndedBy::Unproven && was_accepted != Some(true) {
                 "R4b accepted nothing".to_owned()
             } else {
-                return None;
+                return;
             }
         }
-        EndState::Abandon => return None,
+        EndState::Abandon => return,
     };
-    let text = format!(
-        "the end is {}, and {what}",
-        setpoint_protocol::message::MacroState::from(end.directive).name()
-    );
-    Some(seen.entry.finding(FindingKind::FalseClaim, RoleId::GoalGradientSolver, text))
+    let state = MacroState::from(end.directive).name();
+    told.find(FindingKind::FalseClaim, RoleId::GoalGradientSolver, format!("the end is {state}, and {what}"));
 }
 
 /// Reports passes in the final result that rest on what the work made or changed itself.
-pub(super) fn self_made(seen: &Seen<'_>, end: &body::End) -> Option<Finding> {
-    let own: Vec<&str> = end
-        .verdicts
-        .iter()
-        .filter(|verdict| verdict.self_made && !has_failed(verdict))
-        .map(|verdict| verdict.criterion_id.as_str())
-        .collect();
-    let text = format!("passes that rest on what the work made or changed itself: {}", own.join(", "));
-    (!own.is_empty()).then(|| seen.entry.finding(FindingKind::SelfMadeEvidence, RoleId::Executor, text))
+pub(super) fn check_self_made(end: &End, told: &mut Told<'_>) {
+    let own = end.verdicts.iter().filter(|verdict| verdict.self_made && !has_failed(verdict));
+    let own: Vec<&str> = own.map(|verdict| verdict.criterion_id.as_str()).collect();
+    if !own.is_empty() {
+        let text = format!("passes that rest on what the work made or changed itself: {}", own.join(", "));
+        told.find(FindingKind::SelfMadeEvidence, RoleId::Executor, text);
+    }
 }
 
 /// Returns whether each criterion passed: a fail outweighs a pass.
-fn judged(verdicts: &[body::Verdict]) -> BTreeMap<&CriterionId, bool> {
+fn judged(verdicts: &[Verdict]) -> BTreeMap<&CriterionId, bool> {
     let mut judged = BTreeMap::new();
     for verdict in verdicts {
         let passed = judged.entry(&verdict.criterion_id).or_insert(true);

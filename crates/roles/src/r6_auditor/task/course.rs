@@ -1,40 +1,30 @@
-//! The controller's course: whether its decisions follow from its own numbers, and whether the distance falls.
+//! The controller's course: whether its decisions follow from its own numbers.
 
 use serde::{Deserialize, Serialize};
-use setpoint_control::{Gains, History, Law, Ruling, compare, law};
-use setpoint_protocol::RoleId;
-use setpoint_protocol::message::{EndedBy, FindingKind, GapRound, Loss, MacroState};
+use setpoint_control::{Gains, History, Law, Ruling};
+use setpoint_protocol::message::{EndedBy, GapRound, Loss, MacroState};
 
 use super::super::body::{Directive, End};
-use super::super::entry::Seen;
-use super::{Fact, TaskWatch, Told};
 
 /// Allowed difference between a recorded number and the recomputed one.
 const TOLERANCE: f64 = 1e-6;
-/// Consecutive decisions without a falling distance that count as a failure to converge.
-const FLAT_DECISIONS: u32 = 2;
 /// At most so many rounds of a task are kept, the first ones.
 const ROUNDS_MAX: usize = 128;
 
 /// The decided rounds.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(in super::super) struct Course {
-    rounds: Vec<GapRound>,
+pub(super) struct Course {
+    pub(super) rounds: Vec<GapRound>,
     /// Records of the decisions, for findings that rest on several.
-    seqs: Vec<u64>,
-    directives: u32,
+    pub(super) seqs: Vec<u64>,
+    pub(super) directives: u32,
     /// Consecutive decisions without a falling distance.
-    flat: u32,
+    pub(super) flat: u32,
     /// R4b's last decision on a round.
     accepted: Option<bool>,
 }
 
 impl Course {
-    /// Returns the decided rounds, in order.
-    pub(in super::super) fn rounds(&self) -> &[GapRound] {
-        &self.rounds
-    }
-
     pub(super) fn measured(&mut self, is_accepted: bool) {
         self.accepted = Some(is_accepted);
     }
@@ -43,7 +33,7 @@ impl Course {
         self.accepted
     }
 
-    fn keep(&mut self, seq: u64, round: GapRound) {
+    pub(super) fn keep(&mut self, seq: u64, round: GapRound) {
         if self.rounds.len() < ROUNDS_MAX {
             self.rounds.push(round);
             self.seqs.push(seq);
@@ -51,7 +41,12 @@ impl Course {
     }
 
     /// Returns the parts of a directive that follow neither from its own numbers nor from the task's law.
-    fn wrong_in_directive(&self, law: &dyn Law, gains: &Gains, directive: &Directive) -> Vec<String> {
+    pub(super) fn wrong_in_directive(
+        &self,
+        law: &dyn Law,
+        gains: &Gains,
+        directive: &Directive,
+    ) -> Vec<String> {
         let Directive { loss, directive, grad_l } = directive;
         let of_numbers = wrong_loss(gains, loss).or_else(|| self.wrong_gradient(loss, *grad_l));
         let says = self.law_says(law, gains, loss, directive.name());
@@ -60,7 +55,7 @@ impl Course {
     }
 
     /// Returns what is wrong with the numbers of an end, and with the end itself if the law decided it.
-    fn wrong_in_end(&self, law: &dyn Law, gains: &Gains, end: &End) -> Option<String> {
+    pub(super) fn wrong_in_end(&self, law: &dyn Law, gains: &Gains, end: &End) -> Option<String> {
         let by_law =
             matches!(end.ended_by, EndedBy::Omega | EndedBy::Distance | EndedBy::Law2 | EndedBy::Rounds);
         let wrong = wrong_loss(gains, &end.loss);
@@ -99,92 +94,11 @@ impl Course {
     }
 }
 
-impl TaskWatch {
-    pub(super) fn on_directive(&mut self, seen: &Seen<'_>, directive: &Directive, told: &mut Told) {
-        told.count(Fact::Replanned);
-        self.asks.planned();
-        self.replans += 1;
-        self.check_directive(seen, directive, told);
-        let last = self.course.rounds.last().cloned();
-        if let Some(last) = &last {
-            let is_flat = directive.loss.d >= last.loss.d - compare::TOLERANCE;
-            self.course.flat = if is_flat { self.course.flat + 1 } else { 0 };
-            let others = self.course.seqs.clone();
-            let is_thrashing = is_flat
-                && last.directive == MacroState::BreakSymmetry
-                && directive.directive == MacroState::BreakSymmetry;
-            if is_thrashing && self.is_news(FindingKind::GgsThrashing) {
-                let text = format!(
-                    "break_symmetry twice in a row, and D went from {:.3} to {:.3}",
-                    last.loss.d, directive.loss.d
-                );
-                told.find([seen.entry.finding_on(
-                    &others,
-                    FindingKind::GgsThrashing,
-                    RoleId::GoalGradientSolver,
-                    text,
-                )]);
-            }
-            if self.course.flat >= FLAT_DECISIONS && self.is_news(FindingKind::ConvergenceFailure) {
-                let ds: Vec<String> =
-                    self.course.rounds.iter().map(|round| format!("{:.3}", round.loss.d)).collect();
-                let text = format!(
-                    "{} replans in a row without D falling: {}, {:.3}",
-                    self.course.flat,
-                    ds.join(", "),
-                    directive.loss.d
-                );
-                told.find([seen.entry.finding_on(
-                    &others,
-                    FindingKind::ConvergenceFailure,
-                    RoleId::GoalGradientSolver,
-                    text,
-                )]);
-            }
-        }
-        self.course.directives += 1;
-        self.course.keep(seen.entry.seq, GapRound { loss: directive.loss, directive: directive.directive });
-    }
-
-    pub(super) fn decided_end(&mut self, seen: &Seen<'_>, end: &End, told: &mut Told) {
-        if let Some(what) = self.end_mismatch(end) {
-            mismatch(seen, what, told);
-        }
-        self.course.keep(seen.entry.seq, GapRound { loss: end.loss, directive: end.directive.into() });
-    }
-
-    fn check_directive(&self, seen: &Seen<'_>, directive: &Directive, told: &mut Told) {
-        // Under settings that the controller rejects, or a law that this build does not have, nothing can be
-        // recomputed.
-        let Ok(law) = law::governing(&self.settings) else { return };
-        for what in self.course.wrong_in_directive(law, &self.settings, directive) {
-            mismatch(seen, what, told);
-        }
-    }
-
-    /// Returns what is wrong with an end.
-    fn end_mismatch(&self, end: &End) -> Option<String> {
-        if end.replans != self.course.directives {
-            return Some(format!(
-                "it counts {} replans, and there were {}",
-                end.replans, self.course.directives
-            ));
-        }
-        let law = law::governing(&self.settings).ok()?;
-        self.course.wrong_in_end(law, &self.settings, end)
-    }
-}
-
 fn wrong_loss(gains: &Gains, loss: &Loss) -> Option<String> {
     let Loss { d, p, omega, l } = *loss;
     let sum = Loss::weighed(d, p, omega, gains).l;
     let fits = (sum - l).abs() <= TOLERANCE;
     (!fits).then(|| format!("L is {l:.6}, and D {d:.3}, P {p:.3} and Ω {omega:.3} give {sum:.6}"))
-}
-
-fn mismatch(seen: &Seen<'_>, what: String, told: &mut Told) {
-    let finding = seen.entry.finding(FindingKind::DecisionMismatch, RoleId::GoalGradientSolver, what);
-    told.find([finding]);
 }
 
 #[cfg(test)]

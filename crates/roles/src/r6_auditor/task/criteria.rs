@@ -4,53 +4,53 @@
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::FindingKind;
 
-use super::super::body::{Criterion, Manifest, Withdrawn};
-use super::super::entry::Seen;
-use super::{TaskWatch, Told};
+use super::super::body::{Criterion, Manifest};
+use super::told::{Fact, Told};
+use super::watch::TaskWatch;
 
 /// Finding for a criterion whose check was replaced.
 const OTHER_CHECK: &str = "has another check";
 
 impl TaskWatch {
-    pub(super) fn on_manifest(&mut self, seen: &Seen<'_>, manifest: Manifest, told: &mut Told) {
+    pub(super) fn on_manifest(&mut self, manifest: Manifest, told: &mut Told<'_>) {
         self.asks.planned();
-        told.count(super::Fact::Worked { role: RoleId::Planner, failed: false });
-        self.fan_in.on_manifest(seen, &manifest, told);
-        if manifest.round > self.settings.max_replans.saturating_add(1) {
-            let text = format!(
-                "round {} of a task that may be replanned {} times",
-                manifest.round, self.settings.max_replans
-            );
-            told.find([seen.entry.finding(
-                FindingKind::RetriesAboveBudget,
-                RoleId::GoalGradientSolver,
-                text,
-            )]);
+        told.count(Fact::Worked { role: RoleId::Planner, failed: false });
+        self.fan_in.on_manifest(&manifest, told);
+        let (round, replans_max) = (manifest.round, self.settings.max_replans);
+        if round > replans_max.saturating_add(1) {
+            let text = format!("round {round} of a task that may be replanned {replans_max} times");
+            told.find(FindingKind::RetriesAboveBudget, RoleId::GoalGradientSolver, text);
         }
         if !manifest.overridden_rules.is_empty() && self.is_news(FindingKind::ConstraintRelaxed) {
             let text = format!(
                 "no plan was valid under what memory forbids; {} of its constraints were relaxed",
                 manifest.overridden_rules.len()
             );
-            told.find([seen.entry.finding(FindingKind::ConstraintRelaxed, RoleId::Planner, text)]);
+            told.find(FindingKind::ConstraintRelaxed, RoleId::Planner, text);
         }
         for frozen in &self.criteria {
-            let of_it = |one: &&Withdrawn| one.criterion_id == frozen.id;
-            let is_withdrawn = manifest.withdrawn.iter().filter(of_it).any(|one| !one.check_replaced);
-            let is_replaced = manifest.withdrawn.iter().filter(of_it).any(|one| one.check_replaced);
-            if is_replaced && change(frozen, &manifest.task_criteria) == Some(OTHER_CHECK) {
-                let text = format!("criterion {} of the task {OTHER_CHECK}, in the open", frozen.id);
-                told.find([seen.entry.finding(FindingKind::CriterionWithdrawn, RoleId::Planner, text)]);
-            } else if is_withdrawn && frozen.origin.is_planner() {
-                let text = format!("criterion {} of the task was withdrawn", frozen.id);
-                told.find([seen.entry.finding(FindingKind::CriterionWithdrawn, RoleId::Planner, text)]);
-            } else if let Some(what) = change(frozen, &manifest.task_criteria) {
-                let text = format!("criterion {} of the task {what}", frozen.id);
-                told.find([seen.entry.finding(FindingKind::CriteriaChanged, RoleId::Planner, text)]);
-            }
+            check_frozen(frozen, &manifest, told);
         }
         self.criteria = manifest.task_criteria;
     }
+}
+
+/// Reports what became of a criterion that may not change.
+fn check_frozen(frozen: &Criterion, manifest: &Manifest, told: &mut Told<'_>) {
+    let mut own = manifest.withdrawn.iter().filter(|one| one.criterion_id == frozen.id);
+    let is_withdrawn = own.clone().any(|one| !one.check_replaced);
+    let is_replaced = own.any(|one| one.check_replaced);
+    let change = change(frozen, &manifest.task_criteria);
+    let (kind, what) = if is_replaced && change == Some(OTHER_CHECK) {
+        (FindingKind::CriterionWithdrawn, "has another check, in the open")
+    } else if is_withdrawn && frozen.origin.is_planner() {
+        (FindingKind::CriterionWithdrawn, "was withdrawn")
+    } else if let Some(what) = change {
+        (FindingKind::CriteriaChanged, what)
+    } else {
+        return;
+    };
+    told.find(kind, RoleId::Planner, format!("criterion {} of the task {what}", frozen.id));
 }
 
 /// Returns how a frozen criterion was changed; `None` if it is unchanged.

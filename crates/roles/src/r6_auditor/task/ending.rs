@@ -2,12 +2,13 @@
 
 use setpoint_protocol::message::EndedBy;
 
-use super::super::body;
-use super::super::entry::Seen;
-use super::{Fact, TaskWatch, Told, claims};
+use super::super::body::End;
+use super::claims;
+use super::told::{Fact, Told};
+use super::watch::TaskWatch;
 
 impl TaskWatch {
-    pub(super) fn on_end(&mut self, seen: &Seen<'_>, end: &body::End, told: &mut Told) {
+    pub(super) fn on_end(&mut self, end: &End, told: &mut Told<'_>) {
         self.settle_answers(told);
         match end.ended_by {
             EndedBy::CriteriaMet
@@ -16,7 +17,7 @@ impl TaskWatch {
             | EndedBy::Omega
             | EndedBy::Law2
             | EndedBy::Rounds => {
-                self.fan_in.on_decided_end(seen, told);
+                self.fan_in.on_decided_end(told);
             }
             EndedBy::Infeasible
             | EndedBy::Fault
@@ -25,9 +26,9 @@ impl TaskWatch {
             | EndedBy::Deadline
             | EndedBy::Cancelled => {}
         }
-        told.find(claims::of_end(seen, end, self.course.was_accepted()));
-        told.find(claims::self_made(seen, end));
-        self.decided_end(seen, end, told);
+        claims::check_end(end, self.course.was_accepted(), told);
+        claims::check_self_made(end, told);
+        self.decided_end(end, told);
         told.is_ended = true;
         told.count(Fact::Ended(end.directive));
     }

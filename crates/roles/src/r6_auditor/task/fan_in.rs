@@ -9,8 +9,7 @@ use setpoint_protocol::message::{ExecutionStatus, FindingKind, OutcomeStatus};
 use setpoint_protocol::{Instance, RoleId, SubTaskId};
 
 use super::super::body;
-use super::super::entry::Seen;
-use super::Told;
+use super::told::Told;
 
 /// The task's sub-tasks and its round.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -45,9 +44,9 @@ struct Round {
 
 impl FanIn {
     /// Opens a round. The previous one must have been closed, by R4b or by a fault.
-    pub(super) fn on_manifest(&mut self, seen: &Seen<'_>, manifest: &body::Manifest, told: &mut Told) {
+    pub(super) fn on_manifest(&mut self, manifest: &body::Manifest, told: &mut Told<'_>) {
         if self.round.is_open {
-            told.find([self.incomplete(seen, "the next round began before it was closed")]);
+            self.incomplete("the next round began before it was closed", told);
         }
         let is_kept = |entry: &&body::ManifestEntry| entry.carried.is_some();
         let ids = |kept: bool| {
@@ -56,7 +55,7 @@ impl FanIn {
         };
         self.round = Round {
             number: manifest.round,
-            seq: seen.entry.seq,
+            seq: told.seen.entry.seq,
             expected: ids(false),
             carried: ids(true),
             is_open: true,
@@ -66,55 +65,52 @@ impl FanIn {
         for id in unknown {
             let text =
                 format!("sub-task {id} is carried over from an earlier round, and was never given out");
-            told.find([seen.entry.finding(FindingKind::ForeignSubtask, RoleId::Planner, text)]);
+            told.find(FindingKind::ForeignSubtask, RoleId::Planner, text);
         }
     }
 
-    pub(super) fn on_subtask(&mut self, seen: &Seen<'_>, id: SubTaskId, told: &mut Told) {
+    pub(super) fn on_subtask(&mut self, id: SubTaskId, told: &mut Told<'_>) {
         if let Some(given) = self.subtasks.get(&id) {
             let text = format!("sub-task {id} was given out before");
             let others = [given.seq];
-            told.find([seen.entry.finding_on(&others, FindingKind::DuplicateSubtask, RoleId::Planner, text)]);
+            told.find_on(&others, FindingKind::DuplicateSubtask, RoleId::Planner, text);
         } else if !self.round.expected.contains(&id) {
             let text = format!("sub-task {id} is not in the round's manifest");
             let others = [self.round.seq];
-            told.find([seen.entry.finding_on(&others, FindingKind::ForeignSubtask, RoleId::Planner, text)]);
+            told.find_on(&others, FindingKind::ForeignSubtask, RoleId::Planner, text);
         }
-        let instance = seen.to.first().map_or(Instance(0), |to| to.instance);
-        let given = Given { instance, seq: seen.entry.seq, corrections: 0, claimed: None, outcome: None };
+        let instance = told.seen.to.first().map_or(Instance(0), |to| to.instance);
+        let given =
+            Given { instance, seq: told.seen.entry.seq, corrections: 0, claimed: None, outcome: None };
         self.subtasks.insert(id, given);
     }
 
     /// Returns the sub-task if it was dispatched to the pair that sent this record.
-    fn own(&mut self, seen: &Seen<'_>, id: &SubTaskId, told: &mut Told) -> Option<&mut Given> {
-        let instance = seen.from.instance;
+    fn own(&mut self, id: &SubTaskId, told: &mut Told<'_>) -> Option<&mut Given> {
+        let instance = told.seen.from.instance;
         let found = self.subtasks.get_mut(id).filter(|given| given.instance == instance);
         if found.is_none() {
-            let text = format!("{} of sub-task {id}, which was not given to {}", seen.kind, seen.from);
-            told.find([seen.entry.finding(FindingKind::ForeignSubtask, seen.from.role, text)]);
+            let text =
+                format!("{} of sub-task {id}, which was not given to {}", told.seen.kind, told.seen.from);
+            told.find(FindingKind::ForeignSubtask, told.seen.from.role, text);
         }
         found
     }
 
-    pub(super) fn on_result(&mut self, seen: &Seen<'_>, result: &body::ExecutionResult, told: &mut Told) {
+    pub(super) fn on_result(&mut self, result: &body::ExecutionResult, told: &mut Told<'_>) {
         if result.attempt > CORRECTIONS_MAX + 1 {
             let text =
                 format!("attempt {} of a sub-task; {} are allowed", result.attempt, CORRECTIONS_MAX + 1);
-            told.find([seen.entry.finding(FindingKind::RetriesAboveBudget, RoleId::AgentValidator, text)]);
+            told.find(FindingKind::RetriesAboveBudget, RoleId::AgentValidator, text);
         }
-        if let Some(given) = self.own(seen, &result.subtask_id, told) {
+        if let Some(given) = self.own(&result.subtask_id, told) {
             given.claimed = (result.status == ExecutionStatus::Completed).then_some(result.attempt);
         }
     }
 
     /// Returns whether the correction refutes a claim of R3.
-    pub(super) fn on_correction(
-        &mut self,
-        seen: &Seen<'_>,
-        correction: &body::CorrectionSignal,
-        told: &mut Told,
-    ) -> bool {
-        let Some(given) = self.own(seen, &correction.subtask_id, told) else { return false };
+    pub(super) fn on_correction(&mut self, correction: &body::CorrectionSignal, told: &mut Told<'_>) -> bool {
+        let Some(given) = self.own(&correction.subtask_id, told) else { return false };
         given.corrections += 1;
         let (corrections, attempt) = (given.corrections, correction.attempt_number);
         let refuted = given.claimed.take().is_some();
@@ -123,36 +119,30 @@ impl FanIn {
                 "correction {} of a sub-task; {CORRECTIONS_MAX} are allowed",
                 corrections.max(attempt)
             );
-            told.find([seen.entry.finding(FindingKind::RetriesAboveBudget, RoleId::AgentValidator, text)]);
+            told.find(FindingKind::RetriesAboveBudget, RoleId::AgentValidator, text);
         }
         refuted
     }
 
     /// Returns whether the outcome settles a claim of R3.
-    pub(super) fn on_outcome(&mut self, seen: &Seen<'_>, outcome: &body::Outcome, told: &mut Told) -> bool {
+    pub(super) fn on_outcome(&mut self, outcome: &body::Outcome, told: &mut Told<'_>) -> bool {
         let id = &outcome.subtask_id;
         let is_this_round = self.round.expected.contains(id);
-        let Some(given) = self.own(seen, id, told) else { return false };
+        let Some(given) = self.own(id, told) else { return false };
         let was_claimed = given.claimed.take().is_some();
         if given.outcome.is_some() {
             let text = format!("a second outcome of sub-task {id}");
-            told.find([seen.entry.finding(FindingKind::DuplicateSubtask, RoleId::AgentValidator, text)]);
+            told.find(FindingKind::DuplicateSubtask, RoleId::AgentValidator, text);
         } else if !is_this_round {
             let text = format!("an outcome of sub-task {id}, which is not of this round");
-            told.find([seen.entry.finding(FindingKind::ForeignSubtask, RoleId::AgentValidator, text)]);
+            told.find(FindingKind::ForeignSubtask, RoleId::AgentValidator, text);
         }
         given.outcome = Some(outcome.status);
         was_claimed
     }
 
     /// Checks that R4b closes the round with every sub-task exactly once, and reports as matched only what R4a did.
-    pub(super) fn on_measured(
-        &mut self,
-        seen: &Seen<'_>,
-        is_accepted: bool,
-        measured: &body::Measured,
-        told: &mut Told,
-    ) {
+    pub(super) fn on_measured(&mut self, is_accepted: bool, measured: &body::Measured, told: &mut Told<'_>) {
         let mut missing: BTreeSet<&SubTaskId> =
             self.round.expected.iter().chain(&self.round.carried).collect();
         let mut untrue = Vec::new();
@@ -162,7 +152,7 @@ impl FanIn {
                 let text = format!(
                     "the round is closed with sub-task {id}, which is not of it or stands there twice"
                 );
-                told.find([seen.entry.finding(FindingKind::ForeignSubtask, RoleId::MetaValidator, text)]);
+                told.find(FindingKind::ForeignSubtask, RoleId::MetaValidator, text);
             }
             // A sub-task of a later group is reported as failed without having been dispatched.
             let was = self.subtasks.get(id).and_then(|given| given.outcome);
@@ -172,18 +162,18 @@ impl FanIn {
         }
         if !untrue.is_empty() {
             let text = format!("reported as matched, and R4a did not say so: {}", untrue.join(", "));
-            told.find([seen.entry.finding(FindingKind::FalseClaim, RoleId::MetaValidator, text)]);
+            told.find(FindingKind::FalseClaim, RoleId::MetaValidator, text);
         }
         let has_failed = measured.outcomes.iter().any(|one| one.status == OutcomeStatus::Failed);
         if is_accepted && has_failed {
             let text = "the round is accepted with a sub-task that failed";
-            told.find([seen.entry.finding(FindingKind::FalseClaim, RoleId::MetaValidator, text)]);
+            told.find(FindingKind::FalseClaim, RoleId::MetaValidator, text);
         }
         if !self.round.is_open {
-            told.find([self.incomplete(seen, "it was closed before, or never opened")]);
+            self.incomplete("it was closed before, or never opened", told);
         } else if !missing.is_empty() {
             let text = format!("it is closed without the outcome of {} of its sub-tasks", missing.len());
-            told.find([self.incomplete(seen, &text)]);
+            self.incomplete(&text, told);
         }
         self.round.is_open = false;
     }
@@ -194,9 +184,9 @@ impl FanIn {
     }
 
     /// Checks that the round of a decided end is closed.
-    pub(super) fn on_decided_end(&mut self, seen: &Seen<'_>, told: &mut Told) {
+    pub(super) fn on_decided_end(&mut self, told: &mut Told<'_>) {
         if self.round.is_open {
-            told.find([self.incomplete(seen, "the task ended before it was closed")]);
+            self.incomplete("the task ended before it was closed", told);
         }
     }
 
@@ -208,8 +198,8 @@ impl FanIn {
             .any(|id| self.subtasks.get(id).is_some_and(|given| given.outcome == Some(OutcomeStatus::Failed)))
     }
 
-    fn incomplete(&self, seen: &Seen<'_>, what: &str) -> setpoint_protocol::message::Finding {
+    fn incomplete(&self, what: &str, told: &mut Told<'_>) {
         let text = format!("round {}: {what}", self.round.number);
-        seen.entry.finding_on(&[self.round.seq], FindingKind::FanInIncomplete, RoleId::MetaValidator, text)
+        told.find_on(&[self.round.seq], FindingKind::FanInIncomplete, RoleId::MetaValidator, text);
     }
 }
