@@ -1,6 +1,7 @@
 //! What came back for an ask: the one place that says which kinds of answer are none.
 
 use setpoint_protocol::record::{Answer, ModelFailure, Reply};
+use setpoint_protocol::tool::ToolAnswer;
 
 /// Returns a model's reply.
 ///
@@ -11,5 +12,17 @@ pub(crate) fn reply_of(answer: &Answer) -> Result<&Reply, Option<&ModelFailure>>
         Answer::Model(reply) => Ok(reply),
         Answer::ModelFailed(failure) => Err(Some(failure)),
         Answer::Tool(_) | Answer::Timer | Answer::Survey(_) | Answer::Interrupted => Err(None),
+    }
+}
+
+/// Returns a tool's answer; `None` if the call was interrupted.
+pub(crate) fn tool_answer_of(answer: &Answer) -> Option<&ToolAnswer> {
+    match answer {
+        Answer::Tool(answer) => Some(answer),
+        Answer::Model(_)
+        | Answer::ModelFailed(_)
+        | Answer::Timer
+        | Answer::Survey(_)
+        | Answer::Interrupted => None,
     }
 }

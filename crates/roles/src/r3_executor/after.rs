@@ -1,36 +1,73 @@
 //! Measures once more, after the answer, what the checks look at, then sends the result.
 
-use setpoint_protocol::CallId;
+use setpoint_protocol::message::ExecutionResult;
 use setpoint_protocol::record::Answer;
-use setpoint_protocol::tool::Phase;
+use setpoint_protocol::text::{clip, head_and_tail};
+use setpoint_protocol::tool::Phase as Measured;
+use setpoint_protocol::{Any, CallId};
 
-use super::machine::Fx;
-use super::work::{Ending, Stage, Work};
-use crate::evidence::Probes;
+use super::unmet;
+use super::work::{Ending, Fx, Next, Phase, REASON_CHARS_MAX, Work};
+use crate::evidence::{Probes, RECORDS_BYTES_MAX, fit};
+
+/// Maximum bytes of an output's canonical JSON; of a larger one, head and tail are kept as text.
+const OUTPUT_BYTES_MAX: usize = 96 * 1024;
 
 /// Asks the probes, also after the work was given up: a criterion may hold nevertheless.
-pub(super) fn measure(work: &mut Work, ending: Ending, fx: &mut Fx<'_>) {
-    let ctx = fx.ctx;
-    let probes = if work.has_passed_its_deadline(ctx) {
+pub(super) fn measure(work: &mut Work, ending: Ending, fx: &mut Fx<'_>) -> Next {
+    let probes = if work.has_passed_its_deadline(fx.ctx) {
         Probes::default()
     } else {
-        Probes::ask(&work.subtask.success_criteria, Phase::After, work.attempt, fx)
+        Probes::ask(&work.subtask.success_criteria, Measured::After, work.attempt.number, fx)
     };
-    work.stage = Stage::Closing { probes, ending };
-    close_when_measured(work, fx);
+    close_when_measured(work, probes, ending)
 }
 
 /// Handles a probe's answer.
-pub(super) fn measured(work: &mut Work, call: CallId, answer: &Answer, fx: &mut Fx<'_>) {
-    if let Stage::Closing { probes, .. } = &mut work.stage {
-        probes.take(call, answer);
-        close_when_measured(work, fx);
+pub(super) fn on_probe(
+    work: &mut Work,
+    mut probes: Probes,
+    ending: Ending,
+    call: CallId,
+    answer: &Answer,
+) -> Next {
+    probes.take(call, answer);
+    close_when_measured(work, probes, ending)
+}
+
+fn close_when_measured(work: &mut Work, probes: Probes, ending: Ending) -> Next {
+    match probes.is_complete() {
+        true => close(work, &probes, ending),
+        false => Next::Wait(Phase::Closing { probes, ending }),
     }
 }
 
-fn close_when_measured(work: &mut Work, fx: &mut Fx<'_>) {
-    match std::mem::replace(&mut work.stage, Stage::Concluded) {
-        Stage::Closing { probes, ending } if probes.is_complete() => work.close(&probes, ending, fx),
-        waiting => work.stage = waiting,
+/// Ends the attempt with its answer and the probes that were answered.
+pub(super) fn close(work: &mut Work, probes: &Probes, ending: Ending) -> Next {
+    work.records.extend(probes.records().cloned());
+    Next::Conclude(ending)
+}
+
+/// Sends the result of the attempt.
+pub(super) fn conclude(work: &mut Work, ending: Ending, fx: &mut Fx<'_>) {
+    let unmet = unmet::claims(&ending.unmet, &work.subtask.success_criteria, &work.records);
+    fit(work.records.iter_mut().collect(), RECORDS_BYTES_MAX);
+    fx.publish(ExecutionResult {
+        subtask_id: work.subtask.subtask_id.clone(),
+        attempt: work.attempt.number,
+        status: ending.status,
+        output: bounded(ending.output),
+        uncertainty: ending.uncertainty.map(|doubt| clip(&doubt, REASON_CHARS_MAX)),
+        unmet,
+        outage: ending.outage,
+        tool_calls: work.records.clone(),
+    });
+}
+
+fn bounded(output: Any) -> Any {
+    if output.to_bytes().len() <= OUTPUT_BYTES_MAX {
+        return output;
     }
+    // A character takes at most six bytes of JSON (`\u0000`).
+    Any::from(head_and_tail(&output.to_text(), OUTPUT_BYTES_MAX / 6).as_str())
 }

@@ -12,7 +12,7 @@ use super::work::Ending;
 
 /// The meaning of a text.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum Reading {
     /// A tool call written as text, by a model without a tool interface.
     Call(ToolCall),
     /// An answer.
@@ -28,11 +28,11 @@ pub(super) enum Said {
 /// Reads the first JSON object that is an answer or a call and ignores what follows: a model that invents a call's
 /// result and continues has not made the call. Other text is the output itself, without the thinking; half a call or
 /// half an answer is not an output. `is_cut` says that the text ends at a limit.
-pub(super) fn read(text: &str, is_cut: bool, catalogue: &[Arc<ToolSpec>]) -> Said {
+pub(super) fn read(text: &str, is_cut: bool, catalogue: &[Arc<ToolSpec>]) -> Reading {
     match extract::<TurnDraft>(text) {
-        Ok(TurnDraft::Answer(draft)) => return Said::Ending(ending(draft)),
+        Ok(TurnDraft::Answer(draft)) => return Reading::Ending(ending(draft)),
         Ok(TurnDraft::Call(call)) if catalogue.iter().any(|spec| spec.name == call.tool) => {
-            return Said::Call(call);
+            return Reading::Call(call);
         }
         Err(
             error @ (ExtractError::Cut(_)
@@ -40,17 +40,17 @@ pub(super) fn read(text: &str, is_cut: bool, catalogue: &[Arc<ToolSpec>]) -> Sai
             | ExtractError::Deep
             | ExtractError::TooLong(_)
             | ExtractError::Tangled),
-        ) => return Said::Unreadable(error),
+        ) => return Reading::Unreadable(error),
         Ok(TurnDraft::Call(_)) | Err(_) => {}
     }
     let visible = said(text);
     if visible.is_empty() {
-        return if is_cut { Said::Cut } else { Said::Nothing };
+        return if is_cut { Reading::Cut } else { Reading::Nothing };
     }
     if is_cut {
-        return Said::Cut;
+        return Reading::Cut;
     }
-    Said::Ending(Ending::completed(Any::from(visible.as_ref())))
+    Reading::Ending(Ending::completed(Any::from(visible.as_ref())))
 }
 
 fn ending(draft: ExecuteDraft) -> Ending {
@@ -84,11 +84,11 @@ mod tests {
         ]))
         .unwrap();
         match read(text, false, &catalogue) {
-            Said::Call(call) => format!("call {} {}", call.tool, call.input.to_text()),
-            Said::Ending(ending) => format!("{:?} {}", ending.status, ending.output.to_text()),
-            Said::Nothing => "nothing".to_owned(),
-            Said::Cut => "cut".to_owned(),
-            Said::Unreadable(error) => format!("failed to {error}"),
+            Reading::Call(call) => format!("call {} {}", call.tool, call.input.to_text()),
+            Reading::Ending(ending) => format!("{:?} {}", ending.status, ending.output.to_text()),
+            Reading::Nothing => "nothing".to_owned(),
+            Reading::Cut => "cut".to_owned(),
+            Reading::Unreadable(error) => format!("failed to {error}"),
         }
     }
 

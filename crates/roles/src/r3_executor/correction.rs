@@ -2,24 +2,15 @@
 
 use setpoint_protocol::message::CorrectionSignal;
 
-use super::machine::Fx;
-use super::progress::Progress;
-use super::work::{Stage, Work};
+use super::work::{Attempt, Next, Phase, Work};
 
 /// Starts the next attempt if the signal is about the one that just ended. Refused calls stay refused.
-pub(super) fn take(work: &mut Work, signal: CorrectionSignal, fx: &mut Fx<'_>) {
-    let is_for_this = matches!(work.stage, Stage::Concluded)
-        && signal.subtask_id == work.subtask.subtask_id
-        && signal.attempt_number == work.attempt;
-    if !is_for_this {
-        return;
+pub(super) fn on_correction(work: &mut Work, signal: &CorrectionSignal) -> Next {
+    let number = work.attempt.number;
+    if signal.subtask_id != work.subtask.subtask_id || signal.attempt_number != number {
+        return Next::Wait(Phase::Concluded);
     }
-    work.attempt += 1;
-    work.conversation.corrected(&signal);
-    work.notices.clear();
-    work.surplus = 0;
-    work.rounds = 0;
-    work.empty_answers = 0;
-    work.progress = Progress::default();
-    work.think(fx);
+    work.attempt = Attempt { number: number + 1, ..Attempt::default() };
+    work.conversation.corrected(signal);
+    Next::Think
 }

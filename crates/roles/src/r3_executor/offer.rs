@@ -9,8 +9,6 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{CapabilityClass, ToolCall, ToolSpec};
 use setpoint_protocol::{Any, ToolId};
 
-use super::work::Work;
-
 /// The tool that loads others. It touches nothing, so R3 answers it itself.
 const LOADER: &str = "load_tools";
 /// Characters of a name that is quoted.
@@ -80,7 +78,12 @@ pub(super) fn names(subtask: &SubTask, id: &ToolId) -> bool {
 }
 
 /// Answers a call of the loader with the schemas of what it loads. `None` for a call of another tool.
-pub(super) fn load(work: &mut Work, call: &ToolCall, catalogue: &[Arc<ToolSpec>]) -> Option<(bool, String)> {
+pub(super) fn load(
+    subtask: &SubTask,
+    loaded: &mut BTreeSet<String>,
+    call: &ToolCall,
+    catalogue: &[Arc<ToolSpec>],
+) -> Option<(bool, String)> {
     if call.tool != LOADER || catalogue.iter().any(|spec| spec.name == LOADER) {
         return None;
     }
@@ -89,12 +92,12 @@ pub(super) fn load(work: &mut Work, call: &ToolCall, catalogue: &[Arc<ToolSpec>]
         Some(Value::String(name)) => vec![name],
         _ => Vec::new(),
     };
-    let allowed = allowed(&work.subtask, catalogue);
+    let allowed = allowed(subtask, catalogue);
     let (mut text, mut unknown) = (String::new(), Vec::new());
     for name in named {
         match allowed.iter().find(|spec| spec.name == name) {
             Some(spec) => {
-                work.loaded.insert(spec.name.clone());
+                loaded.insert(spec.name.clone());
                 text.push_str(&format!(
                     "{}: {}\n  input: {}\n",
                     spec.name,

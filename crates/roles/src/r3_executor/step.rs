@@ -1,15 +1,13 @@
 //! Runs the calls of one reply, one after the other.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use setpoint_protocol::limits::{CALLS_PER_REPLY_MAX, SAME_RESULT_MAX, TOOL_ROUNDS_MAX};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::{Effect, ErrorKind, Phase, ToolCall};
+use setpoint_protocol::tool::{Effect, ErrorKind, Phase as Measured, ToolCall, ToolRecord};
 
-use super::machine::Fx;
 use super::progress::{Pace, Round};
-use super::work::{Running, Stage, Wanted, Work};
+use super::work::{Fx, Next, Phase, Request, Running, Work};
 use super::{gate, offer};
 use crate::evidence::Called;
 
@@ -17,109 +15,125 @@ use crate::evidence::Called;
 const TARGET_CHARS_MAX: usize = 300;
 
 /// Starts a round with the calls that the model requests.
-pub(super) fn begin(work: &mut Work, calls: Vec<ToolCall>, fx: &mut Fx<'_>) {
-    if work.rounds >= TOOL_ROUNDS_MAX {
-        work.fail(&format!("all {TOOL_ROUNDS_MAX} tool rounds of the attempt are used"), fx);
-        return;
+pub(super) fn begin(work: &mut Work, calls: Vec<ToolCall>, fx: &mut Fx<'_>) -> Next {
+    if work.attempt.rounds >= TOOL_ROUNDS_MAX {
+        return Next::fail(&format!("all {TOOL_ROUNDS_MAX} tool rounds of the attempt are used"));
     }
-    work.rounds += 1;
+    work.attempt.rounds += 1;
     let mut queue = VecDeque::from(calls);
     if queue.len() > CALLS_PER_REPLY_MAX {
         let rest = queue.split_off(CALLS_PER_REPLY_MAX);
-        work.surplus = rest.len();
+        work.attempt.surplus = rest.len();
         refuse_the_rest(work, rest, fx);
     }
-    next(work, queue, fx);
+    advance(work, queue, fx)
 }
 
 /// Continues with the remaining calls, or with the model if there are none.
-pub(super) fn next(work: &mut Work, mut queue: VecDeque<ToolCall>, fx: &mut Fx<'_>) {
-    let ctx = fx.ctx;
+fn advance(work: &mut Work, mut queue: VecDeque<ToolCall>, fx: &mut Fx<'_>) -> Next {
+    let tools = &fx.ctx.opened.tools;
     while let Some(call) = queue.pop_front() {
-        if work.has_passed_its_deadline(ctx) {
-            work.fail_late(fx);
-            return;
+        if work.has_passed_its_deadline(fx.ctx) {
+            return work.fail_late();
         }
-        if let Some((ok, text)) = offer::load(work, &call, &ctx.opened.tools) {
+        if let Some((ok, text)) = offer::load(&work.subtask, &mut work.loaded, &call, tools) {
             work.conversation.loaded(ok, &text);
             continue;
         }
-        let called = Called::read(call, work.attempt, Phase::Work, ctx);
-        let pace = if let Some((kind, why)) = gate::refuse(work, &called, &ctx.opened.tools) {
+        let called = Called::read(call, work.attempt.number, Measured::Work, fx.ctx);
+        let pace = if let Some((kind, why)) = gate::refuse(&work.subtask, &called, tools) {
             let record = called.refused(fx.refused_call(), kind, &why);
-            work.notices.push(format!("{} was not run: {why}", record.call_id));
-            let pace = work.progress.refused(&called, &record);
-            let record = Arc::new(record);
-            work.conversation.result(&record);
-            work.records.push(record);
+            work.attempt.notices.push(format!("{} was not run: {why}", record.call_id));
+            let pace = work.attempt.progress.refused(&called, &record);
+            work.keep(record);
             pace
-        } else if let Some(known) = work.progress.known(&called) {
-            work.notices.push(format!(
+        } else if let Some(known) = work.attempt.progress.known(&called) {
+            work.attempt.notices.push(format!(
                 "the same call as {known}, and nothing was changed since: it was not run again"
             ));
             if let Some(record) = work.records.iter().find(|record| record.call_id == known) {
                 work.conversation.repeated(record);
             }
-            work.progress.repeated(&called)
+            work.attempt.progress.repeated(&called)
         } else {
-            run(work, Wanted { called, grant: None, approvals: 0, queue }, fx);
-            return;
+            return run(work, Request { called, grant: None, approvals: 0, queue }, fx);
         };
         if pace == Pace::Stuck {
-            stuck(work, &called, fx);
-            return;
+            return stuck(&called);
         }
     }
-    let surplus = std::mem::take(&mut work.surplus);
+    end_round(work)
+}
+
+/// Ends a round whose calls all have their results.
+fn end_round(work: &mut Work) -> Next {
+    let surplus = std::mem::take(&mut work.attempt.surplus);
     work.conversation
         .not_made(surplus, &format!("one reply may ask for {CALLS_PER_REPLY_MAX} calls; ask again"));
-    match work.progress.end_round() {
-        Round::GoOn => work.think(fx),
+    match work.attempt.progress.end_round() {
+        Round::GoOn => Next::Think,
         Round::Slow(rounds) => {
             work.conversation.tell(format!(
                 "the last {rounds} tool rounds brought nothing new: answer with what there is, do something else, or \
                  say why it cannot be done; what is left of a list goes into one reply"
             ));
-            work.think(fx);
+            Next::Think
         }
         Round::Stale(rounds) => {
-            work.fail(&format!("no progress: {rounds} tool rounds in a row brought nothing new"), fx);
+            Next::fail(&format!("no progress: {rounds} tool rounds in a row brought nothing new"))
         }
-        Round::Failing(rounds) => {
-            let why =
-                format!("no progress: {rounds} tool rounds in a row gave errors that were known before");
-            work.fail(&why, fx);
-        }
+        Round::Failing(rounds) => Next::fail(&format!(
+            "no progress: {rounds} tool rounds in a row gave errors that were known before"
+        )),
     }
 }
 
 /// Runs a call, under its grant if it has one.
-pub(super) fn run(work: &mut Work, wanted: Wanted, fx: &mut Fx<'_>) {
-    let reading = &wanted.called.reading;
+pub(super) fn run(work: &Work, request: Request, fx: &mut Fx<'_>) -> Next {
+    let reading = &request.called.reading;
     let is_cautioned = |id| work.subtask.limits.caution_tools.iter().any(|tool| tool.covers(id));
     let caution = reading.effect == Effect::Unsafe && reading.tools.iter().any(is_cautioned);
-    let id = fx.run_tool(wanted.called.call.clone(), wanted.grant.clone(), caution);
-    work.stage = Stage::Running(Running { id, wanted });
+    let id = fx.run_tool(request.called.call.clone(), request.grant.clone(), caution);
+    Next::Wait(Phase::Running(Running { id, request }))
+}
+
+/// Keeps the record of a call and continues, unless the attempt makes no progress. `result` is the whole output of a
+/// call that ran or may have; `None` if it did nothing.
+pub(super) fn settle(
+    work: &mut Work,
+    request: Request,
+    record: ToolRecord,
+    result: Option<&[u8]>,
+    fx: &mut Fx<'_>,
+) -> Next {
+    let Request { called, queue, .. } = request;
+    let pace = match result {
+        Some(result) => work.attempt.progress.ran(&called, &record, result),
+        None => work.attempt.progress.refused(&called, &record),
+    };
+    work.keep(record);
+    match pace {
+        Pace::Stuck => stuck(&called),
+        Pace::GoOn => advance(work, queue, fx),
+    }
 }
 
 /// Ends the attempt for lack of progress.
-pub(super) fn stuck(work: &mut Work, called: &Called, fx: &mut Fx<'_>) {
+fn stuck(called: &Called) -> Next {
     let target = clip(&called.reading.target, TARGET_CHARS_MAX);
-    let reason =
-        format!("no progress: {} {target} gave the same result {SAME_RESULT_MAX} times", called.tool());
-    work.fail(&reason, fx);
+    let tool = called.tool();
+    Next::fail(&format!("no progress: {tool} {target} gave the same result {SAME_RESULT_MAX} times"))
 }
 
 /// Adds a single record and a single notice for all calls beyond the limit.
 fn refuse_the_rest(work: &mut Work, mut rest: VecDeque<ToolCall>, fx: &mut Fx<'_>) {
-    let ctx = fx.ctx;
     let why = format!(
         "one reply may ask for {CALLS_PER_REPLY_MAX} calls; the last {} were not run: ask for them again",
         rest.len()
     );
     if let Some(first) = rest.pop_front() {
-        let called = Called::read(first, work.attempt, Phase::Work, ctx);
+        let called = Called::read(first, work.attempt.number, Measured::Work, fx.ctx);
         work.records.push(called.refused(fx.refused_call(), ErrorKind::Blocked, &why).into());
     }
-    work.notices.push(why);
+    work.attempt.notices.push(why);
 }
