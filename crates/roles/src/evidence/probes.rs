@@ -13,6 +13,7 @@ use setpoint_protocol::topology::{Has, Receives};
 use setpoint_protocol::{Any, CallId, ToolId};
 
 use super::called::Called;
+use crate::answer::tool_answer_of;
 
 /// At most so many probes per set: one per criterion of the largest plan, the task's own included.
 const PROBES_MAX: usize = CRITERIA_MAX * (SUBTASKS_MAX + 1);
@@ -97,17 +98,13 @@ impl Probes {
             if let State::Asked(asked, called) = &probe.state
                 && *asked == id
             {
-                let probed = match answer {
-                    Answer::Tool(tool) => Probed {
+                let probed = match tool_answer_of(answer) {
+                    Some(tool) => Probed {
                         record: called.answered(id, tool).into(),
                         text: tool.text.clone(),
                         facts: tool.facts.clone(),
                     },
-                    Answer::Model(_)
-                    | Answer::ModelFailed(_)
-                    | Answer::Timer
-                    | Answer::Survey(_)
-                    | Answer::Interrupted => Probed {
+                    None => Probed {
                         record: called.interrupted(id, false).into(),
                         text: String::new(),
                         facts: None,

@@ -2,18 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use setpoint_machine::brief::Repair;
 use setpoint_machine::draft::VerdictDraft;
-use setpoint_machine::extract::ExtractError;
+use setpoint_machine::extract::{Draft, ExtractError, extract};
 use setpoint_protocol::CriterionId;
 use setpoint_protocol::message::{Criterion, VerdictWord};
-use setpoint_protocol::record::ModelFailure;
-use setpoint_protocol::text::clip;
+use setpoint_protocol::record::{Answer, ModelFailure};
+use setpoint_protocol::text::{clip, head_and_tail};
 
 use super::case::Case;
 use super::settle::{EVIDENCE_CHARS_MAX, Settled, lacks_a_citation, settle, settle_impossible, unjudged};
+use crate::answer::reply_of;
 
 /// Characters of the problems listed in a repair call.
 const PROBLEMS_CHARS_MAX: usize = 2_000;
+/// Characters of an unusable answer that the repair call quotes.
+const PREVIOUS_CHARS_MAX: usize = 4_000;
 /// Reason for a criterion that stays unjudged although the judge answered.
 const NO_VERDICT: &str = "the judge gave no usable verdict";
 
@@ -68,6 +72,27 @@ impl Hearing {
         &self.criteria
     }
 
+    /// Takes the answer to a question about the criteria; returns the repair if the judge should be asked again. `hear`
+    /// passes on the verdicts of a draft.
+    pub(crate) fn take<D: Draft>(
+        &mut self,
+        answer: &Answer,
+        hear: impl FnOnce(&mut Self, D) -> Option<String>,
+    ) -> Option<Repair> {
+        let (error, text) = match reply_of(answer) {
+            Err(failure) => (self.unanswered(failure), String::new()),
+            Ok(reply) => {
+                let text = reply.text();
+                let error = match extract::<D>(&text) {
+                    Ok(draft) => hear(self, draft),
+                    Err(error) => self.unreadable(&error),
+                };
+                (error, text)
+            }
+        };
+        error.map(|error| Repair { error, previous: head_and_tail(&text, PREVIOUS_CHARS_MAX) })
+    }
+
     /// Takes verdicts; returns what is wrong with them if the judge should be asked again. `more` lists other
     /// problems of the answer. A criterion with exactly one verdict is judged; one with none or several is not.
     pub fn hear(
@@ -104,14 +129,14 @@ impl Hearing {
     }
 
     /// Takes an unreadable answer; returns why the judge should be asked again, if it should.
-    pub fn unreadable(&mut self, error: &ExtractError) -> Option<String> {
+    fn unreadable(&mut self, error: &ExtractError) -> Option<String> {
         self.why_unjudged = NO_VERDICT.to_owned();
         self.outage = false;
         self.repair(&format!("failed to {error}"))
     }
 
     /// Takes a failed call; returns the reason if another try may help.
-    pub fn unanswered(&mut self, failure: Option<&ModelFailure>) -> Option<String> {
+    fn unanswered(&mut self, failure: Option<&ModelFailure>) -> Option<String> {
         let reason = failure.map_or("the call was interrupted", |failure| failure.reason.as_str());
         self.why_unjudged = format!("the judge did not answer: {}", clip(reason, 300));
         let may_help = failure.is_none_or(|failure| failure.kind.retryable());

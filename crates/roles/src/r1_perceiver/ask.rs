@@ -3,21 +3,25 @@
 use std::sync::Arc;
 
 use setpoint_machine::brief::{PerceiveBrief, Repair};
-use setpoint_machine::draft::PerceiveDraft;
 use setpoint_machine::extract::extract;
 use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::{Brief, Ctx, ModelCall};
 use setpoint_protocol::CallId;
+use setpoint_protocol::RoleId;
 use setpoint_protocol::limits::{CLARIFICATION_ROUNDS_MAX, HISTORY_CHARS_MAX, HISTORY_MAX};
-use setpoint_protocol::message::UserInput;
-use setpoint_protocol::record::Exchange;
+use setpoint_protocol::message::{DirectAnswer, FaultKind, TaskFault, UserInput};
+use setpoint_protocol::record::{Answer, Exchange};
 use setpoint_protocol::text::clip;
 
-use super::machine::{Fx, Perceiver, Stage};
+use super::clarify::ask_person;
+use super::commit::{commit, commit_raw, commit_titled};
 use super::need::Need;
+use super::phase::{Fx, Goal, Next, Phase};
 use super::prompt;
 use super::reading::{Allowed, Reading, read};
 use super::small_talk;
+use crate::answer::reply_of;
+use crate::fault::fault;
 use crate::fingerprint::Words;
 
 /// Limit on the tokens of an answer with title, scope and deadline.
@@ -28,117 +32,92 @@ const REACTION_WORDS_MAX: usize = 3;
 /// The same for scripts in which each character counts as a word.
 const REACTION_UNSPACED_MAX: usize = 8;
 
-impl Perceiver {
-    pub(super) fn on_user_input(&mut self, input: UserInput, fx: &mut Fx<'_>) {
-        let ctx = fx.ctx;
-        if !matches!(self.stage, Stage::Input) {
-            return;
-        }
-        self.raw_input = input.raw_input;
-        if is_blank(&self.raw_input) {
-            self.give_up_on_nothing(fx);
-            return;
-        }
-        match Need::of(&self.raw_input, ctx) {
-            Need::Nothing => self.commit_raw(fx),
-            Need::Title => self.ask_title(fx),
-            Need::Meaning => self.ask_model(None, fx),
-        }
+pub(super) fn on_user_input(input: UserInput, fx: &mut Fx<'_>) -> Next {
+    let goal = Goal { raw_input: input.raw_input, ..Goal::default() };
+    if is_blank(&goal.raw_input) {
+        let reason = "the input holds no goal: it is empty";
+        let hints = vec!["say in a sentence what should be achieved".to_owned()];
+        let fault = fault(RoleId::Perceiver, FaultKind::Fault, reason, fx.ctx);
+        return Next::Raise(TaskFault { hints, ..fault });
     }
-
-    pub(super) fn on_reply(&mut self, call: CallId, text: &str, fx: &mut Fx<'_>) {
-        let ctx = fx.ctx;
-        if self.is_title(call) {
-            // Without a usable title the goal keeps the one that code makes; a second call is not worth its cost.
-            self.commit_titled(&extract(text).unwrap_or_default(), fx);
-            return;
-        }
-        let Some(repair) = self.pending_model(call) else { return };
-        match read(text, self.allowed(ctx), &self.raw_input) {
-            Reading::Intent(draft) => self.commit(&draft, fx),
-            Reading::Questions(questions) => self.ask_person(questions, fx),
-            Reading::Answer(answer) => self.answer_directly(answer, fx),
-            Reading::Unusable(_) if repair => self.commit_raw(fx),
-            Reading::Unusable(error) => {
-                self.ask_model(Some(Repair { error, previous: text.to_owned() }), fx);
-            }
-        }
-    }
-
-    pub(super) fn on_no_answer(&mut self, call: CallId, fx: &mut Fx<'_>) {
-        if self.is_title(call) {
-            self.commit_titled(&PerceiveDraft::default(), fx);
-        } else if self.pending_model(call).is_some() {
-            self.commit_raw(fx);
-        } else {
-            self.on_clarification(call, &[], fx);
-        }
-    }
-
-    /// Asks the model what is wanted, with the current clarifications.
-    pub(super) fn ask_model(&mut self, repair: Option<Repair>, fx: &mut Fx<'_>) {
-        let ctx = fx.ctx;
-        let is_repair = repair.is_some();
-        let allowed = self.allowed(ctx);
-        let brief = PerceiveBrief {
-            raw_input: self.raw_input.clone(),
-            history: history(&ctx.opened.history),
-            clarifications: self.clarifications.clone(),
-            title_only: false,
-            may_ask: allowed.questions,
-            may_answer: allowed.answer,
-            surroundings: Arc::clone(&ctx.opened.surroundings),
-            repair,
-        };
-        let call = ask(brief, ModelLimits::default(), fx);
-        self.stage = Stage::Model { call, repair: is_repair };
-    }
-
-    /// Asks the model for a title, scope and deadline of a self-contained text.
-    fn ask_title(&mut self, fx: &mut Fx<'_>) {
-        let brief = PerceiveBrief {
-            raw_input: self.raw_input.clone(),
-            history: Vec::new(),
-            clarifications: Vec::new(),
-            title_only: true,
-            may_ask: false,
-            may_answer: false,
-            surroundings: Arc::default(),
-            repair: None,
-        };
-        let limits = ModelLimits { tokens_out_max: TITLE_TOKENS_OUT_MAX, ..ModelLimits::default() };
-        self.stage = Stage::Title { call: ask(brief, limits, fx) };
-    }
-
-    /// Returns whether `call` is the pending title call.
-    fn is_title(&self, call: CallId) -> bool {
-        matches!(self.stage, Stage::Title { call: pending } if pending == call)
-    }
-
-    fn allowed(&self, ctx: &Ctx<'_>) -> Allowed {
-        let is_reaction = !ctx.opened.history.is_empty() && is_short(&self.raw_input);
-        Allowed {
-            questions: ctx.opened.interactive
-                && !self.go_ahead
-                && self.rounds < CLARIFICATION_ROUNDS_MAX
-                && !is_reaction,
-            answer: ctx.opened.direct_answers && small_talk::is_small_talk(&self.raw_input),
-        }
-    }
-
-    /// Returns whether the pending model call is the repair call; `None` if `call` is not the pending one.
-    fn pending_model(&self, call: CallId) -> Option<bool> {
-        match self.stage {
-            Stage::Model { call: pending, repair } if pending == call => Some(repair),
-            _ => None,
-        }
+    match Need::of(&goal.raw_input, fx.ctx) {
+        Need::Nothing => commit_raw(goal),
+        Need::Title => ask_title(goal, fx),
+        Need::Meaning => Next::Ask(goal, None),
     }
 }
 
-fn ask(brief: PerceiveBrief, limits: ModelLimits, fx: &mut Fx<'_>) -> CallId {
+/// Asks the model what is wanted, with the current clarifications.
+pub(super) fn ask(goal: Goal, repair: Option<Repair>, fx: &mut Fx<'_>) -> Next {
+    let is_repair = repair.is_some();
+    let allowed = allowed(&goal, fx.ctx);
+    let brief = PerceiveBrief {
+        raw_input: goal.raw_input.clone(),
+        history: history(&fx.ctx.opened.history),
+        clarifications: goal.clarifications.clone(),
+        title_only: false,
+        may_ask: allowed.questions,
+        may_answer: allowed.answer,
+        surroundings: Arc::clone(&fx.ctx.opened.surroundings),
+        repair,
+    };
+    let call = ask_model(brief, ModelLimits::default(), fx);
+    Next::Wait(Phase::Asking { call, is_repair, goal })
+}
+
+/// Asks the model for a title, scope and deadline of a self-contained text.
+fn ask_title(goal: Goal, fx: &mut Fx<'_>) -> Next {
+    let brief = PerceiveBrief {
+        raw_input: goal.raw_input.clone(),
+        history: Vec::new(),
+        clarifications: Vec::new(),
+        title_only: true,
+        may_ask: false,
+        may_answer: false,
+        surroundings: Arc::default(),
+        repair: None,
+    };
+    let limits = ModelLimits { tokens_out_max: TITLE_TOKENS_OUT_MAX, ..ModelLimits::default() };
+    let call = ask_model(brief, limits, fx);
+    Next::Wait(Phase::Titling { call, goal })
+}
+
+/// Handles the title. Without a usable one the goal keeps the one that code makes; a second call is not worth its
+/// cost.
+pub(super) fn on_title(goal: Goal, answer: &Answer, fx: &Fx<'_>) -> Next {
+    let draft = reply_of(answer).ok().and_then(|reply| extract(&reply.text()).ok());
+    commit_titled(goal, &draft.unwrap_or_default(), fx.ctx)
+}
+
+/// Handles the model's answer; after a failed call the raw input is used.
+pub(super) fn on_reply(goal: Goal, is_repair: bool, answer: &Answer, fx: &mut Fx<'_>) -> Next {
+    let Ok(reply) = reply_of(answer) else { return commit_raw(goal) };
+    let text = reply.text();
+    match read(&text, allowed(&goal, fx.ctx), &goal.raw_input) {
+        Reading::Intent(draft) => commit(goal, &draft, fx.ctx),
+        Reading::Questions(questions) => ask_person(goal, questions, fx),
+        Reading::Answer(text) => Next::Answer(DirectAnswer { text }),
+        Reading::Unusable(_) if is_repair => commit_raw(goal),
+        Reading::Unusable(error) => Next::Ask(goal, Some(Repair { error, previous: text })),
+    }
+}
+
+fn allowed(goal: &Goal, ctx: &Ctx<'_>) -> Allowed {
+    let is_reaction = !ctx.opened.history.is_empty() && is_short(&goal.raw_input);
+    Allowed {
+        questions: ctx.opened.interactive
+            && !goal.go_ahead
+            && goal.rounds < CLARIFICATION_ROUNDS_MAX
+            && !is_reaction,
+        answer: ctx.opened.direct_answers && small_talk::is_small_talk(&goal.raw_input),
+    }
+}
+
+fn ask_model(brief: PerceiveBrief, limits: ModelLimits, fx: &mut Fx<'_>) -> CallId {
     let prompt = prompt::perceive(&brief);
     let schema = Some(if brief.title_only { prompt::TITLE_SCHEMA } else { prompt::schema() });
-    fx.ask_model(ModelCall { brief: Brief::Perceive(Box::new(brief)), prompt, schema, limits })
+    let question = ModelCall::new(Brief::Perceive(Box::new(brief)), prompt, schema);
+    fx.ask_model(ModelCall { limits, ..question })
 }
 
 /// Returns whether the text has only white space, control characters and zero-width characters.

@@ -9,8 +9,8 @@
 //! input. `raw_input` is the person's text, set by code. Every input ends in exactly one `TaskSpec`, `DirectAnswer`
 //! or, when nothing was typed, `TaskFault`.
 //!
-//! One file for each thing it handles: `need`, `title`, `ask` (the question to the model), `reading` (how its answer
-//! is read), `clarify` (questions to the person), `commit` (the ends), `deadline`, `small_talk` (what may be answered
+//! `phase` says what R1 waits for and what may follow an input. One file for each thing it handles: `need`, `title`, `ask` (the question to the model), `reading` (how its answer
+//! is read), `clarify` (questions to the person), `commit` (the `TaskSpec`), `deadline`, `small_talk` (what may be answered
 //! at once), `prompt`.
 
 mod ask;
@@ -19,6 +19,7 @@ mod commit;
 mod deadline;
 mod machine;
 mod need;
+mod phase;
 mod prompt;
 mod reading;
 mod small_talk;

@@ -7,32 +7,31 @@ use setpoint_protocol::CriterionId;
 use setpoint_protocol::message::{Criterion, ExecutionResult, ExecutionStatus, Unmet, VerdictWord};
 use setpoint_protocol::text::clip;
 
-use super::fast_loop::{Attempt, FastLoop, Stage};
-use super::machine::Fx;
-use super::{decision, judgement};
+use super::decision;
+use super::fast_loop::{Attempt, FastLoop, Fx, Next, Phase, Work};
 use crate::evidence::Probes;
 use crate::judging::{Hearing, NoClass, by_check};
 
 /// Handles the result of the awaited attempt.
-pub(super) fn take(fast_loop: &mut FastLoop, result: ExecutionResult, fx: &mut Fx<'_>) {
-    let ctx = fx.ctx;
-    let is_waited_for = matches!(fast_loop.stage, Stage::Waiting)
-        && result.subtask_id == fast_loop.subtask.subtask_id
-        && result.attempt == fast_loop.attempt;
-    if !is_waited_for {
-        return;
+pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult, fx: &Fx<'_>) -> Next {
+    if result.subtask_id != fast_loop.subtask.subtask_id || result.attempt != fast_loop.attempt {
+        return Next::Wait(Phase::Waiting);
     }
-    ctx.words.clone_into(&mut fast_loop.words);
-    fast_loop.surroundings = Arc::clone(&ctx.opened.surroundings);
-    fast_loop.made = Arc::clone(ctx.ledger.made());
-    fast_loop.touched = Arc::clone(ctx.ledger.touched());
+    let ctx = fx.ctx;
     // A failure that R3 reports ends the loop; its probes are judged nevertheless.
     let given_up = (result.status == ExecutionStatus::Failed)
         .then(|| clip(&result.output.to_text(), decision::REASON_CHARS_MAX));
     let criteria = &fast_loop.subtask.success_criteria;
-    let probes = Probes::among(criteria, fast_loop.attempt, &result.tool_calls);
-    let standing = fast_loop.standing(&result);
-    let case = fast_loop.case_of(&result, &probes);
+    let work = Work {
+        probes: Probes::among(criteria, fast_loop.attempt, &result.tool_calls),
+        result,
+        words: ctx.words.to_owned(),
+        surroundings: Arc::clone(&ctx.opened.surroundings),
+        made: Arc::clone(ctx.ledger.made()),
+        touched: Arc::clone(ctx.ledger.touched()),
+    };
+    let standing = fast_loop.standing(&work);
+    let case = fast_loop.case(&work);
     let holds = |criterion: &Criterion| {
         let check = criterion.check.as_ref();
         check.is_some_and(|check| by_check(criterion, check, &case).verdict == VerdictWord::Pass)
@@ -42,7 +41,7 @@ pub(super) fn take(fast_loop: &mut FastLoop, result: ExecutionResult, fx: &mut F
         !claim.seen.is_empty()
             && criterion.is_some_and(|criterion| !standing.contains_key(&criterion.id) && !holds(criterion))
     };
-    let claims: Vec<Unmet> = result.unmet.iter().filter(is_claim).cloned().collect();
+    let claims: Vec<Unmet> = work.result.unmet.iter().filter(is_claim).cloned().collect();
     let claimed: BTreeSet<CriterionId> = claims.iter().map(|claim| claim.criterion_id.clone()).collect();
     let is_open = |criterion: &&Criterion| {
         let needs_a_judge =
@@ -51,5 +50,5 @@ pub(super) fn take(fast_loop: &mut FastLoop, result: ExecutionResult, fx: &mut F
     };
     let for_a_model = criteria.iter().filter(is_open).cloned().collect();
     let hearing = Hearing::of(for_a_model, NoClass::AskedLater).with_claims(claimed);
-    judgement::open(fast_loop, Attempt { result, probes, hearing, standing, claims, given_up }, fx);
+    Next::Judge(Attempt { work, hearing, standing, claims, given_up }, None)
 }

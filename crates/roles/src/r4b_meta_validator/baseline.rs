@@ -7,35 +7,31 @@
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{BASELINE_GROUP, DispatchManifest, GroupMatched};
 use setpoint_protocol::record::Answer;
-use setpoint_protocol::tool::Phase;
+use setpoint_protocol::tool::Phase as Measured;
 
-use super::gathering;
-use super::machine::Fx;
-use super::round::{Baseline, Next, Round, Stage};
+use super::phase::{Fx, Next, Phase};
+use super::round::{Baseline, Round};
 use crate::evidence::{Probes, ROUND_RECORDS_BYTES_MAX, fit, unmeasured};
 
 /// Attempt number of these probes; attempts are only counted in sub-tasks.
 const ATTEMPT: u32 = 1;
 
 /// Opens a round, after the probes that were not measured yet. Carried outcomes count as reported.
-pub(super) fn open(manifest: DispatchManifest, baseline: Baseline, fx: &mut Fx<'_>) -> Next {
+pub(super) fn on_manifest(manifest: DispatchManifest, baseline: Baseline, fx: &mut Fx<'_>) -> Next {
     let carried = manifest
         .subtasks
         .iter()
         .filter_map(|entry| Some((entry.subtask_id.clone(), entry.carried.clone()?)))
         .collect();
     let missing = unmeasured(manifest.criteria(), &baseline);
-    let probes = Probes::ask_calls(&missing, Phase::Before, ATTEMPT, fx);
-    let stage = if missing.is_empty() { Stage::Gathering } else { Stage::Baseline(probes) };
-    let round = Round { manifest, outcomes: carried, groups_done: 0, baseline, stage };
-    match round.stage {
-        Stage::Baseline(_) => Next::Wait(round),
-        Stage::Gathering | Stage::Probing(_) | Stage::Merging(..) => gathering::advance(round, fx),
-    }
+    let probes = Probes::ask_calls(&missing, Measured::Before, ATTEMPT, fx);
+    let is_measured = missing.is_empty();
+    let round = Round { manifest, outcomes: carried, groups_done: 0, baseline };
+    if is_measured { Next::Advance(round) } else { Next::Wait(round, Phase::Baseline(probes)) }
 }
 
 /// Handles a probe's answer; reports to R2 after the last.
-pub(super) fn measured(
+pub(super) fn on_probe(
     mut round: Round,
     mut probes: Probes,
     call: CallId,
@@ -44,8 +40,7 @@ pub(super) fn measured(
 ) -> Next {
     probes.take(call, answer);
     if !probes.is_complete() {
-        round.stage = Stage::Baseline(probes);
-        return Next::Wait(round);
+        return Next::Wait(round, Phase::Baseline(probes));
     }
     let mut found: Vec<_> = probes.records().cloned().collect();
     round.baseline.extend(found.iter().cloned());
@@ -56,5 +51,5 @@ pub(super) fn measured(
         outputs: Vec::new(),
         baseline: found,
     });
-    gathering::advance(round, fx)
+    Next::Advance(round)
 }

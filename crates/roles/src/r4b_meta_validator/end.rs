@@ -9,7 +9,6 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ErrorKind;
 use setpoint_protocol::{Any, SubTaskId};
 
-use super::machine::Fx;
 use super::merged::merged;
 use super::round::Round;
 use crate::evidence::{ROUND_RECORDS_BYTES_MAX, fit};
@@ -76,14 +75,6 @@ impl End {
     pub(super) fn unjudged(round: &Round, why: &str, ctx: &Ctx<'_>) -> Self {
         let gaps = [format!("the whole could not be judged: {why}")];
         fell_short(round, &gaps, Judged { unjudged: true, ..Judged::default() }, ctx)
-    }
-
-    /// Publishes the end.
-    pub(super) fn publish(self, fx: &mut Fx<'_>) {
-        match self {
-            End::Holds(summary) => fx.publish(*summary),
-            End::FellShort(request) => fx.publish(*request),
-        }
     }
 }
 

@@ -8,22 +8,20 @@ use setpoint_protocol::message::{
 use setpoint_protocol::text::clip;
 
 use super::end::End;
-use super::machine::Fx;
-use super::round::{Next, Round, Stage};
-use super::verification;
+use super::phase::{Fx, Next, Phase};
+use super::round::Round;
 use crate::judging::{Matched, undone};
 
 const PATH_CHARS_MAX: usize = 200;
 
 /// Takes an outcome; only the first of each sub-task of this round counts.
-pub(super) fn take(mut round: Round, outcome: SubTaskOutcome, fx: &mut Fx<'_>) -> Next {
+pub(super) fn on_outcome(mut round: Round, outcome: SubTaskOutcome) -> Next {
     let is_of_this_round = round.manifest.subtasks.iter().any(|entry| entry.subtask_id == outcome.subtask_id);
-    let is_waited_for = matches!(round.stage, Stage::Gathering);
-    if !is_waited_for || !is_of_this_round || round.outcomes.contains_key(&outcome.subtask_id) {
-        return Next::Wait(round);
+    if !is_of_this_round || round.outcomes.contains_key(&outcome.subtask_id) {
+        return Next::Wait(round, Phase::Gathering);
     }
     round.outcomes.insert(outcome.subtask_id.clone(), outcome);
-    advance(round, fx)
+    Next::Advance(round)
 }
 
 /// Processes the groups as far as they are complete.
@@ -39,7 +37,7 @@ pub(super) fn advance(mut round: Round, fx: &mut Fx<'_>) -> Next {
         let reported: Vec<&SubTaskOutcome> =
             members.iter().filter_map(|entry| round.outcomes.get(&entry.subtask_id)).collect();
         if reported.len() < members.len() {
-            return Next::Wait(round);
+            return Next::Wait(round, Phase::Gathering);
         }
         if reported.iter().any(|outcome| outcome.status == OutcomeStatus::Failed) {
             skip_after(&mut round, *group);
@@ -63,7 +61,7 @@ pub(super) fn advance(mut round: Round, fx: &mut Fx<'_>) -> Next {
     if take_back(&mut round) {
         return Next::End(End::group_failed(&round, ctx));
     }
-    verification::open(round, fx)
+    Next::Verify(round)
 }
 
 /// Revokes passes that a later sub-task invalidated, so that they must be shown again. Returns whether there were

@@ -1,65 +1,78 @@
-//! Dispatches R4b's inputs to their handlers. Nothing is decided here.
+//! Dispatches R4b's inputs to their handlers, and applies what follows. Nothing is decided here.
 
-use setpoint_machine::{Effects, Input, Machine};
+use setpoint_machine::{Input, Machine};
 use setpoint_protocol::CallId;
 use setpoint_protocol::record::Answer;
-use setpoint_protocol::topology::{inbox, party};
+use setpoint_protocol::topology::inbox::MetaValidator as Inbox;
+use setpoint_protocol::topology::party;
 
-use super::round::{Baseline, Next, Round, Stage};
+use super::end::End;
+use super::phase::{Fx, Next, Phase};
+use super::round::{Baseline, Round};
 use super::{baseline, gathering, verification};
 
 /// The machine of R4b, one per task.
 #[derive(Debug, Default)]
 pub struct MetaValidator {
-    round: Option<Round>,
+    /// The open round; `None` between two.
+    round: Option<(Round, Phase)>,
     /// Probes that earlier rounds measured before their work.
     baseline: Baseline,
 }
-
-/// The context of an input of this role, and its effects.
-pub(super) type Fx<'a> = Effects<'a, party::MetaValidator>;
 
 impl Machine for MetaValidator {
     type Role = party::MetaValidator;
 
     fn handle(&mut self, input: Input<party::MetaValidator>, fx: &mut Fx<'_>) {
         let round = self.round.take();
-        if let Some(round) = &round {
+        if let Some((round, _)) = &round {
             self.baseline.clone_from(&round.baseline);
         }
         let next = match (input, round) {
-            (Input::Message(inbox::MetaValidator::DispatchManifest(manifest)), _) => {
-                baseline::open(manifest, self.baseline.clone(), fx)
+            (Input::Message(Inbox::DispatchManifest(manifest)), _) => {
+                baseline::on_manifest(manifest, self.baseline.clone(), fx)
             }
-            (Input::Message(inbox::MetaValidator::SubTaskOutcome(outcome)), Some(round)) => {
-                gathering::take(round, outcome, fx)
-            }
-            (Input::Answer { call, answer }, Some(round)) => answered(round, call, &answer, fx),
-            (Input::Quiesced, Some(round)) => Next::Wait(round),
             // Between two rounds nothing is awaited.
-            (Input::Message(inbox::MetaValidator::SubTaskOutcome(_)) | Input::Answer { .. }, None)
-            | (Input::Quiesced, None) => return,
+            (Input::Message(_) | Input::Answer { .. } | Input::Quiesced, None) => return,
+            (Input::Message(Inbox::SubTaskOutcome(outcome)), Some((round, Phase::Gathering))) => {
+                gathering::on_outcome(round, outcome)
+            }
+            (Input::Answer { call, answer }, Some((round, phase))) => {
+                on_answer(round, phase, call, &answer, fx)
+            }
+            (Input::Message(_) | Input::Quiesced, Some((round, phase))) => Next::Wait(round, phase),
         };
-        match next {
-            Next::Wait(round) => self.round = Some(round),
-            Next::End(end) => end.publish(fx),
-        }
+        self.round = apply(next, fx);
     }
 }
 
 /// Passes an answer to its handler; ignores a stale one, for which nothing waits.
-fn answered(round: Round, call: CallId, answer: &Answer, fx: &mut Fx<'_>) -> Next {
-    let Round { manifest, outcomes, groups_done, baseline, stage } = round;
-    let back = |stage| Round { manifest, outcomes, groups_done, baseline, stage };
-    match stage {
-        Stage::Baseline(probes) => baseline::measured(back(Stage::Gathering), probes, call, answer, fx),
-        Stage::Probing(verification) => {
-            let (round, verification) = (back(Stage::Gathering), *verification);
-            verification::measured(round, verification, call, answer, fx)
+fn on_answer(round: Round, phase: Phase, call: CallId, answer: &Answer, fx: &mut Fx<'_>) -> Next {
+    match phase {
+        Phase::Baseline(probes) => baseline::on_probe(round, probes, call, answer, fx),
+        Phase::Probing(verification) => verification::on_probe(round, verification, call, answer, fx),
+        Phase::Merging(asked, verification) if asked == call => {
+            verification::on_reply(round, verification, answer, fx)
         }
-        Stage::Merging(asked, verification) if asked == call => {
-            verification::heard(back(Stage::Gathering), *verification, answer, fx)
+        phase @ (Phase::Gathering | Phase::Merging(..)) => Next::Wait(round, phase),
+    }
+}
+
+/// Takes the steps that follow one another without another input; returns the round if it goes on.
+fn apply(mut next: Next, fx: &mut Fx<'_>) -> Option<(Round, Phase)> {
+    loop {
+        next = match next {
+            Next::Wait(round, phase) => return Some((round, phase)),
+            Next::Advance(round) => gathering::advance(round, fx),
+            Next::Verify(round) => verification::begin(round, fx),
+            Next::End(End::Holds(summary)) => {
+                fx.publish(*summary);
+                return None;
+            }
+            Next::End(End::FellShort(request)) => {
+                fx.publish(*request);
+                return None;
+            }
         }
-        stage @ (Stage::Gathering | Stage::Merging(..)) => Next::Wait(back(stage)),
     }
 }

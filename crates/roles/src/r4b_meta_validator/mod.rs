@@ -22,6 +22,7 @@ mod end;
 mod gathering;
 mod machine;
 mod merged;
+mod phase;
 mod prompt;
 mod round;
 mod verification;

@@ -1,23 +1,20 @@
-//! A round: its plan, its outcomes, and what it waits for.
+//! A round: its plan and its outcomes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use setpoint_protocol::SubTaskId;
 use setpoint_protocol::message::{
     DispatchManifest, ManifestEntry, OutcomeStatus, Shown, SubTaskOutcome, Verdict, VerdictWord,
 };
 use setpoint_protocol::tool::{Phase, ToolRecord};
-use setpoint_protocol::{CallId, SubTaskId};
 
-use super::end::End;
-use super::verification::Verification;
-use crate::evidence::Probes;
 use crate::judging::Run;
 
 /// Records of the probes made before the work, over all rounds.
 pub(super) type Baseline = Vec<Arc<ToolRecord>>;
 
-/// A round and its state.
+/// A round.
 #[derive(Debug)]
 pub(super) struct Round {
     pub(super) manifest: DispatchManifest,
@@ -27,28 +24,6 @@ pub(super) struct Round {
     pub(super) groups_done: usize,
     /// Probes measured before the task's work.
     pub(super) baseline: Baseline,
-    pub(super) stage: Stage,
-}
-
-/// What R4b waits for.
-#[derive(Debug)]
-pub(super) enum Stage {
-    /// The probes before the work.
-    Baseline(Probes),
-    Gathering,
-    /// The probes of the task's checks.
-    Probing(Box<Verification>),
-    Merging(CallId, Box<Verification>),
-}
-
-/// What follows for a round after an input.
-#[must_use = "a round that is dropped without its end leaves the task hanging"]
-#[derive(Debug)]
-pub(super) enum Next {
-    /// Wait for more.
-    Wait(Round),
-    /// End the round with this message.
-    End(End),
 }
 
 impl Round {

@@ -1,69 +1,51 @@
 //! Verifies the whole after everything matched: merges the outputs and checks them against the task's criteria.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use setpoint_machine::brief::{MergeBrief, Repair};
 use setpoint_machine::draft::MergeDraft;
-use setpoint_machine::extract::extract;
-use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::{Brief, Ctx, ModelCall};
 use setpoint_protocol::message::{Criterion, ManifestEntry, SubTaskOutcome, Verdict};
 use setpoint_protocol::record::Answer;
-use setpoint_protocol::text::head_and_tail;
-use setpoint_protocol::tool::Phase;
+use setpoint_protocol::tool::Phase as Measured;
 use setpoint_protocol::{Any, CallId, CriterionId};
 
 use super::at_fault;
 use super::carry::carried;
 use super::end::End;
-use super::machine::Fx;
 use super::merged::{merged, picks, places};
+use super::phase::{Fx, Next, Phase, Verification};
 use super::prompt;
-use super::round::{Next, Round, Stage};
+use super::round::Round;
 use crate::evidence::Probes;
 use crate::judging::{Case, Hearing, NoClass, by_check, overlooked, tells_of_nowhere};
+use crate::schema::bare;
 
-/// Characters of an unusable answer that the repair call quotes.
-const PREVIOUS_CHARS_MAX: usize = 4_000;
 /// Attempt number of these probes; attempts are only counted in sub-tasks, and the task's own probes are made once.
 const ATTEMPT: u32 = 1;
-
-/// The verification of a round.
-#[derive(Debug)]
-pub(super) struct Verification {
-    /// Verdicts taken over from a single sub-task.
-    carried: BTreeMap<CriterionId, Verdict>,
-    probes: Probes,
-    /// Criteria without a check.
-    hearing: Hearing,
-    /// Indexes of the outputs that make up the result.
-    picks: Vec<usize>,
-    /// Indexes of the outputs that the model calls wrong.
-    at_fault: Vec<usize>,
-    summary: Option<String>,
-}
+static SCHEMA: LazyLock<String> = LazyLock::new(bare::<MergeDraft>);
 
 /// Starts with the probes.
-pub(super) fn open(round: Round, fx: &mut Fx<'_>) -> Next {
+pub(super) fn begin(round: Round, fx: &mut Fx<'_>) -> Next {
     let criteria = &round.manifest.task_criteria;
     let carried: BTreeMap<CriterionId, Verdict> = criteria
         .iter()
         .filter_map(|criterion| Some((criterion.id.clone(), carried(criterion, &round)?)))
         .collect();
     let open = || criteria.iter().filter(|criterion| !carried.contains_key(&criterion.id));
-    let probes = Probes::ask(open(), Phase::After, ATTEMPT, fx);
+    let probes = Probes::ask(open(), Measured::After, ATTEMPT, fx);
     let for_a_model = open().filter(|criterion| criterion.check.is_none()).cloned().collect();
     let hearing = Hearing::of(for_a_model, NoClass::AskedInRepair);
     let (picks, _) = picks(&[], round.matched().len());
     let verification = Verification { carried, probes, hearing, picks, at_fault: Vec::new(), summary: None };
-    merge_when_measured(round, verification, fx)
+    merge_when_measured(round, Box::new(verification), fx)
 }
 
 /// Handles a probe's answer.
-pub(super) fn measured(
+pub(super) fn on_probe(
     round: Round,
-    mut verification: Verification,
+    mut verification: Box<Verification>,
     call: CallId,
     answer: &Answer,
     fx: &mut Fx<'_>,
@@ -74,53 +56,41 @@ pub(super) fn measured(
 
 /// Asks the model once all probes have answered, because it sees them too, and only if there is something to judge or
 /// to choose.
-fn merge_when_measured(mut round: Round, verification: Verification, fx: &mut Fx<'_>) -> Next {
-    let ctx = fx.ctx;
+fn merge_when_measured(round: Round, verification: Box<Verification>, fx: &mut Fx<'_>) -> Next {
     if !verification.probes.is_complete() {
-        round.stage = Stage::Probing(Box::new(verification));
-        return Next::Wait(round);
+        return Next::Wait(round, Phase::Probing(verification));
     }
     if verification.hearing.criteria().is_empty() && round.manifest.subtasks.len() == 1 {
-        return conclude(&round, &verification, ctx);
+        return conclude(&round, &verification, fx.ctx);
     }
     ask(round, verification, None, fx)
 }
 
 /// Handles the model's answer or failure.
-pub(super) fn heard(round: Round, mut verification: Verification, answer: &Answer, fx: &mut Fx<'_>) -> Next {
-    let ctx = fx.ctx;
+pub(super) fn on_reply(
+    round: Round,
+    mut verification: Box<Verification>,
+    answer: &Answer,
+    fx: &mut Fx<'_>,
+) -> Next {
     let mut hearing = verification.hearing.clone();
-    let error = match answer {
-        Answer::Model(reply) => match extract::<MergeDraft>(&reply.text()) {
-            Ok(draft) => {
-                let count = round.matched().len();
-                let (picks, is_sound) = picks(&draft.output_of, count);
-                let (at_fault, names_pieces) = places(&draft.at_fault, count);
-                verification.picks = picks;
-                verification.at_fault = at_fault;
-                verification.summary = draft.summary;
-                let flaw = |field: &str| format!("{field} names a place that does not exist, or one twice");
-                let flaws = [(is_sound, "output_of"), (names_pieces, "at_fault")];
-                let more =
-                    flaws.iter().filter(|(is_sound, _)| !is_sound).map(|(_, field)| flaw(field)).collect();
-                let output = output(&round, &verification);
-                hearing.hear(draft.verdicts, more, &case(&round, &verification, &output, ctx))
-            }
-            Err(error) => hearing.unreadable(&error),
-        },
-        Answer::ModelFailed(failure) => hearing.unanswered(Some(failure)),
-        Answer::Tool(_) | Answer::Timer | Answer::Survey(_) | Answer::Interrupted => hearing.unanswered(None),
-    };
+    let repair = hearing.take(answer, |hearing, draft: MergeDraft| {
+        let count = round.matched().len();
+        let (picks, is_sound) = picks(&draft.output_of, count);
+        let (at_fault, names_pieces) = places(&draft.at_fault, count);
+        verification.picks = picks;
+        verification.at_fault = at_fault;
+        verification.summary = draft.summary;
+        let flaw = |field: &str| format!("{field} names a place that does not exist, or one twice");
+        let flaws = [(is_sound, "output_of"), (names_pieces, "at_fault")];
+        let more = flaws.iter().filter(|(is_sound, _)| !is_sound).map(|(_, field)| flaw(field)).collect();
+        let output = output(&round, &verification);
+        hearing.hear(draft.verdicts, more, &case(&round, &verification, &output, fx.ctx))
+    });
     verification.hearing = hearing;
-    match error {
-        Some(error) => {
-            let previous = match answer {
-                Answer::Model(reply) => head_and_tail(&reply.text(), PREVIOUS_CHARS_MAX),
-                _ => String::new(),
-            };
-            ask(round, verification, Some(Repair { error, previous }), fx)
-        }
-        None => conclude(&round, &verification, ctx),
+    match repair {
+        Some(repair) => ask(round, verification, Some(repair), fx),
+        None => conclude(&round, &verification, fx.ctx),
     }
 }
 
@@ -152,27 +122,20 @@ fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
     })
 }
 
-fn ask(mut round: Round, verification: Verification, repair: Option<Repair>, fx: &mut Fx<'_>) -> Next {
-    let ctx = fx.ctx;
+fn ask(round: Round, verification: Box<Verification>, repair: Option<Repair>, fx: &mut Fx<'_>) -> Next {
     let matched = round.matched();
     let brief = MergeBrief {
-        words: ctx.words.to_owned(),
+        words: fx.ctx.words.to_owned(),
         criteria: verification.hearing.criteria().to_vec(),
         outcomes: matched.iter().map(|(_, outcome)| (*outcome).clone()).collect(),
         intents: matched.iter().map(|(entry, _)| entry.intent.clone()).collect(),
         approaches: matched.iter().map(|(entry, _)| entry.approach.clone()).collect(),
-        surroundings: Arc::clone(&ctx.opened.surroundings),
+        surroundings: Arc::clone(&fx.ctx.opened.surroundings),
         repair,
     };
     let prompt = prompt::render(&brief, verification.probes.records());
-    let asked = fx.ask_model(ModelCall {
-        brief: Brief::Merge(Box::new(brief)),
-        prompt,
-        schema: Some(schema()),
-        limits: ModelLimits::default(),
-    });
-    round.stage = Stage::Merging(asked, Box::new(verification));
-    Next::Wait(round)
+    let asked = fx.ask_model(ModelCall::new(Brief::Merge(Box::new(brief)), prompt, Some(&SCHEMA)));
+    Next::Wait(round, Phase::Merging(asked, verification))
 }
 
 fn case<'a>(round: &'a Round, verification: &'a Verification, output: &'a Any, ctx: &Ctx<'a>) -> Case<'a> {
@@ -196,9 +159,4 @@ fn output(round: &Round, verification: &Verification) -> Any {
     let picked: Vec<(&ManifestEntry, &SubTaskOutcome)> =
         verification.picks.iter().filter_map(|at| matched.get(*at)).copied().collect();
     merged(&picked)
-}
-
-fn schema() -> &'static str {
-    static SCHEMA: OnceLock<String> = OnceLock::new();
-    SCHEMA.get_or_init(crate::schema::bare::<MergeDraft>)
 }
