@@ -23,8 +23,7 @@ use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{FailureClass, SubTaskOutcome};
 use setpoint_protocol::tool::ErrorKind;
 
-use super::ending::Cause;
-use super::round::{Round, Whole};
+use super::round::{Cause, Round, Whole};
 
 /// Returns the accountable role; `None` for an accept.
 pub(super) fn accountable(by: EndedBy, cause: &Cause<'_>) -> Option<RoleId> {

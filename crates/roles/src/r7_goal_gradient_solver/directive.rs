@@ -10,10 +10,9 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{Phase, SideEffect};
 
 use super::course::Course;
-use super::ending::Cause;
 use super::exempt::Exemptions;
 use super::give_back::give_back;
-use super::round::{Gap, Round, gaps, has_failed, is_empty};
+use super::round::{Cause, Gap, Round, gaps, has_failed, is_empty};
 use super::summary::sentence;
 use crate::blocking::target_name;
 use crate::line::one_line;

@@ -2,46 +2,15 @@
 
 use setpoint_control::Decision;
 use setpoint_machine::Ctx;
-use setpoint_protocol::message::{
-    AbandonNotice, CancelRequest, EndState, EndedBy, FinalResult, PartialReport, TaskFault, UsageReport,
-};
-use setpoint_protocol::{Any, CallId};
+use setpoint_protocol::Any;
+use setpoint_protocol::message::{AbandonNotice, EndState, EndedBy, FinalResult, PartialReport, UsageReport};
 
 use super::accountable::accountable;
-use super::round::Round;
+use super::round::{Cause, Round};
 use super::summary::{self, Facts};
 
 /// Milliseconds that R7 waits for R2's report beyond R2's own limit, so that R2's stopped model call can be answered.
 pub(super) const REPORT_GRACE_MS: u64 = 5_000;
-
-/// An abandoned task, while R2 reports what was achieved.
-#[derive(Debug)]
-pub(super) struct Reporting {
-    pub(super) timer: CallId,
-    /// Whether everything is being stopped: R2 will not report any more, and the timer is gone.
-    pub(super) is_cut_short: bool,
-    pub(super) ending: Ending,
-}
-
-/// The cause of a decision.
-#[derive(Debug)]
-pub(super) enum Cause<'a> {
-    /// R4b measured a round.
-    Round(&'a Round),
-    /// A fault closed the round.
-    Fault(&'a TaskFault),
-    Cancel(&'a CancelRequest),
-}
-
-impl<'a> Cause<'a> {
-    /// Returns the decided round.
-    pub(super) fn round(&self) -> Option<&'a Round> {
-        match self {
-            Cause::Round(round) => Some(round),
-            Cause::Fault(_) | Cause::Cancel(_) => None,
-        }
-    }
-}
 
 /// A decided end. Only the words of the result are open.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use setpoint_protocol::message::{Insight, Level, Megram, NegativeFeedback, RuleR
 
 use super::course::Course;
 use super::insight;
-use super::machine::Fx;
+use super::phase::Fx;
 use super::round::{Round, is_blameless};
 
 /// Publishes the decision's lessons, the round's newly matched outputs, and feedback on rules, in this order.

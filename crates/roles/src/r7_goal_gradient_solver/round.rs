@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use setpoint_protocol::message::{
-    Cite, Criterion, FailureClass, OutcomeStatus, OutcomeSummary, ReplanRequest, RuleRef, Shown,
-    SubTaskOutcome, Verdict, VerdictWord, Withdrawal,
+    CancelRequest, Cite, Criterion, FailureClass, OutcomeStatus, OutcomeSummary, ReplanRequest, RuleRef,
+    Shown, SubTaskOutcome, TaskFault, Verdict, VerdictWord, Withdrawal,
 };
 use setpoint_protocol::tool::ToolRecord;
 use setpoint_protocol::{Any, CallId, CriterionId, SubTaskId};
@@ -44,6 +44,26 @@ pub(super) enum Whole {
     Unjudged,
     /// A sub-task failed, so there is no whole.
     Missing,
+}
+
+/// The cause of a decision.
+#[derive(Debug)]
+pub(super) enum Cause<'a> {
+    /// R4b measured a round.
+    Round(&'a Round),
+    /// A fault closed the round.
+    Fault(&'a TaskFault),
+    Cancel(&'a CancelRequest),
+}
+
+impl<'a> Cause<'a> {
+    /// Returns the decided round.
+    pub(super) fn round(&self) -> Option<&'a Round> {
+        match self {
+            Cause::Round(round) => Some(round),
+            Cause::Fault(_) | Cause::Cancel(_) => None,
+        }
+    }
 }
 
 impl From<ReplanRequest> for Round {

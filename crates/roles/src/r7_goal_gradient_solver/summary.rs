@@ -10,8 +10,7 @@ use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport, 
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ErrorKind;
 
-use super::ending::Cause;
-use super::round::{Round, has_failed, is_empty};
+use super::round::{Cause, Round, has_failed, is_empty};
 use crate::blocking::target_name;
 use crate::line::one_line;
 
