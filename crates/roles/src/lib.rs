@@ -22,6 +22,7 @@ pub mod r4b_meta_validator;
 pub mod r5_memory;
 pub mod r6_auditor;
 pub mod r7_goal_gradient_solver;
+mod repair;
 mod report_time;
 mod schema;
 mod words;

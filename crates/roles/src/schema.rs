@@ -1,4 +1,4 @@
-//! JSON Schemas for models: their structure without annotations, which the instructions replace.
+//! JSON Schemas for models: usually their structure without annotations, which the instructions replace.
 
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
@@ -11,6 +11,11 @@ pub(crate) fn bare<T: JsonSchema>() -> String {
     let mut schema = schema_for!(T).to_value();
     strip(&mut schema);
     schema.to_string()
+}
+
+/// Returns the schema of `T` as text, with its annotations.
+pub(crate) fn annotated<T: JsonSchema>() -> String {
+    schema_for!(T).as_value().to_string()
 }
 
 fn strip(value: &mut Value) {

@@ -27,29 +27,53 @@ pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdic
         CheckOn::Probe(call) => on_probe(call, &check.expect, case),
         CheckOn::Call { tool, which } => on_call(tool, which.as_deref(), &check.expect, case),
     };
-    let word = if seen.finding.holds { VerdictWord::Pass } else { VerdictWord::Fail };
+    let Seen { finding: Finding { holds, why }, class, cites, vacuous, record, ran, unevaluable } = seen;
+    let word = if holds { VerdictWord::Pass } else { VerdictWord::Fail };
+    let verdict = Verdict { unevaluable, ..blank(criterion, word, why, cites, JudgedBy::Check) };
+    if !holds {
+        let shown = if ran { Shown::Refuted } else { Shown::NotShown };
+        return Verdict { shown: Some(shown), failure_class: class, ..verdict };
+    }
+    Verdict {
+        strength: of_check(criterion, check, case),
+        vacuous,
+        self_made: record.is_some_and(|record| is_self_made(record, criterion, case)),
+        ..verdict
+    }
+}
+
+/// Returns a verdict on which nothing else is known.
+pub(super) fn blank(
+    criterion: &Criterion,
+    verdict: VerdictWord,
+    evidence: String,
+    cites: Vec<Cite>,
+    judged_by: JudgedBy,
+) -> Verdict {
     Verdict {
         criterion_id: criterion.id.clone(),
         criterion: criterion.criterion.clone(),
         mode: criterion.mode,
-        verdict: word,
-        shown: (!seen.finding.holds).then_some(if seen.ran { Shown::Refuted } else { Shown::NotShown }),
-        failure_class: if seen.finding.holds { None } else { seen.class },
-        evidence: seen.finding.why,
-        cites: seen.cites,
-        judged_by: JudgedBy::Check,
-        strength: if seen.finding.holds { of_check(criterion, check, case) } else { Strength::Proof },
-        vacuous: seen.finding.holds && seen.vacuous,
-        unevaluable: seen.unevaluable,
-        self_made: seen.finding.holds
-            && seen.record.is_some_and(|record| is_self_made(record, criterion, case)),
+        verdict,
+        shown: None,
+        failure_class: None,
+        evidence,
+        cites,
+        judged_by,
+        strength: Strength::Proof,
+        vacuous: false,
+        unevaluable: false,
+        self_made: false,
     }
 }
 
 impl Seen<'_> {
     /// Reports that there is no evidence either way.
     fn nothing(why: String, class: Option<FailureClass>) -> Self {
-        let finding = Finding { holds: false, why };
+        Seen::of(Finding { holds: false, why }, class)
+    }
+
+    fn of(finding: Finding, class: Option<FailureClass>) -> Self {
         Seen {
             finding,
             class,
@@ -85,15 +109,7 @@ fn on_output<'a>(expect: &Predicate, case: &Case<'a>) -> Seen<'a> {
     };
     let observed = Observed { text: &text, value, exit_code: None };
     let finding = expect.evaluate_against(&observed, &claim(case.output));
-    Seen {
-        finding,
-        class: class_of_the_work(case),
-        cites: vec![Cite::OUTPUT],
-        vacuous: false,
-        record: None,
-        ran: true,
-        unevaluable: false,
-    }
+    Seen { cites: vec![Cite::OUTPUT], ran: true, ..Seen::of(finding, class_of_the_work(case)) }
 }
 
 fn on_probe<'a>(call: &ToolCall, expect: &Predicate, case: &Case<'a>) -> Seen<'a> {
@@ -152,15 +168,7 @@ fn on_record<'a>(
             Some(kind) => kind.failure_class(),
             None => Some(FailureClass::Environmental),
         };
-        return Seen {
-            finding,
-            class,
-            cites,
-            vacuous: false,
-            record: Some(record),
-            ran: false,
-            unevaluable: false,
-        };
+        return Seen { cites, record: Some(record), ..Seen::of(finding, class) };
     }
     let Looked { mut finding, is_cut_short } = look(expect, observed, Some(&claim(case.output)));
     if !finding.holds
@@ -180,7 +188,7 @@ fn on_record<'a>(
     // A failed call is not called unevaluable: its output may differ once it works.
     let unevaluable = !finding.holds && !is_cut_short && record.ok && !expect.applies_to(observed);
     let ran = !is_cut_short && !unevaluable;
-    Seen { finding, class, cites, vacuous: false, record: Some(record), ran, unevaluable }
+    Seen { cites, record: Some(record), ran, unevaluable, ..Seen::of(finding, class) }
 }
 
 /// Returns the class of a check that ran and failed: that of the last call's own error, if it had one.

@@ -3,13 +3,14 @@
 use setpoint_machine::draft::VerdictDraft;
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{
-    Cite, Criterion, FailureClass, JudgedBy, Mode, Shown, Strength, Verdict, VerdictWord,
+    Cite, Criterion, FailureClass, JudgedBy, Mode, Shown, Verdict, VerdictWord,
 };
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
 use super::bearing::{bears_on, gives_the_answer, is_about_passing_tests};
 use super::case::{Case, Cited};
+use super::check::blank;
 use super::messages::class_of_error;
 use super::self_made::is_self_made;
 use super::strength::{of_judgement, only_says};
@@ -142,21 +143,8 @@ fn class(
 }
 
 fn judged(criterion: &Criterion, verdict: VerdictWord, evidence: &str, cites: Vec<Cite>) -> Settled {
-    let verdict = Verdict {
-        criterion_id: criterion.id.clone(),
-        criterion: criterion.criterion.clone(),
-        mode: criterion.mode,
-        verdict,
-        shown: None,
-        failure_class: None,
-        evidence: clip(evidence.trim(), EVIDENCE_CHARS_MAX),
-        cites,
-        judged_by: JudgedBy::Model,
-        strength: Strength::Proof,
-        vacuous: false,
-        unevaluable: false,
-        self_made: false,
-    };
+    let evidence = clip(evidence.trim(), EVIDENCE_CHARS_MAX);
+    let verdict = blank(criterion, verdict, evidence, cites, JudgedBy::Model);
     Settled { verdict, class_wanted: false }
 }
 

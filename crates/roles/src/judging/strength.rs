@@ -11,6 +11,7 @@ use super::cannot_fail::cannot_fail;
 use super::case::Case;
 use super::figures::{is_from_nowhere, says_less};
 use super::programs::{EXITS, FINDERS, INTERPRETERS, LISTERS, NAMERS, READERS, SPEAKERS};
+use crate::evidence::command_of;
 
 /// Number of words by which a criterion names a command: the program and its subcommand.
 const NAMING_WORDS: usize = 2;
@@ -71,17 +72,23 @@ fn narrows(criterion: &Criterion, check: &Check) -> bool {
     more.any(|word| !said.contains(word) && word.chars().any(char::is_alphanumeric))
 }
 
+/// Returns the text and the facts that a check looked at in a call; `None` if it looked at none.
+fn looked_at<'a>(check: &Check, case: &Case<'a>) -> Option<(&'a str, Option<&'a Any>)> {
+    match &check.on {
+        CheckOn::Output => None,
+        CheckOn::Probe(call) => {
+            case.probes.of(call).map(|probed| (probed.text.as_str(), probed.facts.as_ref()))
+        }
+        CheckOn::Call { tool, which } => case
+            .last_call_of(tool, which.as_deref(), &check.expect)
+            .map(|record| (record.evidence.as_str(), record.facts.as_ref())),
+    }
+}
+
 /// Returns whether a check compares a fact with a different one of the answer: `/bytes` of the call with the answer's
 /// `/lines`, although the call has lines, too.
 fn measures_another(check: &Check, case: &Case<'_>) -> bool {
-    let facts = match &check.on {
-        CheckOn::Output => None,
-        CheckOn::Probe(call) => case.probes.of(call).and_then(|probed| probed.facts.as_ref()),
-        CheckOn::Call { tool, which } => {
-            case.last_call_of(tool, which.as_deref(), &check.expect).and_then(|record| record.facts.as_ref())
-        }
-    };
-    let Some(facts) = facts else { return false };
+    let Some((_, Some(facts))) = looked_at(check, case) else { return false };
     check.expect.has(&|part| {
         let Predicate::Pointer { at, is: Comparison::Output { at: said, .. } } = part else { return false };
         let (Some((before, measured)), Some((_, said))) = (at.rsplit_once('/'), said.rsplit_once('/')) else {
@@ -93,20 +100,19 @@ fn measures_another(check: &Check, case: &Case<'_>) -> bool {
 
 /// Returns the text that a check looked at, followed by its facts; `None` if a part was cut.
 fn whole_of_what_was_seen(check: &Check, case: &Case<'_>) -> Option<String> {
-    let (text, facts) = match &check.on {
-        CheckOn::Output => return None,
-        CheckOn::Probe(call) => case.probes.of(call).map(|probed| (&probed.text, probed.facts.as_ref()))?,
-        CheckOn::Call { tool, which } => case
-            .last_call_of(tool, which.as_deref(), &check.expect)
-            .map(|record| (&record.evidence, record.facts.as_ref()))?,
-    };
+    let (text, facts) = looked_at(check, case)?;
     let facts = facts.map(Any::to_text).unwrap_or_default();
     (!text.contains('…')).then(|| format!("{text} {facts}"))
 }
 
+/// Returns the names of the programs that a command runs; `None` for a call of another tool.
+fn programs(record: &ToolRecord) -> impl Iterator<Item = Option<&str>> {
+    record.tool_ids().map(|id| id.as_str().strip_prefix("shell/"))
+}
+
 /// Returns whether its exit code reports what it found, as with `grep -q` and `diff`. Exit 0 of `ls` says nothing.
 fn says_by_its_exit(record: &ToolRecord) -> bool {
-    record.tool_ids().any(|id| id.as_str().strip_prefix("shell/").is_some_and(|name| EXITS.contains(&name)))
+    programs(record).flatten().any(|name| EXITS.contains(&name))
 }
 
 /// Options that make some of them print a text of the command's own: `find -printf`, `git log --format`, `stat -c`.
@@ -114,27 +120,27 @@ const PRINTS: &[&str] = &["printf", "print ", "print\"", "format", "pretty", " -
 
 /// Returns whether a command runs only programs that look at files or echo their arguments.
 pub(super) fn only_looks(record: &ToolRecord) -> bool {
-    let programs = || record.tool_ids().filter_map(|id| id.as_str().strip_prefix("shell/"));
+    let programs = || programs(record).flatten();
     let is_looker = |name: &str| READERS.has(name) || LISTERS.contains(&name) || SPEAKERS.contains(&name);
     programs().next().is_some() && programs().all(is_looker)
 }
 
 /// Returns whether it prints only matching lines of files.
 fn only_finds(record: &ToolRecord) -> bool {
-    let mut programs = record.tool_ids().filter_map(|id| id.as_str().strip_prefix("shell/"));
+    let mut programs = programs(record).flatten();
     let finds = |name: &str| FINDERS.contains(&name);
     let replaces = |word: &str| {
         word.starts_with("--r") || (word.starts_with('-') && !word.starts_with("--") && word.contains('r'))
     };
     let has_rg = record.tool_ids().any(|id| id.as_str() == "shell/rg");
-    let command = record.input.get("command").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let command = command_of(record).unwrap_or_default();
     programs.all(finds) && !(has_rg && command.split_whitespace().any(replaces))
 }
 
 /// Returns whether the expected text can come from the command's own words, or a test report from a program that runs
 /// no tests.
 fn is_forged(record: &ToolRecord, expect: &Predicate) -> bool {
-    let Some(command) = record.input.get("command").and_then(serde_json::Value::as_str) else { return false };
+    let Some(command) = command_of(record) else { return false };
     if !only_looks(record) {
         return false;
     }
@@ -142,8 +148,8 @@ fn is_forged(record: &ToolRecord, expect: &Predicate) -> bool {
     let is_told_to_print = PRINTS.iter().any(|mark| command.contains(mark));
     let prints_own = is_told_to_print || !only_finds(record);
     // A program that only lists names prints a file's name only if the file exists.
-    let names = |id: &ToolId| id.as_str().strip_prefix("shell/").is_some_and(|name| NAMERS.contains(&name));
-    let only_names = !is_told_to_print && record.tool_ids().all(names);
+    let only_names =
+        !is_told_to_print && programs(record).all(|name| name.is_some_and(|name| NAMERS.contains(&name)));
     let is_name = |text: &str| {
         let is_path = text.contains(['.', '/']) && !command.contains(&format!("={text}"));
         record.ok && (is_path || (only_names && command.split_whitespace().any(|word| word == text)))
@@ -164,9 +170,8 @@ fn is_a_deed_of_something_else(record: &ToolRecord, criterion: &Criterion) -> bo
 /// Returns whether a command can only print its own text: `echo 42`, or a program text that opens nothing, shows
 /// nothing about the world.
 pub(super) fn only_says(record: &ToolRecord) -> bool {
-    let Some(command) = record.input.get("command").and_then(serde_json::Value::as_str) else { return false };
-    let programs: Option<Vec<&str>> =
-        record.tool_ids().map(|id| id.as_str().strip_prefix("shell/")).collect();
+    let Some(command) = command_of(record) else { return false };
+    let programs: Option<Vec<&str>> = programs(record).collect();
     let Some(programs) = programs.filter(|programs| !programs.is_empty()) else { return false };
     let can_only_say = |program: &&str| SPEAKERS.contains(program) || INTERPRETERS.contains(program);
     programs.iter().all(can_only_say) && parts(command).iter().all(|part| only_says_in(part))

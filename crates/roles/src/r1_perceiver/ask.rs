@@ -115,7 +115,7 @@ fn allowed(goal: &Goal, ctx: &Ctx<'_>) -> Allowed {
 
 fn ask_model(brief: PerceiveBrief, limits: ModelLimits, fx: &mut Fx<'_>) -> CallId {
     let prompt = prompt::perceive(&brief);
-    let schema = Some(if brief.title_only { prompt::TITLE_SCHEMA } else { prompt::schema() });
+    let schema = Some(if brief.title_only { prompt::TITLE_SCHEMA } else { prompt::SCHEMA.as_str() });
     let question = ModelCall::new(Brief::Perceive(Box::new(brief)), prompt, schema);
     fx.ask_model(ModelCall { limits, ..question })
 }

@@ -1,17 +1,19 @@
 //! R1's prompt, made from the brief. It holds no date.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::PerceiveBrief;
 use setpoint_machine::draft::PerceiveDraft;
 use setpoint_machine::prompt::Instruction;
 
+use crate::repair::last_reply;
+use crate::schema::annotated;
+
 /// Limits of the fragments in characters. Longer text keeps head and tail, with a mark of the cut.
 const RAW_INPUT_CHARS_MAX: usize = 24_000;
 const HISTORY_CHARS_MAX: usize = 16_000;
 const CLARIFICATIONS_CHARS_MAX: usize = 8_000;
-const ERROR_CHARS_MAX: usize = 500;
 const PREVIOUS_CHARS_MAX: usize = 4_000;
 
 static ROLE: Instruction = Instruction::new("\
@@ -104,20 +106,11 @@ pub(super) fn perceive(brief: &PerceiveBrief) -> Prompt {
     prompt = prompt.data("earlier_exchanges", history(brief), HISTORY_CHARS_MAX);
     prompt = prompt.long_task("input", typed, RAW_INPUT_CHARS_MAX);
     prompt = prompt.task("clarifications", clarifications(brief), CLARIFICATIONS_CHARS_MAX);
-    if let Some(repair) = &brief.repair {
-        let error =
-            format!("Your last reply could not be used: {}. It is shown below; reply again.", repair.error);
-        prompt = prompt.task("repair", error, ERROR_CHARS_MAX);
-        prompt = prompt.data("last_reply", &repair.previous, PREVIOUS_CHARS_MAX);
-    }
-    prompt
+    last_reply(prompt, brief.repair.as_ref(), PREVIOUS_CHARS_MAX)
 }
 
 /// JSON Schema of the answer.
-pub(super) fn schema() -> &'static str {
-    static SCHEMA: OnceLock<String> = OnceLock::new();
-    SCHEMA.get_or_init(|| schemars::schema_for!(PerceiveDraft).as_value().to_string())
-}
+pub(super) static SCHEMA: LazyLock<String> = LazyLock::new(annotated::<PerceiveDraft>);
 
 fn history(brief: &PerceiveBrief) -> String {
     let mut text = String::new();

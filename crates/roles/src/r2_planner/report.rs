@@ -41,7 +41,7 @@ pub(super) fn on_abandon_notice(task: Option<&Task>, notice: AbandonNotice, fx: 
     let prompt = prompt::report(&brief);
     let ms_max = report_ms(fx.ctx);
     let limits = ModelLimits { tokens_out_max: TOKENS_OUT_MAX, ms_max, ..ModelLimits::default() };
-    let question = ModelCall::new(Brief::Report(Box::new(brief)), prompt, Some(prompt::report_schema()));
+    let question = ModelCall::new(Brief::Report(Box::new(brief)), prompt, Some(&prompt::REPORT_SCHEMA));
     let model = fx.ask_model(ModelCall { limits, ..question });
     let timer = fx.start_timer(ms_max);
     Next::Wait(Phase::Reporting { model, timer, notice: Box::new(notice) })

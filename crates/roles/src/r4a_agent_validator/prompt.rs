@@ -8,6 +8,7 @@ use setpoint_protocol::limits::INTENT_CHARS_MAX;
 use setpoint_protocol::message::Mode;
 
 use crate::evidence::listing;
+use crate::repair::answer_before;
 
 /// Characters of the criteria: `CRITERIA_MAX` of them at their maximum length.
 const CRITERIA_CHARS_MAX: usize = 36_000;
@@ -17,9 +18,6 @@ const CLAIMS_CHARS_MAX: usize = 8_000;
 const DOUBT_CHARS_MAX: usize = 1_000;
 /// Characters of the calls; beyond it, older ones are shortened, and the oldest lose their bodies.
 const CALLS_CHARS_MAX: usize = 40_000;
-const PREVIOUS_CHARS_MAX: usize = 4_000;
-/// Characters of the problems of an unusable answer.
-const ERROR_CHARS_MAX: usize = 2_000;
 
 static CONTRACT: Instruction = Instruction::new("\
 You judge criteria of a piece of work, each on its own and by its id. Look for the flaw: the output is a claim, and the \
@@ -44,8 +42,7 @@ could make it hold, a fail with `\"cannot\": true` that cites them; where they l
 
 /// Renders the brief as a prompt.
 pub(super) fn render(brief: &JudgeBrief) -> Prompt {
-    let repair = brief.repair.as_ref();
-    Prompt::default()
+    let prompt = Prompt::default()
         .system("contract", &CONTRACT)
         .task("time", format!("Local time when the task began: {}", brief.surroundings.local_time), 200)
         .words(&brief.words)
@@ -54,21 +51,8 @@ pub(super) fn render(brief: &JudgeBrief) -> Prompt {
         .data("doubt of whoever did it", brief.uncertainty.as_deref().unwrap_or_default(), DOUBT_CHARS_MAX)
         .listed("calls", calls(brief))
         .data("said to be impossible here", trimmed_end(claims(brief)), CLAIMS_CHARS_MAX)
-        .task("criteria", trimmed_end(criteria(brief)), CRITERIA_CHARS_MAX)
-        .data(
-            "the answer before",
-            repair.map(|repair| repair.previous.as_str()).unwrap_or_default(),
-            PREVIOUS_CHARS_MAX,
-        )
-        .task(
-            "repair",
-            repair
-                .map(|repair| {
-                    format!("The answer before could not be used: {}. Answer again, whole.", repair.error)
-                })
-                .unwrap_or_default(),
-            ERROR_CHARS_MAX + 100,
-        )
+        .task("criteria", trimmed_end(criteria(brief)), CRITERIA_CHARS_MAX);
+    answer_before(prompt, brief.repair.as_ref())
 }
 
 fn output(brief: &JudgeBrief) -> String {

@@ -11,6 +11,7 @@ use setpoint_protocol::text::head_and_tail;
 use setpoint_protocol::tool::{Phase, ToolRecord};
 
 use crate::evidence::listing;
+use crate::repair::answer_before;
 
 /// Characters of the criteria: `CRITERIA_MAX` of them at their maximum length.
 const CRITERIA_CHARS_MAX: usize = 36_000;
@@ -21,9 +22,6 @@ const OUTPUT_CHARS_MAX: usize = 12_000;
 /// Maximum characters of one sub-task's calls, however few there are.
 const CALLS_CHARS_MAX: usize = 16_000;
 const PROBES_CHARS_MAX: usize = 16_000;
-const PREVIOUS_CHARS_MAX: usize = 4_000;
-/// Characters of the problems of an unusable answer.
-const ERROR_CHARS_MAX: usize = 2_000;
 
 static CONTRACT: Instruction = Instruction::new("\
 Several pieces of work are done, and each met its own criteria. Say whether the whole holds, criterion by criterion \
@@ -50,29 +48,15 @@ are done again, the others are kept.
 
 /// Renders the brief, with the probes of the task's own checks.
 pub(super) fn render<'a>(brief: &MergeBrief, probes: impl Iterator<Item = &'a Arc<ToolRecord>>) -> Prompt {
-    let repair = brief.repair.as_ref();
     let probes: Vec<Arc<ToolRecord>> = probes.cloned().collect();
-    Prompt::default()
+    let prompt = Prompt::default()
         .system("contract", &CONTRACT)
         .task("time", format!("Local time when the task began: {}", brief.surroundings.local_time), 200)
         .words(&brief.words)
         .listed("pieces", pieces(brief))
         .listed("probes of the whole", listing(&probes, PROBES_CHARS_MAX))
-        .task("criteria", trimmed_end(criteria(brief)), CRITERIA_CHARS_MAX)
-        .data(
-            "the answer before",
-            repair.map(|repair| repair.previous.as_str()).unwrap_or_default(),
-            PREVIOUS_CHARS_MAX,
-        )
-        .task(
-            "repair",
-            repair
-                .map(|repair| {
-                    format!("The answer before could not be used: {}. Answer again, whole.", repair.error)
-                })
-                .unwrap_or_default(),
-            ERROR_CHARS_MAX + 100,
-        )
+        .task("criteria", trimmed_end(criteria(brief)), CRITERIA_CHARS_MAX);
+    answer_before(prompt, brief.repair.as_ref())
 }
 
 /// Returns each piece with its share of the room; lines of an output are indented, so that none can be mistaken for a

@@ -7,13 +7,13 @@
 mod prompt;
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use setpoint_machine::brief::{DistilBrief, ReflectBrief};
 use setpoint_machine::draft::{InsightDraft, RuleDraft};
 use setpoint_machine::extract::extract;
 use setpoint_machine::model_call::ModelLimits;
-use setpoint_machine::{Brief, ModelCall};
+use setpoint_machine::{Brief, ModelCall, Prompt};
 use setpoint_protocol::message::Insight;
 
 use crate::line::one_line;
@@ -29,14 +29,18 @@ const TAGS_MAX: usize = 10;
 /// Maximum length of a tag in characters; a longer one is dropped.
 const TAG_CHARS_MAX: usize = 40;
 
+static RULE_SCHEMA: LazyLock<String> = LazyLock::new(schema::<RuleDraft>);
+static INSIGHT_SCHEMA: LazyLock<String> = LazyLock::new(schema::<InsightDraft>);
+
+fn schema<T: schemars::JsonSchema>() -> String {
+    serde_json::to_string(&schemars::schema_for!(T)).unwrap_or_default()
+}
+
 /// Asks for the words of a rule.
 #[must_use]
 pub fn distil(brief: DistilBrief) -> ModelCall {
-    static SCHEMA: OnceLock<String> = OnceLock::new();
-    let schema =
-        SCHEMA.get_or_init(|| serde_json::to_string(&schemars::schema_for!(RuleDraft)).unwrap_or_default());
     let prompt = prompt::distil(&brief);
-    ModelCall { brief: Brief::Distil(Box::new(brief)), prompt, schema: Some(schema), limits: limits() }
+    ask(Brief::Distil(Box::new(brief)), prompt, &RULE_SCHEMA)
 }
 
 /// Returns a rule's words from an answer, as one line of at most two sentences; `None` if it has none.
@@ -50,11 +54,13 @@ pub fn rule(text: &str) -> Option<String> {
 /// Asks what a task taught.
 #[must_use]
 pub fn reflect(brief: ReflectBrief) -> ModelCall {
-    static SCHEMA: OnceLock<String> = OnceLock::new();
-    let schema = SCHEMA
-        .get_or_init(|| serde_json::to_string(&schemars::schema_for!(InsightDraft)).unwrap_or_default());
     let prompt = prompt::reflect(&brief);
-    ModelCall { brief: Brief::Reflect(Box::new(brief)), prompt, schema: Some(schema), limits: limits() }
+    ask(Brief::Reflect(Box::new(brief)), prompt, &INSIGHT_SCHEMA)
+}
+
+fn ask(brief: Brief, prompt: Prompt, schema: &'static str) -> ModelCall {
+    let limits = ModelLimits { tokens_out_max: TOKENS_OUT_MAX, ms_max: MS_MAX, ..ModelLimits::default() };
+    ModelCall { limits, ..ModelCall::new(brief, prompt, Some(schema)) }
 }
 
 /// Returns `known` in the answer's words, if it has any. Category, tools, targets, approaches and plan are facts that
@@ -72,10 +78,6 @@ pub fn insight(text: &str, known: &Insight) -> Option<Insight> {
     let tags = known.tags.iter().cloned().chain(said.filter(is_usable));
     let tags = tags.filter(|tag| seen.insert(tag.clone())).take(TAGS_MAX).collect();
     Some(Insight { lesson, tags, ..known.clone() })
-}
-
-fn limits() -> ModelLimits {
-    ModelLimits { tokens_out_max: TOKENS_OUT_MAX, ms_max: MS_MAX, ..ModelLimits::default() }
 }
 
 /// Returns the first sentences of a text. A full stop inside a word (`a.txt`, `3.5`) does not end one.

@@ -32,7 +32,6 @@ const ITEM_CHARS_MAX: usize = 200;
 pub(super) fn of_pair(state: State, pair: &Pair, round: Option<&Round>, ctx: &Ctx<'_>) -> Insight {
     let call = format!("`{}` on `{}`", pair.tool, one_line(&pair.target, ITEM_CHARS_MAX));
     let how = round.map(|round| how_it_went(pair, round)).unwrap_or_default();
-    let unmet = failed_criteria(round);
     let lesson = match state {
         State::ChangePath => format!("{call} did not lead to the goal{how}; another path was looked for."),
         State::Refine => {
@@ -44,14 +43,10 @@ pub(super) fn of_pair(state: State, pair: &Pair, round: Option<&Round>, ctx: &Ct
         State::Abandon => format!("{call} was part of what was given up{how}."),
     };
     Insight {
-        lesson: with_unmet(lesson, &unmet),
-        category: category(state),
         tags: tags(ctx, std::iter::once(pair.tool.as_str())),
         tools: pair.tool.parse().into_iter().collect(),
         targets: vec![one_line(&pair.target, ITEM_CHARS_MAX)],
-        approaches: Vec::new(),
-        plan_fingerprint: fingerprint(round),
-        failed_criteria: unmet,
+        ..with_unmet(&lesson, category(state), round)
     }
 }
 
@@ -84,7 +79,6 @@ pub(super) fn of_ending(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_
         1 => " after 1 replan".to_owned(),
         replans => format!(" after {replans} replans"),
     };
-    let unmet = failed_criteria(round);
     let by = decision.ruling.decided_by();
     let lesson = match state {
         State::Accept => format!("This way met every criterion{with}{rounds}."),
@@ -92,14 +86,11 @@ pub(super) fn of_ending(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_
         _ => format!("This way was given up (rule {by}){with}{rounds}."),
     };
     Insight {
-        lesson: with_unmet(lesson, &unmet),
-        category: category(state),
         tags: tags(ctx, tools.iter().map(ToolId::as_str)),
         targets: targets(&calls),
         tools,
         approaches: approaches(round, |outcome| (outcome.status == OutcomeStatus::Failed) == blamed),
-        plan_fingerprint: fingerprint(round),
-        failed_criteria: unmet,
+        ..with_unmet(&lesson, category(state), round)
     }
 }
 
@@ -122,7 +113,6 @@ pub(super) fn of_matched(outcome: &SubTaskOutcome, round: &Round, ctx: &Ctx<'_>)
 
 /// Returns the lesson of the task's end about a rule that shaped it, or was overridden for it.
 pub(super) fn of_feedback(decision: &Decision, round: Option<&Round>, ctx: &Ctx<'_>) -> Insight {
-    let unmet = failed_criteria(round);
     let by = decision.ruling.decided_by();
     let (lesson, category) = match decision.ruling {
         Ruling::End(EndedBy::CriteriaMet) => (
@@ -133,16 +123,7 @@ pub(super) fn of_feedback(decision: &Decision, round: Option<&Round>, ctx: &Ctx<
             (format!("A task that applied this rule was given up (rule {by})."), InsightCategory::Constraint)
         }
     };
-    Insight {
-        lesson: with_unmet(lesson, &unmet),
-        category,
-        tags: tags(ctx, std::iter::empty()),
-        tools: Vec::new(),
-        targets: Vec::new(),
-        approaches: Vec::new(),
-        plan_fingerprint: fingerprint(round),
-        failed_criteria: unmet,
-    }
+    Insight { tags: tags(ctx, std::iter::empty()), ..with_unmet(&lesson, category, round) }
 }
 
 /// Returns the distinct playbook approaches of some outcomes of the round.
@@ -179,17 +160,25 @@ fn how_it_went(pair: &Pair, round: &Round) -> String {
     }
 }
 
-fn with_unmet(lesson: String, unmet: &[String]) -> String {
+/// Returns a lesson with the criteria that the evidence refutes.
+fn with_unmet(lesson: &str, category: InsightCategory, round: Option<&Round>) -> Insight {
+    let refuted = round.map(Round::refuted).unwrap_or_default();
+    let unmet: Vec<String> =
+        refuted.iter().take(ITEMS_MAX).map(|name| one_line(name, ITEM_CHARS_MAX)).collect();
     let text = match unmet.is_empty() {
-        true => lesson,
+        true => lesson.to_owned(),
         false => format!("{lesson} Not met: {}.", named(unmet.iter().map(String::as_str), ITEMS_MAX)),
     };
-    one_line(&text, LESSON_CHARS_MAX)
-}
-
-fn failed_criteria(round: Option<&Round>) -> Vec<String> {
-    let refuted = round.map(Round::refuted).unwrap_or_default();
-    refuted.iter().take(ITEMS_MAX).map(|name| one_line(name, ITEM_CHARS_MAX)).collect()
+    Insight {
+        lesson: one_line(&text, LESSON_CHARS_MAX),
+        category,
+        tags: Vec::new(),
+        tools: Vec::new(),
+        targets: Vec::new(),
+        approaches: Vec::new(),
+        plan_fingerprint: fingerprint(round),
+        failed_criteria: unmet,
+    }
 }
 
 fn fingerprint(round: Option<&Round>) -> Option<String> {

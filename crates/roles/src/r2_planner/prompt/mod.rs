@@ -10,7 +10,7 @@ mod report;
 mod survey;
 mod tools;
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::PlanBrief;
@@ -21,6 +21,8 @@ use setpoint_protocol::text::clip;
 
 use self::place::{GOAL_CHARS_MAX, LINE_CHARS_MAX};
 use crate::line::one_line;
+use crate::repair::last_reply;
+use crate::schema::annotated;
 
 pub(super) use self::report::report;
 
@@ -44,7 +46,6 @@ const REFUSED_CHARS_MAX: usize = 12_000;
 const HEADING_CHARS_MAX: usize = 400;
 const FROZEN_CHARS_MAX: usize = 1_000;
 const NOTE_CHARS_MAX: usize = 4_000;
-const ERROR_CHARS_MAX: usize = 500;
 const LAST_REPLY_CHARS_MAX: usize = 8_000;
 const OUTPUT_CHARS_MAX: usize = 1_500;
 const INTENTS_SHOWN_MAX: usize = 32;
@@ -158,13 +159,7 @@ pub(super) fn plan(brief: &PlanBrief) -> Prompt {
     prompt = prompt.task("left", brief.left.as_str(), HEADING_CHARS_MAX);
     prompt = refused(prompt, brief);
     prompt = prompt.task("note", note(brief.note.as_deref()), NOTE_CHARS_MAX);
-    if let Some(repair) = &brief.repair {
-        let error =
-            format!("Your last reply could not be used: {}. It is shown below; reply again.", repair.error);
-        prompt = prompt.task("repair", error, ERROR_CHARS_MAX);
-        prompt = prompt.data("last_reply", &repair.previous, LAST_REPLY_CHARS_MAX);
-    }
-    prompt
+    last_reply(prompt, brief.repair.as_ref(), LAST_REPLY_CHARS_MAX)
 }
 
 /// Returns the JSON Schema of the plan.
@@ -172,11 +167,8 @@ pub(super) const fn plan_schema(brief: &PlanBrief) -> &'static str {
     if brief.task_criteria.is_empty() { FIRST_SCHEMA } else { LATER_SCHEMA }
 }
 
-/// Returns the JSON Schema of a report.
-pub(super) fn report_schema() -> &'static str {
-    static SCHEMA: OnceLock<String> = OnceLock::new();
-    SCHEMA.get_or_init(|| schemars::schema_for!(ReportDraft).as_value().to_string())
-}
+/// JSON Schema of a report.
+pub(super) static REPORT_SCHEMA: LazyLock<String> = LazyLock::new(annotated::<ReportDraft>);
 
 const PREVIOUS: &str = "Plans that were carried out so far are in the next block.";
 
