@@ -122,6 +122,12 @@ pub fn command_of(record: &ToolRecord) -> Option<&str> {
     record.input.0.get("command").and_then(serde_json::Value::as_str)
 }
 
+/// Returns the ids of calls in a text.
+pub(crate) fn call_ids(text: &str) -> impl Iterator<Item = CallId> {
+    let words = text.split(|c: char| c.is_whitespace() || ",;()[]:".contains(c));
+    words.filter_map(|word| word.parse().ok())
+}
+
 /// Returns the wire name of a fieldless variant.
 #[must_use]
 pub fn name_of<T: Serialize>(variant: &T) -> String {

@@ -23,33 +23,29 @@ const VERBOSITY_OF: WordList = WordList::new(
 /// differs per program.
 const LOOKS: &[&str] = &["--verbose", "--locked", "--offline", "--no-color", "--no-progress"];
 const LOOKS_OF: &[&str] = &["--color"];
-const MAKE: &[&str] = &["make", "gmake"];
+const MAKE: WordList = WordList::new("make gmake");
 /// Files that configure or replace the tests that a runner runs, per words of its command.
-const SAYS_WHAT_RUNS: &[(&[&str], &[&str])] = &[
-    (MAKE, &["Makefile", "makefile", "GNUmakefile"]),
-    (&["just"], &["justfile", "Justfile", ".justfile"]),
+const SAYS_WHAT_RUNS: &[(WordList, WordList)] = &[
+    (WordList::new("make gmake"), WordList::new("Makefile makefile GNUmakefile")),
+    (WordList::new("just"), WordList::new("justfile Justfile .justfile")),
     (
-        &["pytest", "py.test", "unittest", "nose2", "tox"],
-        &[
-            "conftest.py",
-            "pytest.ini",
-            ".pytest.ini",
-            "tox.ini",
-            "setup.cfg",
-            "unittest.py",
-            "pytest.py",
-            "sitecustomize.py",
-            "usercustomize.py",
-        ],
+        WordList::new("pytest py.test unittest nose2 tox"),
+        WordList::new(
+            "conftest.py pytest.ini .pytest.ini tox.ini setup.cfg unittest.py pytest.py \
+         sitecustomize.py usercustomize.py",
+        ),
     ),
-    (&["npm", "npx", "yarn", "pnpm", "node"], &["package.json", ".npmrc", ".yarnrc", ".yarnrc.yml"]),
-    (&["jest"], &["jest.config.js", "jest.config.ts", "jest.config.mjs", "jest.config.json"]),
-    (&["vitest"], &["vitest.config.js", "vitest.config.ts", "vitest.config.mts", "vitest.workspace.ts"]),
-    (&["mocha"], &[".mocharc.js", ".mocharc.json", ".mocharc.yml"]),
+    (WordList::new("npm npx yarn pnpm node"), WordList::new("package.json .npmrc .yarnrc .yarnrc.yml")),
+    (WordList::new("jest"), WordList::new("jest.config.js jest.config.ts jest.config.mjs jest.config.json")),
+    (
+        WordList::new("vitest"),
+        WordList::new("vitest.config.js vitest.config.ts vitest.config.mts vitest.workspace.ts"),
+    ),
+    (WordList::new("mocha"), WordList::new(".mocharc.js .mocharc.json .mocharc.yml")),
 ];
 
 /// Programs that load Python modules from the working directory before the standard library.
-const PYTHON: &[&str] = &["python", "python3", "pytest", "py.test", "unittest", "nose2", "tox"];
+const PYTHON: WordList = WordList::new("python python3 pytest py.test unittest nose2 tox");
 /// Modules of Python and its runners that a test run loads: a file or folder of this name shadows them.
 const LOADED: WordList = WordList::new(
     "argparse ast asyncio collections contextlib copy dataclasses difflib enum fnmatch functools gettext \
@@ -78,7 +74,7 @@ pub(super) fn is_still(named: &[String], more: &[String], is_test_run: bool) -> 
     }
     let is_jobs = |word: &String| {
         let number = word.strip_prefix("-j").or_else(|| word.strip_prefix("--jobs="));
-        named.first().is_some_and(|program| is(program, MAKE))
+        named.first().is_some_and(|program| MAKE.has(program))
             && number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
     };
     // A commit needs a message, which no criterion names.
@@ -100,10 +96,9 @@ pub(super) fn runs_tests(command: &[String]) -> bool {
 /// Returns whether a file configures what the command runs.
 pub(super) fn says_what_runs(path: &str, command: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let runs = |programs: &[&str]| {
-        words(command).any(|word| programs.contains(&word.rsplit('/').next().unwrap_or(word)))
-    };
-    let is_setting = SAYS_WHAT_RUNS.iter().any(|(programs, files)| files.contains(&name) && runs(programs));
+    let runs =
+        |programs: WordList| words(command).any(|word| programs.has(word.rsplit('/').next().unwrap_or(word)));
+    let is_setting = SAYS_WHAT_RUNS.iter().any(|(programs, files)| files.has(name) && runs(*programs));
     // `difflib.py` or `argparse/__init__.py`, anywhere on the command's search path, shadows the real module.
     let is_code = name.ends_with(".py") || name.ends_with(".pyc");
     let is_init = name.starts_with("__init__.") || name.starts_with("__main__.");

@@ -15,7 +15,7 @@ use super::messages::class_of_error;
 use super::self_made::is_self_made;
 use super::strength::{of_judgement, only_says};
 use super::subject::is_about_the_text;
-use crate::evidence::name_of;
+use crate::evidence::{call_ids, name_of};
 
 pub(super) const EVIDENCE_CHARS_MAX: usize = 800;
 /// At most so many citations are examined; the rest are dropped.
@@ -171,9 +171,9 @@ impl<'a> Cites<'a> {
     fn read(cites: &[String], case: &Case<'a>) -> Self {
         let mut read = Cites::default();
         for cite in cites.iter().take(CITES_MAX) {
-            let words: Vec<&str> = cite.split(|c: char| c.is_whitespace() || ",;()[]:".contains(c)).collect();
-            let ids: Vec<CallId> = words.iter().filter_map(|word| word.parse().ok()).collect();
-            if words.first().is_some_and(|word| word.eq_ignore_ascii_case("output")) {
+            let ids: Vec<CallId> = call_ids(cite).collect();
+            let first = cite.split(|c: char| c.is_whitespace() || ",;()[]:".contains(c)).next();
+            if first.is_some_and(|word| word.eq_ignore_ascii_case("output")) {
                 read.output = true;
                 read.add(Cite::OUTPUT);
             } else if ids.is_empty() {

@@ -120,13 +120,12 @@ impl Calibration {
 
     fn add_rules(&mut self, rules: &[SopRecord]) {
         for rule in rules {
-            let of_rule =
-                RuleRef { id: rule.id.clone(), space: rule.space.clone(), entity: rule.entity.clone() };
             let (heading, rules) = match rule.kind {
                 SopKind::BestPractice => (Heading::ShouldPrefer, &mut self.applied),
                 SopKind::Constraint => (Heading::MustNot, &mut self.must_not.constraints),
             };
-            rules.push(of_rule);
+            let (id, space, entity) = (rule.id.clone(), rule.space.clone(), rule.entity.clone());
+            rules.push(RuleRef { id, space, entity });
             if rule.kind == SopKind::BestPractice {
                 self.prefer(&rule.approaches);
             }

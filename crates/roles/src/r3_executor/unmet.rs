@@ -8,6 +8,7 @@ use setpoint_protocol::CallId;
 use setpoint_protocol::message::{Criterion, Unmet};
 use setpoint_protocol::tool::{Phase, ToolRecord};
 
+use crate::evidence::call_ids;
 use crate::line::one_line;
 
 /// Characters of a claim's reason and of its needs.
@@ -29,7 +30,7 @@ pub(super) fn claims(
             records.iter().any(|call| call.call_id == *id && call.phase == Phase::Work && call.shows_a_lack())
         };
         let mut seen: Vec<CallId> = Vec::new();
-        for id in draft.seen.iter().flat_map(|words| ids(words)).filter(has_run) {
+        for id in draft.seen.iter().flat_map(|words| call_ids(words)).filter(has_run) {
             if seen.len() < SEEN_MAX && !seen.contains(&id) {
                 seen.push(id);
             }
@@ -52,10 +53,4 @@ pub(super) fn claims(
 fn is_about(draft: &UnmetDraft, criterion: &Criterion) -> bool {
     let named = draft.criterion.trim();
     named == criterion.id.as_str() || named == criterion.criterion
-}
-
-/// Returns the ids of calls in a text.
-fn ids(text: &str) -> Vec<CallId> {
-    let words = text.split(|c: char| c.is_whitespace() || ",;()[]:".contains(c));
-    words.filter_map(|word| word.parse().ok()).collect()
 }

@@ -8,10 +8,7 @@ use setpoint_protocol::message::{ClaimRate, DriftRate, Finding, FindingKind, Rol
 
 use super::entry::Entry;
 use super::share::{Share, Shift};
-
-/// At most so many roles with their models, and tools, are counted separately; the rest are counted together under an
-/// empty name.
-const NAMES_MAX: usize = 512;
+use super::window::{NAMES_MAX, named};
 
 /// Shares over all time.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -63,16 +60,14 @@ impl Health {
 
     /// Counts a call of a tool. Returns a finding if it fails far more often than before.
     pub(super) fn tool(&mut self, entry: &Entry<'_>, tool: &str, failed: bool) -> Option<Finding> {
-        let name = if self.tools.len() < NAMES_MAX || self.tools.contains_key(tool) { tool } else { "" };
-        let shift = self.tools.entry(name.to_owned()).or_default().take(failed, false)?;
+        let shift = named(&mut self.tools, tool).take(failed, false)?;
         let text = format!("the share of failed calls of {tool} {}", change(shift));
         Some(entry.finding(FindingKind::ToolUnhealthy, RoleId::Executor, text))
     }
 
     /// Counts a judged claim of R3.
     pub(super) fn claim(&mut self, model: &str, refuted: bool) {
-        let name = if self.claims.len() < NAMES_MAX || self.claims.contains_key(model) { model } else { "" };
-        let claims = self.claims.entry(name.to_owned()).or_default();
+        let claims = named(&mut self.claims, model);
         claims.claims += 1;
         claims.refuted += u64::from(refuted);
     }

@@ -17,8 +17,9 @@ const FINDINGS_MAX: usize = 200;
 const TRENDS_MAX: usize = 50;
 /// At most so many tasks of a window are distinguished; more are counted as they are opened.
 const TASKS_MAX: usize = 100_000;
-/// At most so many models and tools are distinguished.
-const NAMES_MAX: usize = 512;
+/// At most so many models, tools and roles with their models are distinguished; the rest are counted together under
+/// an empty name.
+pub(super) const NAMES_MAX: usize = 512;
 
 /// The observations of a period.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -178,7 +179,7 @@ impl Window {
 }
 
 /// Returns the entry of this name; beyond the limit, that of the empty name.
-fn named<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> &'m mut T {
+pub(super) fn named<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> &'m mut T {
     let name = if map.len() < NAMES_MAX || map.contains_key(name) { name } else { "" };
     map.entry(name.to_owned()).or_default()
 }

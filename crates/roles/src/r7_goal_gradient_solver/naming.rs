@@ -9,6 +9,7 @@ use setpoint_protocol::tool::CallReading;
 
 use super::attempts::Attempt;
 use crate::line::one_line;
+use crate::words::contains_whole;
 
 /// At most so many characters of a text are searched for commands.
 const TEXT_CHARS_MAX: usize = 32_000;
@@ -88,13 +89,7 @@ impl Naming {
 
 /// Returns whether `text` contains `words` as whole words.
 fn contains(text: &str, words: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || "_-/".contains(c);
-    !words.is_empty()
-        && text.match_indices(words).any(|(at, _)| {
-            let before = text.get(..at).and_then(|before| before.chars().next_back());
-            let after = text.get(at + words.len()..).and_then(|after| after.chars().next());
-            !before.is_some_and(is_part) && !after.is_some_and(is_part)
-        })
+    contains_whole(text, words, |c| c.is_alphanumeric() || "_-/".contains(c))
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the text in lower case with single spaces.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -2,6 +2,9 @@
 
 use setpoint_protocol::message::Origin;
 
+use super::beyond::plain;
+use crate::words::contains_whole;
+
 /// Minimum length, in words, of a quotation that shows that a criterion is the person's; a shorter one matches by
 /// chance.
 const QUOTED_WORDS_MIN: usize = 2;
@@ -12,10 +15,7 @@ const NAME_CHARS_MIN: usize = 3;
 /// command, path, option or number of theirs; `Planner` otherwise.
 pub(super) fn of(text: &str, quoted: [Option<&str>; 2], words: &str) -> Origin {
     let words = plain(words);
-    let is_said = |part: &str| {
-        let part = plain(part);
-        !part.is_empty() && words.match_indices(&part).any(|(at, _)| is_whole(&words, at, part.len()))
-    };
+    let is_said = |part: &str| contains_whole(&words, &plain(part), char::is_alphanumeric);
     let is_quoted = quoted
         .into_iter()
         .flatten()
@@ -36,18 +36,6 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .map(str::trim)
         .filter(|quoted| quoted.chars().count() >= NAME_CHARS_MIN)
         .chain(bare.filter(is_name))
-}
-
-/// Returns the text in lower case with single spaces.
-fn plain(text: &str) -> String {
-    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Returns whether the part at this position is not inside a longer word.
-fn is_whole(text: &str, at: usize, length: usize) -> bool {
-    let before = text.get(..at).and_then(|before| before.chars().next_back());
-    let after = text.get(at + length..).and_then(|after| after.chars().next());
-    !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
 }
 
 #[cfg(test)]

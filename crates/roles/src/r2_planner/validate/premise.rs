@@ -9,6 +9,7 @@ use setpoint_protocol::message::{Criterion, DirectiveFinding, Shown, Withdrawal}
 
 use super::super::history::Task;
 use super::refusal::{Reasons, Refusal};
+use crate::evidence::call_ids;
 use crate::line::one_line;
 
 /// Maximum length, in characters, of a reason and of a needed thing.
@@ -119,7 +120,5 @@ fn withdrawal(draft: &WithdrawDraft, task: &Task) -> Result<Withdrawal, String> 
 
 /// Returns the named calls that show an impossibility.
 fn seen(named: &[String], task: &Task) -> BTreeSet<CallId> {
-    let words =
-        named.iter().flat_map(|text| text.split(|c: char| c.is_whitespace() || ",;()[]:".contains(c)));
-    words.filter_map(|word| word.parse().ok()).filter(|id| task.lacks.contains(id)).collect()
+    named.iter().flat_map(|text| call_ids(text)).filter(|id| task.lacks.contains(id)).collect()
 }
