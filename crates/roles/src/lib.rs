@@ -1,9 +1,11 @@
 //! R1, R2, R3, R4a, R4b and R7 as machines without I/O, what R5 asks of a model, and the Auditor's (R6's) rules over
 //! records.
 //!
-//! Each role has a folder: `mod.rs` says what it does and what it never does, `machine.rs` only dispatches, and there
-//! is one file for each thing it handles. No role module names another; code shared by two roles is at the top level
-//! ([`blocking`], [`evidence`], [`judging`], [`fingerprint`], [`left`]). [`factory`] makes the machine of an address.
+//! Each role has a folder: `mod.rs` says what it does and what it never does, `machine.rs` only dispatches and applies
+//! what handlers return, and there is one file for each thing it handles (ARCHITECTURE.md, "How a role is written").
+//! No role module names another; code shared by two roles is at the top level ([`blocking`], [`evidence`],
+//! [`judging`], [`fingerprint`], [`left`], and how an answer, a fault or a repair is read and made). [`factory`] makes
+//! the machine of an address.
 
 mod answer;
 pub mod blocking;
