@@ -1,10 +1,10 @@
 //! The extractor, for every draft and any text of a model.
 
 use serde::Serialize;
-use setpoint_machine::draft::{
+use setpoint_extract::draft::{
     ExecuteDraft, JudgeDraft, MergeDraft, PerceiveDraft, PlanDraft, ReportDraft, TurnDraft,
 };
-use setpoint_machine::extract::{Draft, ExtractError, extract, said};
+use setpoint_extract::{Draft, ExtractError, extract, said};
 
 /// Most characters of an error: it may name our fields and a position, but must not grow with the answer.
 const ERROR_CHARS_MAX: usize = 600;

@@ -5,7 +5,7 @@
 //! tokio driver and the simulation are two drivers of the same cell.
 //!
 //! Reading order: [`machine`] (the trait), [`input`], [`effects`], [`ctx`], [`brief`] (what a model is asked),
-//! [`conversation`] (what follows the question), [`draft`] (what it may answer), [`cell`], [`admission`] (what
+//! [`conversation`] (what follows the question), [`cell`], [`admission`] (what
 //! another process may say to a task).
 
 pub mod admission;
@@ -13,9 +13,7 @@ pub mod brief;
 pub mod cell;
 pub mod conversation;
 pub mod ctx;
-pub mod draft;
 pub mod effects;
-pub mod extract;
 pub mod fit;
 pub mod input;
 pub mod ledger;

@@ -30,6 +30,7 @@ pub(super) const TABLE: &[Row] = &[
     // Messages carry the controller's states, classes and gains, which the arithmetic declares.
     Row { name: "protocol", layer: 0, may_use: MayUse::Only(&["control"]) },
     Row { name: "scrub", layer: 0, may_use: MayUse::Nothing },
+    Row { name: "extract", layer: 1, may_use: MayUse::Only(&["protocol"]) },
     Row { name: "machine", layer: 1, may_use: MayUse::Only(&["protocol"]) },
     Row { name: "roles", layer: 2, may_use: MayUse::UpTo(1) },
     Row { name: "audit", layer: 3, may_use: MayUse::And(2, &["journal", "own_files"]) },

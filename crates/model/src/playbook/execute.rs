@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
+use setpoint_extract::draft::{ExecuteDraft, StatusDraft};
 use setpoint_machine::brief::ExecuteBrief;
-use setpoint_machine::draft::{ExecuteDraft, StatusDraft};
 use setpoint_protocol::Any;
 use setpoint_protocol::limits::TOOL_ROUNDS_MAX;
 use setpoint_protocol::message::Approach;

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use setpoint_extract::draft::{JudgeDraft, VerdictDraft};
 use setpoint_machine::brief::JudgeBrief;
-use setpoint_machine::draft::{JudgeDraft, VerdictDraft};
 use setpoint_protocol::CriterionId;
 use setpoint_protocol::message::{FailureClass, VerdictWord};
 use setpoint_protocol::tool::{Phase, ToolRecord};

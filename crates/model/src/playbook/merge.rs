@@ -1,8 +1,8 @@
 //! R4b's question: whose outputs form the result. Of several approaches, those of the last planned one.
 
 use serde_json::Value;
+use setpoint_extract::draft::MergeDraft;
 use setpoint_machine::brief::MergeBrief;
-use setpoint_machine::draft::MergeDraft;
 use setpoint_protocol::Any;
 use setpoint_protocol::message::Approach;
 

@@ -1,8 +1,8 @@
 //! R1's answer: how a playbook understands the goal, with every value that it takes, so that a person can check it at
 //! once. A goal that no playbook matches stays as it is, on one line.
 
+use setpoint_extract::draft::PerceiveDraft;
 use setpoint_machine::brief::PerceiveBrief;
-use setpoint_machine::draft::PerceiveDraft;
 use setpoint_protocol::limits::INTENT_CHARS_MAX;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::text::clip;

@@ -1,8 +1,8 @@
 //! R2's report of an abandon: the verdicts in words.
 
 use serde_json::Value;
+use setpoint_extract::draft::ReportDraft;
 use setpoint_machine::brief::ReportBrief;
-use setpoint_machine::draft::ReportDraft;
 use setpoint_protocol::Any;
 use setpoint_protocol::message::{Shown, Verdict, VerdictWord};
 use setpoint_protocol::record::Surroundings;

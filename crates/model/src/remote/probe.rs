@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use setpoint_extract::draft::TurnDraft;
+use setpoint_extract::{extract, said};
 use setpoint_machine::conversation::Message;
-use setpoint_machine::draft::TurnDraft;
-use setpoint_machine::extract::{extract, said};
 use setpoint_machine::tokens;
 use setpoint_protocol::record::ModelFailureKind::{Timeout, TooLong, Unable};
 use setpoint_protocol::record::{Part, Reply, Usage};

@@ -1,6 +1,6 @@
 //! The checks of shipped playbooks, filled in as they are planned.
 
-use setpoint_machine::draft::CriterionDraft;
+use setpoint_extract::draft::CriterionDraft;
 use setpoint_protocol::Any;
 use setpoint_protocol::limits::{CRITERION_CHARS_MAX, INTENT_CHARS_MAX};
 use setpoint_protocol::message::ActionState;

@@ -24,7 +24,7 @@ fn the_worked_example_works() {
     let brain = Playbook::new(Arc::new(library));
     let brief = plan_brief("how many '*.txt' files are in this directory?");
     let draft = plan(&brain, &brief).unwrap();
-    let approach = |draft: &setpoint_machine::draft::PlanDraft| {
+    let approach = |draft: &setpoint_extract::draft::PlanDraft| {
         let approach = draft.subtasks[0].approach.as_ref().unwrap();
         (approach.approach.clone(), approach.params.get("variant").cloned())
     };

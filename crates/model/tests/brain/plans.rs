@@ -2,8 +2,8 @@
 
 use expect_test::expect_file;
 use serde_json::{Value, json};
+use setpoint_extract::draft::PlanDraft;
 use setpoint_machine::brief::PlanBrief;
-use setpoint_machine::draft::PlanDraft;
 use setpoint_model::playbook::{Library, Playbook};
 use setpoint_protocol::message::ActionState;
 use setpoint_protocol::tool::ToolCall;

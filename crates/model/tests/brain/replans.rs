@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use setpoint_extract::draft::PlanDraft;
 use setpoint_machine::brief::PlanBrief;
-use setpoint_machine::draft::PlanDraft;
 use setpoint_model::playbook::{Library, Playbook};
 use setpoint_protocol::message::{ActionState, ApproachName, OutcomeStatus, SubTaskOutcome};
 use setpoint_protocol::{Any, ToolId};
@@ -16,7 +16,7 @@ const LARGEST: &str = "find the three largest files under ./crates";
 
 /// The approaches of a plan, varied ones as `approach/variant`.
 fn approaches(draft: &PlanDraft) -> Vec<String> {
-    let shown = |subtask: &setpoint_machine::draft::SubTaskDraft| {
+    let shown = |subtask: &setpoint_extract::draft::SubTaskDraft| {
         let approach = subtask.approach.as_ref().unwrap();
         match approach.params.get("variant").and_then(Value::as_str) {
             Some(variant) => format!("{}/{variant}", approach.approach),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use setpoint_extract::draft::{CriterionDraft, ExecuteDraft, PlanDraft, SubTaskDraft};
+use setpoint_extract::extract;
 use setpoint_machine::Brief;
 use setpoint_machine::brief::{ExecuteBrief, PlanBrief, PreviousPlan};
-use setpoint_machine::draft::{CriterionDraft, ExecuteDraft, PlanDraft, SubTaskDraft};
-use setpoint_machine::extract::extract;
 use setpoint_model::playbook::{Library, Playbook};
 use setpoint_protocol::Any;
 use setpoint_protocol::limits::TOOL_ROUNDS_MAX;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use setpoint_extract::draft::VerdictDraft;
+use setpoint_extract::{Draft, ExtractError, extract};
 use setpoint_machine::brief::Repair;
-use setpoint_machine::draft::VerdictDraft;
-use setpoint_machine::extract::{Draft, ExtractError, extract};
 use setpoint_protocol::CriterionId;
 use setpoint_protocol::message::{Criterion, VerdictWord};
 use setpoint_protocol::record::{Answer, ModelFailure};

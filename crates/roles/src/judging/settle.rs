@@ -1,6 +1,6 @@
 //! Compares one model verdict with the evidence.
 
-use setpoint_machine::draft::VerdictDraft;
+use setpoint_extract::draft::VerdictDraft;
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{
     Cite, Criterion, FailureClass, JudgedBy, Mode, Shown, Verdict, VerdictWord,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use setpoint_extract::extract;
 use setpoint_machine::brief::{PerceiveBrief, Repair};
-use setpoint_machine::extract::extract;
 use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::{Brief, Ctx, ModelCall};
 use setpoint_protocol::CallId;

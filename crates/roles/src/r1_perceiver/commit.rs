@@ -1,7 +1,7 @@
 //! Makes the `TaskSpec`.
 
+use setpoint_extract::draft::PerceiveDraft;
 use setpoint_machine::Ctx;
-use setpoint_machine::draft::PerceiveDraft;
 use setpoint_protocol::limits::INTENT_CHARS_MAX;
 use setpoint_protocol::message::{Constraints, TaskSpec};
 

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
+use setpoint_extract::draft::PerceiveDraft;
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::PerceiveBrief;
-use setpoint_machine::draft::PerceiveDraft;
 use setpoint_machine::prompt::Instruction;
 
 use crate::repair::last_reply;

@@ -1,7 +1,7 @@
 //! Reads a model's answer. Code decides; the draft only proposes.
 
-use setpoint_machine::draft::PerceiveDraft;
-use setpoint_machine::extract::extract;
+use setpoint_extract::draft::PerceiveDraft;
+use setpoint_extract::extract;
 use setpoint_protocol::limits::QUESTIONS_MAX;
 use setpoint_protocol::text::clip;
 

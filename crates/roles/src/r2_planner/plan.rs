@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use setpoint_extract::draft::PlanDraft;
+use setpoint_extract::extract;
 use setpoint_machine::brief::{PlanBrief, Repair};
-use setpoint_machine::draft::PlanDraft;
-use setpoint_machine::extract::extract;
 use setpoint_machine::{Brief, Ctx, ModelCall};
 use setpoint_protocol::limits::PLAN_CALLS_MAX;
 use setpoint_protocol::message::{FailureClass, FaultKind, TaskFault};

@@ -1,8 +1,8 @@
 //! Reports on an abandoned task: one model call with a timer, or code's own words.
 
+use setpoint_extract::draft::ReportDraft;
+use setpoint_extract::extract;
 use setpoint_machine::brief::ReportBrief;
-use setpoint_machine::draft::ReportDraft;
-use setpoint_machine::extract::extract;
 use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::{Brief, ModelCall};
 use setpoint_protocol::message::{AbandonNotice, PartialReport};

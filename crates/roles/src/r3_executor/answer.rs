@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use setpoint_machine::draft::{ExecuteDraft, StatusDraft, TurnDraft};
-use setpoint_machine::extract::{ExtractError, extract, said};
+use setpoint_extract::draft::{ExecuteDraft, StatusDraft, TurnDraft};
+use setpoint_extract::{ExtractError, extract, said};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::ExecutionStatus;
 use setpoint_protocol::tool::{ToolCall, ToolSpec};

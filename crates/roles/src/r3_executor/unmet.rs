@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use setpoint_machine::draft::UnmetDraft;
+use setpoint_extract::draft::UnmetDraft;
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{Criterion, Unmet};
 use setpoint_protocol::tool::{Phase, ToolRecord};

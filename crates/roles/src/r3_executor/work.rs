@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use setpoint_extract::draft::UnmetDraft;
 use setpoint_machine::Effects;
-use setpoint_machine::draft::UnmetDraft;
 use setpoint_protocol::message::{ExecutionStatus, SubTask};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ApprovalNeed, ToolCall, ToolRecord};

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
+use setpoint_extract::draft::JudgeDraft;
+use setpoint_extract::extract;
 use setpoint_machine::brief::{JudgeBrief, Repair};
-use setpoint_machine::draft::JudgeDraft;
-use setpoint_machine::extract::extract;
 use setpoint_machine::{Brief, ModelCall};
 use setpoint_protocol::message::Criterion;
 use setpoint_protocol::record::Answer;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use setpoint_extract::draft::MergeDraft;
 use setpoint_machine::brief::{MergeBrief, Repair};
-use setpoint_machine::draft::MergeDraft;
 use setpoint_machine::{Brief, Ctx, ModelCall};
 use setpoint_protocol::message::{Criterion, ManifestEntry, SubTaskOutcome, Verdict};
 use setpoint_protocol::record::Answer;

@@ -9,9 +9,9 @@ mod prompt;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use setpoint_extract::draft::{InsightDraft, RuleDraft};
+use setpoint_extract::extract;
 use setpoint_machine::brief::{DistilBrief, ReflectBrief};
-use setpoint_machine::draft::{InsightDraft, RuleDraft};
-use setpoint_machine::extract::extract;
 use setpoint_machine::model_call::ModelLimits;
 use setpoint_machine::{Brief, ModelCall, Prompt};
 use setpoint_protocol::message::Insight;

@@ -8,8 +8,8 @@ mod there;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use setpoint_extract::draft::PlanDraft;
 use setpoint_machine::brief::PlanBrief;
-use setpoint_machine::draft::PlanDraft;
 use setpoint_protocol::record::ModelFailure;
 
 use super::book::Book;

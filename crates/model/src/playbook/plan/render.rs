@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
+use setpoint_extract::draft::{CriterionDraft, PlanDraft, SubTaskDraft};
 use setpoint_machine::brief::PlanBrief;
-use setpoint_machine::draft::{CriterionDraft, PlanDraft, SubTaskDraft};
 use setpoint_protocol::limits::CRITERION_CHARS_MAX;
 use setpoint_protocol::message::{Approach, Mode};
 use setpoint_protocol::predicate::{Check, CheckOn};

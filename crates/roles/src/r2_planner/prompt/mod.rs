@@ -12,9 +12,9 @@ mod tools;
 
 use std::sync::LazyLock;
 
+use setpoint_extract::draft::ReportDraft;
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::PlanBrief;
-use setpoint_machine::draft::ReportDraft;
 use setpoint_machine::prompt::Instruction;
 use setpoint_protocol::message::{Criterion, Origin, SubTaskOutcome};
 use setpoint_protocol::text::clip;

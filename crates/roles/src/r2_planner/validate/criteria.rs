@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_machine::draft::CriterionDraft;
+use setpoint_extract::draft::CriterionDraft;
 use setpoint_protocol::limits::{CRITERIA_MAX, CRITERION_CHARS_MAX};
 use setpoint_protocol::message::Mode;
 use setpoint_protocol::predicate::CheckOn;

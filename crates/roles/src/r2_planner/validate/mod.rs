@@ -21,7 +21,7 @@ mod test_run;
 
 use std::sync::Arc;
 
-use setpoint_machine::draft::PlanDraft;
+use setpoint_extract::draft::PlanDraft;
 use setpoint_machine::{CallReader, Ctx};
 use setpoint_protocol::limits::{CRITERIA_MAX, SUBTASKS_MAX};
 use setpoint_protocol::message::{Approach, Criterion, Limits, Mode, Origin, Withdrawal};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_machine::draft::SubTaskDraft;
+use setpoint_extract::draft::SubTaskDraft;
 
 use super::ValidSubTask;
 use super::refusal::Reasons;

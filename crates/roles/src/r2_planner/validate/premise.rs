@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use setpoint_machine::draft::{CannotDraft, WithdrawDraft};
+use setpoint_extract::draft::{CannotDraft, WithdrawDraft};
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{Criterion, DirectiveFinding, Shown, Withdrawal};
 

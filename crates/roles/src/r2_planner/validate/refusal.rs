@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use setpoint_machine::draft::{CriterionDraft, PlanDraft};
+use setpoint_extract::draft::{CriterionDraft, PlanDraft};
 use setpoint_protocol::text::clip;
 
 use crate::line::one_line;

@@ -1,6 +1,6 @@
 //! Validates one sub-task of a draft: cuts its texts to their limits, and checks its criteria and tools.
 
-use setpoint_machine::draft::SubTaskDraft;
+use setpoint_extract::draft::SubTaskDraft;
 use setpoint_protocol::limits::{CONTEXT_CHARS_MAX, INTENT_CHARS_MAX};
 use setpoint_protocol::message::Approach;
 use setpoint_protocol::text::clip;

@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use serde::Serialize;
-use setpoint_machine::draft::{
+use setpoint_extract::draft::{
     CriterionDraft, ExecuteDraft, JudgeDraft, MergeDraft, PerceiveDraft, PlanDraft, ReportDraft, StatusDraft,
     SubTaskDraft, TurnDraft, VerdictDraft,
 };
-use setpoint_machine::extract::{Draft, ExtractError, extract};
+use setpoint_extract::{Draft, ExtractError, extract};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::{FailureClass, Mode, VerdictWord};
 

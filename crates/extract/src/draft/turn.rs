@@ -13,7 +13,8 @@ use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolCall;
 
 use super::{ExecuteDraft, StatusDraft, UnmetDraft};
-use crate::extract::{Draft, Speech, object_in, same_name, status_word};
+use crate::wanted::{Draft, Speech};
+use crate::{object_in, same_name, status_word};
 
 /// Names of the field with the tool's name; `tool` is the prompted one.
 const TOOL: &[&str] = &["tool", "tool_name", "name", "function", "action"];

@@ -5,13 +5,13 @@
 
 use super::cursor::{Cursor, Level, Work};
 use super::decode::{Misfit, decode};
-use super::draft::{Draft, Speech};
 use super::error::{At, ExtractError, Flaw};
 use super::look::{Looked, is_ours, look, of_items};
 use super::node::Node;
 use super::parse::{self, Read, Step, Stop, Unread};
 use super::starts::{Start, Starts};
 use super::thinking::{Heard, Thought, hear};
+use super::wanted::{Draft, Speech};
 
 /// At most so many single items of a list are gathered; a text with more of them is not an answer.
 const ITEMS_MAX: usize = 256;

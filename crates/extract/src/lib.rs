@@ -37,7 +37,7 @@
 mod choose;
 mod cursor;
 mod decode;
-mod draft;
+pub mod draft;
 mod error;
 mod look;
 mod nested;
@@ -48,6 +48,7 @@ mod strings;
 #[cfg(test)]
 mod tests;
 mod thinking;
+mod wanted;
 mod words;
 
 use std::borrow::Cow;
@@ -55,8 +56,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub use cursor::STEPS_PER_BYTE_MAX;
-pub use draft::{Draft, List, Speech};
 pub use error::{At, ExtractError, Flaw};
+pub use wanted::{Draft, List, Speech};
 
 /// Maximum bytes of an answer that is searched; a longer one is refused unread.
 pub const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -20,8 +20,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use setpoint_machine::draft::{JudgeDraft, MergeDraft, PerceiveDraft, PlanDraft, ReportDraft, TurnDraft};
-use setpoint_machine::extract::{Draft, extract};
+use setpoint_extract::draft::{JudgeDraft, MergeDraft, PerceiveDraft, PlanDraft, ReportDraft, TurnDraft};
+use setpoint_extract::{Draft, extract};
 
 /// Minimum number of entries in the corpus.
 const ENTRIES_MIN: usize = 300;

@@ -16,7 +16,8 @@ use setpoint_protocol::predicate::Check;
 
 pub use turn::TurnDraft;
 
-use crate::extract::{Draft, List, Speech, class_word};
+use crate::class_word;
+use crate::wanted::{Draft, List, Speech};
 
 /// R1's answer: an intent, or questions, or an answer to small talk; of a long text its title.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,9 +4,9 @@
 //! A value is searched only if one thing in it can be the answer; nothing is picked from among other things.
 
 use super::decode::{Misfit, decode};
-use super::draft::{Draft, List, Speech};
 use super::nested;
 use super::node::{Node, same_name};
+use super::wanted::{Draft, List, Speech};
 
 /// At most so many objects and lists around an answer are unwrapped.
 const WRAPS_MAX: usize = 4;
