@@ -3,18 +3,50 @@
 //! Candidates are read in their order in the text, each in its place: nothing inside an object that cannot be read is
 //! taken as an object of its own, because it would be a part for the whole.
 
-use super::cursor::{Cursor, Level, Work};
+use std::cell::Cell;
+
+use super::begin::{Begin, begin, end};
 use super::decode::{Misfit, decode};
-use super::error::{At, ExtractError, Flaw};
-use super::look::{Looked, is_ours, look, of_items};
-use super::node::Node;
-use super::parse::{self, Read, Step, Stop, Unread};
-use super::starts::{Start, Starts};
+use super::error::{At, ExtractError, Flaw, Step};
+use super::is_blank;
+use super::look::{Looked, is_ours, look};
+use super::mend::mend;
+use super::node::{Node, same_name};
+use super::read::{Stop, Unread, read};
 use super::thinking::{Heard, Thought, hear};
 use super::wanted::{Draft, Speech};
 
-/// At most so many single items of a list are gathered; a text with more of them is not an answer.
-const ITEMS_MAX: usize = 256;
+/// At most so many bytes are read per byte of the text. Answers take one to four.
+const BYTES_PER_BYTE_MAX: u64 = 16;
+/// Bytes that may be read for any text, however short.
+const BYTES_FLOOR: u64 = 4_096;
+
+/// Bytes read so far. A search that would read too many ends.
+#[derive(Debug)]
+pub(super) struct Work {
+    bytes: Cell<u64>,
+    max: u64,
+}
+
+impl Work {
+    fn on(bytes: usize) -> Self {
+        let max = (bytes as u64).saturating_mul(BYTES_PER_BYTE_MAX).saturating_add(BYTES_FLOOR);
+        Work { bytes: Cell::new(0), max }
+    }
+
+    fn add(&self, bytes: usize) {
+        self.bytes.set(self.bytes.get().saturating_add(bytes as u64));
+    }
+
+    fn is_spent(&self) -> bool {
+        self.bytes.get() > self.max
+    }
+
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.get()
+    }
+}
 
 /// Finds the answer in `text`; returns it with the work done.
 pub(super) fn choose<T: Draft>(text: &str) -> (Result<T, ExtractError>, Work) {
@@ -51,20 +83,17 @@ struct Choice<'t, T> {
     found: Option<(T, &'t str)>,
     /// Whether it only copies the example in the prompt, or says nothing.
     is_example: bool,
+    /// Whether it is an item without its list, so that any other item counts.
+    is_item: bool,
     /// Number of answers that differ from it.
     others: usize,
-    /// Single items of the list that is the gist of the answer, and where the last one ends in the searched text.
-    items: Vec<Node>,
-    items_end: Option<usize>,
-    /// Position of the last letter or digit of that text.
-    last_word: usize,
-    /// Whether other text separates them, so that they do not belong together.
-    items_apart: bool,
     /// First object that was clearly meant and cannot be read.
     unread: Option<(ExtractError, &'t str)>,
     /// Fault to report if there is nothing better: the first one, with those in our fields preferred.
     misfit: Option<ExtractError>,
     misfit_is_ours: bool,
+    /// Whether mending has failed once. It is not tried again: it may read to the end of the text.
+    is_past_mending: bool,
     /// Whether only an answer at the end of the text counts.
     only_last: bool,
     /// Whether the text has only thinking.
@@ -76,39 +105,67 @@ impl<T> Default for Choice<'_, T> {
         Choice {
             found: None,
             is_example: false,
+            is_item: false,
             others: 0,
-            items: Vec::new(),
-            items_end: None,
-            last_word: 0,
-            items_apart: false,
             unread: None,
             misfit: None,
             misfit_is_ours: false,
+            is_past_mending: false,
             only_last: false,
             only_thought: false,
         }
     }
 }
 
-/// A value that was read, with its position.
-struct Piece<'t> {
+/// A place in a text where a value begins.
+#[derive(Clone, Copy)]
+struct Place<'t> {
     text: &'t str,
     start: usize,
-    end: usize,
-    /// Whether it has the dots of the example in the prompt.
-    has_dots: bool,
+    /// Position of the first letter or digit outside of the lines of fences and other marks.
+    first_word: usize,
+    /// Position of the last one.
+    last_word: usize,
 }
 
-impl<'t> Piece<'t> {
-    fn raw(&self) -> &'t str {
-        self.text.get(self.start..self.end).unwrap_or_default()
+impl<'t> Place<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.start..).unwrap_or_default()
     }
+
+    fn raw(&self, len: usize) -> &'t str {
+        self.rest().get(..len).unwrap_or_default()
+    }
+
+    /// Returns the text after a value of `len` bytes.
+    fn after(&self, len: usize) -> &'t str {
+        self.rest().get(len..).unwrap_or_default()
+    }
+
+    /// Returns whether no word precedes it.
+    fn is_first(&self) -> bool {
+        self.start <= self.first_word
+    }
+
+    /// Returns whether only punctuation follows a value of `len` bytes.
+    fn is_last(&self, len: usize) -> bool {
+        self.start + len > self.last_word
+    }
+}
+
+/// What an answer is in the text.
+#[derive(Clone, Copy)]
+struct Kind {
+    /// Whether it has the dots of the example in the prompt.
+    has_dots: bool,
+    /// Whether it is an item without its list. Two of them are two items, even if they are equal.
+    is_item: bool,
 }
 
 impl<'t, T: Draft> Choice<'t, T> {
     /// Searches a thought for the answer at its end. Attempts before it do not count, nor do their faults; but a
     /// thought that was not closed may be cut off inside the answer.
-    fn of_thought(thought: Thought<'t>, work: &'t Work) -> Self {
+    fn of_thought(thought: Thought<'t>, work: &Work) -> Self {
         let mut choice = Choice { only_last: true, ..Choice::default() };
         choice.search(thought.text, work);
         choice.misfit = None;
@@ -120,7 +177,7 @@ impl<'t, T: Draft> Choice<'t, T> {
 
     /// Returns whether nothing meant as an answer has been seen.
     fn is_open(&self) -> bool {
-        self.found.is_none() && self.items.is_empty() && self.unread.is_none() && !self.misfit_is_ours
+        self.found.is_none() && self.unread.is_none() && !self.misfit_is_ours
     }
 
     /// Returns whether nothing that follows can count any more.
@@ -130,176 +187,151 @@ impl<'t, T: Draft> Choice<'t, T> {
             && (self.unread.is_some() || (self.found.is_some() && !self.is_example))
     }
 
-    /// Returns whether only punctuation follows `end` in the searched text.
-    fn is_last(&self, end: usize) -> bool {
-        end > self.last_word
-    }
-
-    fn search(&mut self, text: &'t str, work: &'t Work) {
-        work.forget();
-        self.items_end = None;
-        self.last_word = text.rfind(char::is_alphanumeric).unwrap_or_default();
-        let mut starts = Starts::of(text, work);
+    fn search(&mut self, text: &'t str, work: &Work) {
+        let first_word = first_word(text);
+        let last_word = text.rfind(char::is_alphanumeric).unwrap_or_default();
+        let mut at = 0;
         while !self.is_closed()
-            && let Some(start) = starts.next()
+            && !work.is_spent()
+            && let Some(found) = text.get(at..).and_then(|rest| rest.find(['{', '[']))
         {
-            let cursor = Cursor::new(text, start.at, text.len(), work).at_level(level(text, start));
-            match parse::begins(cursor) {
-                Ok(()) => {
-                    let end = self.take(text, start, &starts, cursor, work);
-                    starts.resume(end);
-                }
-                Err(Stop::Cut) => {
-                    let at = text.len();
-                    let unread = Unread { at, ..Unread::cut_at_once() };
-                    self.note_unread(&unread, text.get(start.at..).unwrap_or_default(), start, true);
-                    return;
-                }
-                Err(_) => {}
-            }
-        }
-    }
-
-    /// Reads what begins at `start`; returns where it ends.
-    fn take(
-        &mut self,
-        text: &'t str,
-        start: Start,
-        starts: &Starts<'t>,
-        cursor: Cursor<'t>,
-        work: &'t Work,
-    ) -> usize {
-        let rest = text.get(start.at..).unwrap_or_default();
-        if start.is_object
-            && let Some((answer, len)) = strictly::<T>(rest, work)
-            && !ends_in_string::<T>(text, start.at, start.at + len, work)
-            && field_before::<T>(text, start).is_none()
-        {
-            let mut piece = Piece { text, start: start.at, end: start.at + len, has_dots: false };
-            piece.has_dots = piece.raw().contains("\"…\"") || piece.raw().contains("\"...\"");
-            self.note(Looked::Answer(answer), &piece);
-            return piece.end;
-        }
-        match parse::parse(cursor) {
-            Ok(read) if start.is_object && ends_in_string::<T>(text, start.at, read.end, work) => {
-                let last = read.node.last_field().unwrap_or_default();
-                let unread = Unread { depth: 1, ..part_of::<T>(Flaw::Quote, last, read.end) };
-                self.pass_unread(&unread, text, start, starts)
-            }
-            Ok(read) if let Some(name) = field_before::<T>(text, start) => {
-                self.note_unread(&part_of::<T>(Flaw::Outside, name, read.end), rest, start, false);
-                read.end
-            }
-            Ok(Read { node, end, is_bare }) => {
-                let is_code = is_bare && T::SPEECH == Speech::Turn && !(start.is_first || start.is_fenced);
-                let looked = if is_code { Looked::Other } else { look::<T>(&node) };
-                let may_be_part = match looked {
-                    Looked::Item(_) => true,
-                    Looked::Answer(_) => !start.is_object,
-                    Looked::Misfit(_) | Looked::Other => false,
+            let place = Place { text, start: at + found, first_word, last_word };
+            work.add(found + 1);
+            at = place.start
+                + match begin(place.rest()) {
+                    Begin::Prose => 1,
+                    Begin::Json => self.take(place, work),
+                    Begin::Alike { name, is_bare } => {
+                        let flaw = if is_bare { Flaw::Name } else { Flaw::Mark };
+                        let len = end_of(place, work);
+                        self.note_unread(part_of(flaw, &name, vec![name.clone()]), place, len);
+                        len
+                    }
+                    Begin::Cut => {
+                        let unread =
+                            Unread { stop: Stop::Cut, path: Vec::new(), names: Vec::new(), is_sketch: false };
+                        self.note_unread(unread, place, place.rest().len());
+                        return;
+                    }
                 };
-                if may_be_part && goes_on::<T>(text, end) {
-                    self.note_unread(&part_of::<T>(Flaw::Outside, "", end), rest, start, false);
-                    return end;
-                }
-                if let Looked::Other = looked {
-                    self.note_other(&node);
-                }
-                self.note(looked, &Piece { text, start: start.at, end, has_dots: node.has_dots() });
-                end
-            }
-            Err(unread) => {
-                // A fenced object ends with the fence at the latest, and that is where it was cut off.
-                let fence_end = starts.fence_end(start.at).filter(|end| *end <= unread.at);
-                let sooner = fence_end.and_then(|end| {
-                    let inside = Cursor::new(text, start.at, end, work).at_level(level(text, start));
-                    parse::parse(inside).err()
-                });
-                self.pass_unread(&sooner.unwrap_or(unread), text, start, starts)
-            }
         }
     }
 
-    fn note(&mut self, looked: Looked<T>, piece: &Piece<'t>) {
-        match looked {
-            Looked::Answer(answer) => self.note_answer(answer, piece),
-            Looked::Item(item) => {
-                let gap = self.items_end.and_then(|end| piece.text.get(end..piece.start));
-                let touches = gap.is_some_and(|gap| gap.chars().all(|c| c.is_whitespace() || c == ','));
-                let must_touch = T::LIST.is_some_and(|list| !list.apart) && !self.items.is_empty();
-                self.items_apart |= must_touch && !touches;
-                self.items_end = Some(piece.end);
-                if self.items.len() >= ITEMS_MAX {
-                    self.items_apart = true;
-                } else if !self.only_last {
-                    self.items.push(item);
+    /// Takes what begins at `place`; returns its length.
+    fn take(&mut self, place: Place<'t>, work: &Work) -> usize {
+        let len = end_of(place, work);
+        let raw = place.raw(len);
+        work.add(2 * len);
+        let is_object = raw.starts_with('{');
+        let outside = field_before::<T>(place, is_object);
+        if is_object
+            && outside.is_none()
+            && !ends_in_text::<T>(place, len, work)
+            && let Ok(answer) = serde_json::from_str::<T>(raw)
+            && answer.is_said()
+        {
+            let has_dots = raw.contains("\"…\"") || raw.contains("\"...\"");
+            self.note_answer(answer, place, len, Kind { has_dots, is_item: false });
+            return len;
+        }
+        let (read, len) = match read(raw) {
+            Err(Unread { stop: Stop::Broken(_), .. }) if !self.is_past_mending => {
+                let (mended, len) = mend(place.rest());
+                work.add(2 * len);
+                let read = read(&mended);
+                self.is_past_mending = read.is_err();
+                (read, len)
+            }
+            read => (read, len),
+        };
+        let node = match read {
+            Ok(node) => node,
+            Err(unread) => {
+                self.note_unread(unread, place, len);
+                return len;
+            }
+        };
+        let ours = || T::FIELDS.iter().map(|name| (*name).to_owned()).collect();
+        if is_object && ends_in_text::<T>(place, len, work) {
+            let last = node.last_field().unwrap_or_default();
+            self.note_unread(part_of(Flaw::Quote, last, ours()), place, len);
+        } else if let Some(name) = outside {
+            self.note_unread(part_of(Flaw::Outside, name, ours()), place, len);
+        } else {
+            match look::<T>(&node) {
+                Looked::Answer(_) if is_list::<T>(&node) && goes_on::<T>(place.after(len)) => {
+                    self.note_unread(part_of(Flaw::Outside, "", ours()), place, len);
                 }
+                looked => self.note(looked, &node, place, len),
+            }
+        }
+        len
+    }
+
+    fn note(&mut self, looked: Looked<T>, node: &Node, place: Place<'t>, len: usize) {
+        match looked {
+            Looked::Answer(answer) => {
+                let is_item = matches!(node, Node::Object(_)) && is_list::<T>(node);
+                self.note_answer(answer, place, len, Kind { has_dots: node.has_dots(), is_item });
             }
             Looked::Misfit(misfit) => {
                 if !std::mem::replace(&mut self.misfit_is_ours, true) {
                     self.misfit = Some(shape::<T>(&misfit));
                 }
             }
+            Looked::Other if self.misfit.is_none() => {
+                self.misfit = Some(match decode::<T>(node) {
+                    Err(misfit) if T::SPEECH == Speech::Answer => shape::<T>(&misfit),
+                    _ => ExtractError::NoField(format!("`{}`", T::FIELDS.join("`, `"))),
+                });
+            }
             Looked::Other => {}
         }
     }
 
-    fn note_answer(&mut self, answer: T, piece: &Piece<'t>) {
-        let is_example = piece.has_dots || !answer.is_said();
+    fn note_answer(&mut self, answer: T, place: Place<'t>, len: usize, kind: Kind) {
+        let is_example = kind.has_dots || !answer.is_said();
         if self.only_last {
-            if self.is_last(piece.end) && !is_example {
-                self.found = Some((answer, piece.raw()));
+            if place.is_last(len) && !is_example && !kind.is_item {
+                self.found = Some((answer, place.raw(len)));
             }
             return;
         }
         match &self.found {
             Some((first, _)) if is_example == self.is_example => {
-                self.others += usize::from(*first != answer);
+                self.others += usize::from(kind.is_item || *first != answer);
             }
             Some(_) if is_example => {}
             Some(_) | None => {
-                self.found = Some((answer, piece.raw()));
+                self.found = Some((answer, place.raw(len)));
                 self.is_example = is_example;
+                self.is_item = kind.is_item;
                 self.others = 0;
             }
         }
     }
 
-    /// Notes something that is not an answer; the fault of the first one is reported.
-    fn note_other(&mut self, node: &Node) {
-        if self.misfit.is_none() {
-            self.misfit = Some(match decode::<T>(node) {
-                Err(misfit) if T::SPEECH == Speech::Answer => shape::<T>(&misfit),
-                _ => ExtractError::NoField(format!("`{}`", T::FIELDS.join("`, `"))),
-            });
-        }
-    }
-
-    fn pass_unread(&mut self, unread: &Unread, text: &'t str, start: Start, starts: &Starts<'t>) -> usize {
-        let end = starts.end_of(start, unread);
-        let is_last = self.is_last(end);
-        self.note_unread(unread, text.get(start.at..end).unwrap_or_default(), start, is_last);
-        end
-    }
-
-    fn note_unread(&mut self, unread: &Unread, raw: &'t str, start: Start, is_last: bool) {
+    fn note_unread(&mut self, unread: Unread, place: Place<'t>, len: usize) {
         let at = At::of(&unread.path, T::NAMES);
         let error = match unread.stop {
             Stop::Cut => ExtractError::Cut(at),
             Stop::Broken(flaw) => ExtractError::Broken { flaw, at },
             Stop::Deep => ExtractError::Deep,
-            Stop::Prose => return,
         };
         // `{"verdicts": [...]}` is a sketch, not an answer.
-        let is_meant = !unread.is_sketch && unread.names.iter().any(|name| is_ours::<T>(name));
-        // In the middle of a text it is something that the text shows.
-        let is_half_a_turn = (is_meant && (start.is_first || is_last))
-            || (start.is_first && matches!(unread.stop, Stop::Cut | Stop::Deep));
+        let is_ours = unread.names.iter().any(|name| is_ours::<T>(name))
+            || field_before::<T>(place, place.rest().starts_with('{')).is_some();
+        let is_meant = is_ours && !unread.is_sketch;
+        // In the middle of a text it is something that the text shows, unless it is JSON but for a slip.
+        let is_slip = matches!(unread.stop, Stop::Broken(Flaw::Quote | Flaw::Comma | Flaw::Mark));
+        let is_half = matches!(unread.stop, Stop::Cut | Stop::Deep) || !place.raw(len).ends_with(['}', ']']);
+        let is_half_a_turn = (is_meant && (is_slip || place.is_first() || place.is_last(len)))
+            || (place.is_first() && is_half);
         if T::SPEECH == Speech::Turn && !is_half_a_turn {
             return;
         }
         if is_meant {
-            self.unread.get_or_insert((error, raw));
+            self.unread.get_or_insert((error, place.raw(len)));
         } else {
             self.misfit.get_or_insert(error);
         }
@@ -310,22 +342,20 @@ impl<'t, T: Draft> Choice<'t, T> {
             return Err(ExtractError::Several(self.others + 1));
         }
         match (self.found, self.unread) {
-            (Some((answer, _)), None) => return Ok(answer),
+            (Some(_), None) if self.is_item && self.misfit_is_ours => {
+                Err(self.misfit.unwrap_or(ExtractError::NoObject))
+            }
+            (Some((answer, _)), None) => Ok(answer),
             // A model that repeats itself until it is cut off has given its answer.
-            (Some((answer, raw)), Some((ExtractError::Cut(_), cut))) if raw.starts_with(cut.trim_end()) => {
-                return Ok(answer);
+            (Some((answer, raw)), Some((ExtractError::Cut(_), cut)))
+                if !self.is_item && raw.starts_with(cut.trim_end()) =>
+            {
+                Ok(answer)
             }
-            (_, Some((error, _))) => return Err(error),
-            (None, None) => {}
+            (_, Some((error, _))) => Err(error),
+            (None, None) if self.only_thought => Err(self.misfit.unwrap_or(ExtractError::OnlyThought)),
+            (None, None) => Err(self.misfit.unwrap_or(ExtractError::NoObject)),
         }
-        if let (Some(list), false) = (T::LIST, self.items.is_empty()) {
-            if self.items_apart {
-                return Err(ExtractError::Several(self.items.len()));
-            }
-            return decode(&of_items(list, self.items)).map_err(|misfit| shape::<T>(&misfit));
-        }
-        let nothing = if self.only_thought { ExtractError::OnlyThought } else { ExtractError::NoObject };
-        Err(self.misfit.unwrap_or(nothing))
     }
 }
 
@@ -333,37 +363,46 @@ fn shape<T: Draft>(misfit: &Misfit) -> ExtractError {
     ExtractError::Shape(misfit.say(T::NAMES))
 }
 
-/// Returns whether the object at `start` is written as the inside of a string.
-fn level(text: &str, start: Start) -> Level {
-    let inside = text.get(start.at + 1..).unwrap_or_default().trim_start();
-    let inside = inside.strip_prefix('{').filter(|_| !start.is_object).unwrap_or(inside);
-    let inside = inside.strip_prefix("\\n").unwrap_or(inside).trim_start();
-    if inside.starts_with("\\\"") { Level::Escaped } else { Level::Plain }
+/// Returns the length of what begins at `place`, by its brackets.
+fn end_of(place: Place<'_>, work: &Work) -> usize {
+    let len = end(place.rest()).unwrap_or(place.rest().len());
+    work.add(len);
+    len
 }
 
-/// Returns the answer that `rest` begins with as valid JSON, and its length.
-fn strictly<T: Draft>(rest: &str, work: &Work) -> Option<(T, usize)> {
-    let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<T>();
-    match stream.next()? {
-        Ok(answer) => {
-            work.add(stream.byte_offset());
-            answer.is_said().then(|| (answer, stream.byte_offset()))
+/// Returns the position of the first letter or digit outside of the lines of fences and other marks.
+fn first_word(text: &str) -> usize {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let inside = line.trim_start_matches(is_blank);
+        if !inside.starts_with(['`', '~', '<', '['])
+            && let Some(word) = line.find(char::is_alphanumeric)
+        {
+            return at + word;
         }
-        Err(error) => {
-            let lines = rest.split_inclusive('\n').take(error.line().saturating_sub(1));
-            work.add(lines.map(str::len).sum::<usize>() + error.column());
-            None
+        at += line.len();
+    }
+    at
+}
+
+/// Returns whether it is a list, or an item of the wanted one.
+fn is_list<T: Draft>(node: &Node) -> bool {
+    match node {
+        Node::Object(fields) => {
+            let has = |ours: &str| fields.iter().any(|(name, _)| same_name(ours, name));
+            T::LIST.is_some_and(|list| has(list.key)) && !T::FIELDS.iter().any(|name| has(name))
         }
+        _ => true,
     }
 }
 
-/// Returns the field of ours whose value begins at `start` although no object is open there: its brace is missing,
+/// Returns the field of ours whose value begins at `place` although no object is open there: its brace is missing,
 /// possibly with other fields. A type without other fields can miss none; and a word before an object may belong to a
 /// sentence, as in `Answer: {`.
-fn field_before<T: Draft>(text: &str, start: Start) -> Option<&str> {
-    let before = text.get(..start.at)?.trim_end().strip_suffix([':', '：'])?.trim_end();
+fn field_before<'t, T: Draft>(place: Place<'t>, is_object: bool) -> Option<&'t str> {
+    let before = place.text.get(..place.start)?.trim_end().strip_suffix([':', '：'])?.trim_end();
     let name = before.trim_end_matches(['"', '\'', '”', '’', '`', '*']);
-    if T::FIELDS.len() < 2 || (start.is_object && name.len() == before.len()) {
+    if T::FIELDS.len() < 2 || (is_object && name.len() == before.len()) {
         return None;
     }
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
@@ -373,30 +412,29 @@ fn field_before<T: Draft>(text: &str, start: Start) -> Option<&str> {
 
 /// Returns whether a list, or an item of one, is followed by text that follows a value inside an object: then an
 /// object has lost its beginning, and has other fields.
-fn goes_on<T: Draft>(text: &str, end: usize) -> bool {
-    let rest = text.get(end..).unwrap_or_default().trim_start();
-    let has_more = match rest.strip_prefix([',', '，']) {
-        Some(rest) => rest.trim_start().starts_with(['"', '\'', '“', '”']),
-        None => rest.starts_with(['}', ']']),
+fn goes_on<T: Draft>(after: &str) -> bool {
+    let after = after.trim_start();
+    let has_more = match after.strip_prefix([',', '，']) {
+        Some(after) => after.trim_start().starts_with(['"', '\'', '“', '”']),
+        None => after.starts_with(['}', ']']),
     };
     T::FIELDS.len() > 1 && has_more
 }
 
-/// Reports that the text up to `at` is only part of an answer.
-fn part_of<T: Draft>(flaw: Flaw, name: &str, at: usize) -> Unread {
+/// Reports that the text is only part of an answer.
+fn part_of(flaw: Flaw, name: &str, names: Vec<String>) -> Unread {
     let path = if name.is_empty() { Vec::new() } else { vec![Step::Field(name.to_owned())] };
-    let names = T::FIELDS.iter().map(|name| (*name).to_owned()).collect();
-    Unread { stop: Stop::Broken(flaw), path, at, depth: 0, names, is_sketch: false }
+    Unread { stop: Stop::Broken(flaw), path, names, is_sketch: false }
 }
 
-/// Returns whether the apparent end of the object is in the middle of one of its strings: a quotation mark follows it
+/// Returns whether the apparent end of the object is in the middle of one of its texts: a quotation mark follows it
 /// and none precedes it, or another of our fields follows on the same line.
-fn ends_in_string<T: Draft>(text: &str, start: usize, end: usize, work: &Work) -> bool {
-    let rest = text.get(end..).unwrap_or_default();
-    let is_quoted = text.get(..start).is_some_and(|before| before.ends_with(['"', '\\']));
-    let line = rest.split(['{', '\n']).next().unwrap_or_default();
+fn ends_in_text<T: Draft>(place: Place<'_>, len: usize, work: &Work) -> bool {
+    let after = place.after(len);
+    let is_quoted = place.text.get(..place.start).is_some_and(|before| before.ends_with(['"', '\\']));
+    let line = after.split(['{', '\n']).next().unwrap_or_default();
     work.add(line.len());
     let mut names = line.split("\":").map(|before| before.rsplit('"').next().unwrap_or_default());
     let has_field = line.contains("\":") && names.any(is_ours::<T>);
-    has_field || (!is_quoted && rest.starts_with(['"', '\\']))
+    has_field || (!is_quoted && after.starts_with(['"', '\\']))
 }

@@ -1,10 +1,10 @@
 //! Decodes JSON into the wanted type, forgiving what cannot change its meaning.
 //!
-//! What is forgiven: the spelling of a field's name; a number, a boolean or a short list of texts where a text is
-//! wanted; a text where a number, a boolean, a list or an object is wanted and the text contains one; one value where
-//! a list is wanted, and a list of one where the value is; null for an absent value; the form of a word that means
-//! one of a few. A field given twice with the same value is given once. What is never done: choosing between two
-//! values, leaving out an item, inventing a field. Values of no fixed shape stay exactly as they are.
+//! What is forgiven: the spelling of a field's name; a number where a text is wanted; a text where a number, a list or
+//! an object is wanted and the text contains one; one value where a list is wanted; null for an absent value; the form
+//! of a word that means one of a few. A field given twice with the same value is given once. What is never done:
+//! choosing between two values, leaving out an item, inventing a field. Values of no fixed shape stay exactly as they
+//! are.
 //!
 //! An error names the place by our field names and says what is wanted there.
 
@@ -12,10 +12,9 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Unexp
 use serde::forward_to_deserialize_any;
 use serde_json::Number;
 
-use super::error::written;
-use super::nested;
+use super::error::{Step, written};
 use super::node::{Node, same_name};
-use super::parse::Step;
+use super::read::nested;
 use super::words;
 
 /// Why a value does not fit, with the path to it from the inside out.
@@ -165,22 +164,11 @@ impl At<'_> {
         }
     }
 
-    fn real_number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        let number = match self.0 {
-            Node::Number(number) => number.as_f64(),
-            Node::Text(text) => text.trim().parse::<f64>().ok().filter(|number| number.is_finite()),
-            _ => None,
-        };
-        number.ok_or_else(|| Misfit::wanted("a number", self.0)).and_then(|number| visitor.visit_f64(number))
-    }
-
     fn text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         match self.0 {
             Node::Text(text) => visitor.visit_str(text),
-            other => match as_text(other) {
-                Some(text) => visitor.visit_string(text),
-                None => Err(Misfit::wanted("a text", other)),
-            },
+            Node::Number(number) => visitor.visit_string(number.to_string()),
+            other => Err(Misfit::wanted("a text", other)),
         }
     }
 }
@@ -211,21 +199,6 @@ fn text_as_whole(text: &str) -> Option<Whole> {
     }
 }
 
-/// Returns a value that can replace a text; texts in a list become its lines.
-fn as_text(node: &Node) -> Option<String> {
-    match node {
-        Node::Text(text) => Some(text.clone()),
-        Node::Number(number) => Some(number.to_string()),
-        Node::Bool(truth) => Some(truth.to_string()),
-        Node::List(items) => {
-            let lines: Option<Vec<String>> =
-                items.iter().map(|item| as_text(item).filter(|_| !matches!(item, Node::List(_)))).collect();
-            lines.map(|lines| lines.join("\n"))
-        }
-        Node::Null | Node::Object(_) => None,
-    }
-}
-
 impl<'de> de::Deserializer<'de> for At<'_> {
     type Error = Misfit;
 
@@ -248,20 +221,7 @@ impl<'de> de::Deserializer<'de> for At<'_> {
         }
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.0 {
-            Node::Bool(truth) => visitor.visit_bool(*truth),
-            Node::Text(text) if text.trim().eq_ignore_ascii_case("true") => visitor.visit_bool(true),
-            Node::Text(text) if text.trim().eq_ignore_ascii_case("false") => visitor.visit_bool(false),
-            other => Err(Misfit::wanted("true or false", other)),
-        }
-    }
-
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        self.whole_number(visitor)
-    }
-
-    fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         self.whole_number(visitor)
     }
 
@@ -271,14 +231,6 @@ impl<'de> de::Deserializer<'de> for At<'_> {
 
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         self.whole_number(visitor)
-    }
-
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        self.real_number(visitor)
-    }
-
-    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        self.real_number(visitor)
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
@@ -311,9 +263,12 @@ impl<'de> de::Deserializer<'de> for At<'_> {
         match self.0 {
             Node::List(items) => seq(items, visitor),
             Node::Text(text) if text.trim().is_empty() => seq(&[], visitor),
-            Node::Text(text) => match nested::list(text) {
-                Some(items) => seq(&items, visitor),
-                None => seq(std::slice::from_ref(self.0), visitor),
+            Node::Text(text) => match nested(text) {
+                Some(Node::List(items)) => seq(&items, visitor),
+                None if text.trim().starts_with('[') && text.trim().ends_with(']') => {
+                    Err(Misfit::wanted("a list", self.0))
+                }
+                _ => seq(std::slice::from_ref(self.0), visitor),
             },
             one => seq(std::slice::from_ref(one), visitor),
         }
@@ -327,14 +282,11 @@ impl<'de> de::Deserializer<'de> for At<'_> {
     ) -> Result<V::Value, Misfit> {
         match self.0 {
             Node::Object(fields) => visitor.visit_map(Fields::of(fields, names)?),
-            Node::Text(text) => match nested::object(text) {
-                Some(fields) => visitor.visit_map(Fields::of(&fields, names)?),
-                None => Err(Misfit::wanted("an object", self.0)),
+            Node::Text(text) => match nested(text) {
+                Some(Node::Object(fields)) => visitor.visit_map(Fields::of(&fields, names)?),
+                _ => Err(Misfit::wanted("an object", self.0)),
             },
-            other => match other.only_item() {
-                Some(Node::Object(fields)) => visitor.visit_map(Fields::of(fields, names)?),
-                _ => Err(Misfit::wanted("an object", other)),
-            },
+            other => Err(Misfit::wanted("an object", other)),
         }
     }
 
@@ -346,7 +298,6 @@ impl<'de> de::Deserializer<'de> for At<'_> {
     ) -> Result<V::Value, Misfit> {
         let found = match self.0 {
             Node::Text(text) => words::variant(text, variants),
-            Node::Bool(truth) => words::variant(if *truth { "true" } else { "false" }, variants),
             _ => None,
         };
         let found = found.ok_or_else(|| Misfit::new(Why::Word(variants)))?;
@@ -358,7 +309,7 @@ impl<'de> de::Deserializer<'de> for At<'_> {
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i128 u8 u16 u128 char bytes byte_buf unit unit_struct tuple tuple_struct map identifier
+        bool i8 i16 i32 i128 u8 u16 u128 f32 f64 char bytes byte_buf unit unit_struct tuple tuple_struct map identifier
     }
 }
 

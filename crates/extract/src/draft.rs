@@ -361,7 +361,7 @@ impl Draft for PlanDraft {
         "seen",
         "needs",
     ];
-    const LIST: Option<List> = Some(List { field: "subtasks", key: "intent", apart: false });
+    const LIST: Option<List> = Some(List { field: "subtasks", key: "intent" });
 }
 
 impl Draft for ReportDraft {
@@ -386,8 +386,8 @@ impl Draft for ExecuteDraft {
     const SPEECH: Speech = Speech::Turn;
 }
 
-/// Verdicts may be separated by text: each is identified by its id, and a missing or repeated one is noticed.
-const VERDICTS: List = List { field: "verdicts", key: "criterion_id", apart: true };
+/// What R4a and R4b give.
+const VERDICTS: List = List { field: "verdicts", key: "criterion_id" };
 
 impl Draft for JudgeDraft {
     const FIELDS: &'static [&'static str] = &["verdicts"];

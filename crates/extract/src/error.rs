@@ -4,10 +4,19 @@
 
 use super::ANSWER_BYTES_MAX;
 use super::node::same_name;
-use super::parse::{DEPTH_MAX, Step};
+use super::read::DEPTH_MAX;
 
 /// At most so many steps of a path are shown; the rest is left out.
 const STEPS_SHOWN_MAX: usize = 8;
+
+/// A step on the path to a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Into a field.
+    Field(String),
+    /// To an item, from 0.
+    Item(usize),
+}
 
 /// Why an answer was unusable. Never contains the model's text. Its own text is quoted in a repair call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,7 +36,7 @@ pub enum ExtractError {
     /// The text ends before the object does. The missing part is never guessed.
     #[error("read the JSON object to its end: it is cut off {0}; give it whole, in fewer words")]
     Cut(At),
-    /// Not JSON, and readable in no way or in more than one.
+    /// Not JSON.
     #[error("read the JSON object: {flaw} {at}")]
     Broken {
         /// What is wrong.
@@ -57,6 +66,8 @@ pub enum ExtractError {
 pub enum Flaw {
     /// A quotation mark in a string without a backslash.
     Quote,
+    /// Another mark than JSON's around a name or a text, or between them.
+    Mark,
     /// Dots or angle brackets instead of a value.
     Placeholder,
     /// Something other than a comma or the end after a value.
@@ -75,6 +86,9 @@ impl std::fmt::Display for Flaw {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Flaw::Quote => "write \\\" for a quotation mark inside a text; one is not escaped",
+            Flaw::Mark => {
+                "write \\\" around each name and text, and : and , between them; there are other marks"
+            }
             Flaw::Placeholder => "give the value itself; there is a placeholder",
             Flaw::Comma => "end each value with a comma or a closing bracket; something else follows",
             Flaw::Name => "begin each field with its name in quotation marks and a colon; one does not",

@@ -1,50 +1,51 @@
-//! Finds the one JSON object in a model's text, and reads it as the wanted type.
+//! What a model is asked to answer ([`draft`]), and the reader that finds that answer in its text.
 //!
 //! Prompts ask for one JSON object and nothing else; this reads as if they had not. It takes the first of these that
 //! leads to an answer:
 //!
 //! 1. The text is the object, and says something. Nearly every answer is, and it costs one typed parse.
-//! 2. The text without the thinking (`thinking`) is searched from the front (`starts`). An object that is
-//!    valid JSON of the wanted shape is taken as it is; one that is not is read tolerantly (`parse`, `strings`) and
-//!    decoded tolerantly (`decode`, `words`). Fences, prose and special tokens around it do not matter. An object with
-//!    none of the wanted fields is unwrapped if one thing in it can be the answer: a list of one, the only list or
-//!    object among its fields, JSON in a string. If a list is the gist of the answer, the bare list will do, and so will
-//!    its items one by one.
+//! 2. The text without the thinking (`thinking`) is searched from the front (`choose`, `begin`). An object that is
+//!    valid JSON of the wanted shape is taken as it is. One that is not is read again with the habits of models mended
+//!    (`mend`, `read`) and decoded tolerantly (`decode`, `words`). Fences, prose and special tokens around it do not
+//!    matter. An object with none of the wanted fields is unwrapped if one thing in it can be the answer (`look`): a
+//!    list of one, the only list or object among its fields, JSON in a string. If a list is the gist of the answer, the
+//!    bare list will do, and so will a single item.
 //! 3. If nothing of that kind was said, the last thing in the last block of thinking, if it is an answer.
+//!
+//! A habit comes back in the answer to a repair call, so it is read. A slip, such as a quotation mark without its
+//! backslash, does not: it is an error that says what to write
+//! (docs/decisions/0016-a-habit-is-read-a-slip-is-asked-again.md).
 //!
 //! Among several answers (`choose`): equal ones count as one. A copy of the example in the prompt, recognised by its
 //! dots, does not count beside another. Of a *turn* (R3) the first counts, because what follows is a reply that the
 //! model made up; a call that was only thought of was not made; and one that cannot be read is an error if it begins
-//! or ends the text, but something that the text shows if it is between sentences. Of an *answer* (all others) none
-//! counts if two differ: a draft and its correction look like an answer and an afterthought, like a quotation and a
-//! verdict, like the first and the second half of a plan; taking either would sometimes run a plan that was
-//! withdrawn, lose sub-tasks, or pass what was failed. One more call is cheaper.
+//! or ends the text or has only a slip, but something that the text shows if it is between sentences. Of an *answer*
+//! (all others) none counts if two differ: a draft and its correction look like an answer and an afterthought, like a
+//! quotation and a verdict, like the first and the second half of a plan; taking either would sometimes run a plan
+//! that was withdrawn, lose sub-tasks, or pass what was failed. One more call is cheaper.
 //!
 //! What is never done:
 //!
 //! - completing what was cut off. Half a list of sub-tasks or verdicts reads like a whole one, so the end of the
 //!   text inside an object is an error that says where;
 //! - taking a part for the whole: nothing is looked for inside an object that cannot be read;
-//! - choosing between readings: a repair is made only if one reading is left;
+//! - choosing between readings: what could be read in two ways is not read;
 //! - changing a valid answer: valid JSON of the wanted shape decodes as `serde_json` decodes it. A field given
 //!   twice is an error there unless both are equal; inside values of no fixed shape the last one counts, as it does
 //!   everywhere in `serde_json`;
 //! - putting a word of the answer into an error.
 //!
-//! The text is read by loops and not by recursion, objects are at most as deep as `serde_json` allows, and the steps
-//! are limited by [`STEPS_PER_BYTE_MAX`].
+//! Objects are at most as deep as `serde_json` allows, and a search reads each byte a few times (`choose::Work`).
 
+mod begin;
 mod choose;
-mod cursor;
 mod decode;
 pub mod draft;
 mod error;
 mod look;
-mod nested;
+mod mend;
 mod node;
-mod parse;
-mod starts;
-mod strings;
+mod read;
 #[cfg(test)]
 mod tests;
 mod thinking;
@@ -55,7 +56,6 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-pub use cursor::STEPS_PER_BYTE_MAX;
 pub use error::{At, ExtractError, Flaw};
 pub use wanted::{Draft, List, Speech};
 
@@ -76,7 +76,7 @@ pub fn extract<T: Draft>(text: &str) -> Result<T, ExtractError> {
         Some(Ok(nothing)) => Some(nothing),
         Some(Err(_)) | None => None,
     };
-    if text.chars().all(cursor::is_blank) {
+    if text.chars().all(is_blank) {
         return Err(ExtractError::Empty);
     }
     match (choose::choose(text).0, whole) {
@@ -114,5 +114,12 @@ pub(crate) fn class_word(text: &str) -> Option<&'static str> {
 
 /// Returns the JSON object that a string consists of; `None` if it is anything else.
 pub(crate) fn object_in(text: &str) -> Option<Value> {
-    decode::decode(&node::Node::Object(nested::object(text)?)).ok()
+    read::nested(text)
+        .filter(|node| matches!(node, node::Node::Object(_)))
+        .and_then(|node| decode::decode(&node).ok())
+}
+
+/// Returns whether it is white space of any kind, or an invisible character.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}' | '\0')
 }

@@ -1,11 +1,10 @@
-//! Classifies a value for the wanted type: an answer, perhaps inside a wrapper, an item of its list, or something
-//! else.
+//! Classifies a value for the wanted type: an answer, perhaps inside a wrapper or only its list, or something else.
 //!
 //! A value is searched only if one thing in it can be the answer; nothing is picked from among other things.
 
 use super::decode::{Misfit, decode};
-use super::nested;
 use super::node::{Node, same_name};
+use super::read::nested;
 use super::wanted::{Draft, List, Speech};
 
 /// At most so many objects and lists around an answer are unwrapped.
@@ -27,8 +26,6 @@ const TURN_WRAPS: &[&str] = &[
 pub(super) enum Looked<T> {
     /// An answer of the type.
     Answer(T),
-    /// An item of the list that is the gist of the answer.
-    Item(Node),
     /// An answer, except for this misfit.
     Misfit(Misfit),
     /// Something else.
@@ -57,11 +54,6 @@ pub(super) fn is_ours<T: Draft>(name: &str) -> bool {
         || T::LIST.is_some_and(|list| same_name(list.key, name))
 }
 
-/// Returns the answer with these items as its list, not decoded yet.
-pub(super) fn of_items(list: List, items: Vec<Node>) -> Node {
-    Node::Object(vec![(list.field.to_owned(), Node::List(items))])
-}
-
 fn look_at<T: Draft>(node: &Node, depth: usize, place: Place) -> Looked<T> {
     let mut first = None;
     if let Node::Object(fields) = node {
@@ -72,8 +64,8 @@ fn look_at<T: Draft>(node: &Node, depth: usize, place: Place) -> Looked<T> {
                 Ok(_) => {}
                 Err(misfit) => first = Some(misfit),
             }
-        } else if T::LIST.is_some_and(|list| has(list.key)) {
-            return Looked::Item(node.clone());
+        } else if let Some(list) = T::LIST.filter(|list| has(list.key)) {
+            return listed(list, vec![node.clone()]);
         }
     }
     let inside = if depth < WRAPS_MAX { look_inside::<T>(node, depth) } else { Looked::Other };
@@ -94,7 +86,7 @@ fn is_meant<T: Draft>(answer: &T, place: Place) -> bool {
 fn look_inside<T: Draft>(node: &Node, depth: usize) -> Looked<T> {
     match node {
         Node::List(items) => match (node.only_item(), T::LIST, items.first()) {
-            (Some(item), ..) => look_at_alone(item, depth),
+            (Some(item), ..) => look_at(item, depth + 1, Place::Alone),
             (None, Some(list), _) => listed(list, items.clone()),
             (None, None, Some(first)) if T::SPEECH == Speech::Turn => look_at(first, depth + 1, Place::First),
             (None, None, _) => Looked::Other,
@@ -106,17 +98,9 @@ fn look_inside<T: Draft>(node: &Node, depth: usize) -> Looked<T> {
                 Speech::Answer => true,
                 Speech::Turn => fields.len() == 1 && TURN_WRAPS.iter().any(|wrap| same_name(wrap, name)),
             };
-            if is_wrap { look_at_alone(&field, depth) } else { Looked::Other }
+            if is_wrap { look_at(&field, depth + 1, Place::Alone) } else { Looked::Other }
         }
         Node::Text(_) | Node::Number(_) | Node::Bool(_) | Node::Null => Looked::Other,
-    }
-}
-
-/// Classifies the only value inside another one. An item there is the whole list.
-fn look_at_alone<T: Draft>(node: &Node, depth: usize) -> Looked<T> {
-    match (look_at(node, depth + 1, Place::Alone), T::LIST) {
-        (Looked::Item(item), Some(list)) => listed(list, vec![item]),
-        (looked, _) => looked,
     }
 }
 
@@ -124,10 +108,10 @@ fn look_at_alone<T: Draft>(node: &Node, depth: usize) -> Looked<T> {
 fn container(node: &Node) -> Option<Node> {
     match node {
         Node::Object(_) | Node::List(_) => Some(node.clone()),
-        Node::Text(text) => {
-            nested::object(text).map(Node::Object).or_else(|| nested::list(text).map(Node::List))
+        Node::Text(text) if text.trim_start().starts_with(['{', '[']) => {
+            Some(nested(text).unwrap_or(Node::Null))
         }
-        Node::Null | Node::Bool(_) | Node::Number(_) => None,
+        Node::Text(_) | Node::Null | Node::Bool(_) | Node::Number(_) => None,
     }
 }
 
@@ -140,7 +124,7 @@ fn listed<T: Draft>(list: List, items: Vec<Node>) -> Looked<T> {
     if !items.iter().any(has_key) {
         return Looked::Other;
     }
-    match decode::<T>(&of_items(list, items)) {
+    match decode::<T>(&Node::Object(vec![(list.field.to_owned(), Node::List(items))])) {
         Ok(answer) => Looked::Answer(answer),
         Err(misfit) => Looked::Misfit(misfit),
     }

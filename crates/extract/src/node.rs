@@ -39,16 +39,6 @@ impl Node {
         there.next().filter(|_| there.next().is_none())
     }
 
-    /// Returns whether it contains no value but such dots.
-    pub(super) fn is_sketch(&self) -> bool {
-        match self {
-            Node::Text(_) => self.has_dots(),
-            Node::List(items) => items.iter().all(Node::is_sketch),
-            Node::Object(fields) => fields.iter().all(|(_, field)| field.is_sketch()),
-            Node::Null | Node::Bool(_) | Node::Number(_) => false,
-        }
-    }
-
     /// Returns the name of an object's last field.
     pub(super) fn last_field(&self) -> Option<&str> {
         match self {

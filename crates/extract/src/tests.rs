@@ -3,15 +3,16 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::begin::end;
 use super::choose::choose;
-use super::cursor::{Cursor, Work};
 use super::decode::decode;
-use super::parse::parse;
+use super::mend::mend;
+use super::read::read;
 use super::*;
 use crate::draft::{JudgeDraft, MergeDraft, PerceiveDraft, PlanDraft, ReportDraft, TurnDraft};
 
-/// Steps per byte that a search may take in practice. The limit leaves room above it.
-const STEPS_PER_BYTE_EXPECTED: u64 = 16;
+/// Bytes per byte that a search may read in practice. The limit leaves room above it.
+const BYTES_PER_BYTE_EXPECTED: u64 = 8;
 
 /// Units that attack the search for an object when repeated.
 const UNITS: &[&str] = &[
@@ -85,13 +86,13 @@ const UNITS: &[&str] = &[
     "\"\"\"",
 ];
 
-/// Returns how many steps it takes to look for every type in `text`.
-fn steps(text: &str) -> u64 {
+/// Returns how many bytes are read to look for every type in `text`.
+fn bytes_read(text: &str) -> u64 {
     fn of<T: Draft>(text: &str) -> u64 {
         let (found, work) = choose::<T>(text);
         let head: String = text.chars().take(80).collect();
         assert!(!matches!(found, Err(ExtractError::Tangled)), "tangled: {head:?}");
-        work.steps()
+        work.bytes()
     }
     [
         of::<PerceiveDraft>(text),
@@ -107,13 +108,13 @@ fn steps(text: &str) -> u64 {
 }
 
 fn allowed(text: &str) -> u64 {
-    text.len() as u64 * STEPS_PER_BYTE_EXPECTED + 1_000
+    text.len() as u64 * BYTES_PER_BYTE_EXPECTED + 1_000
 }
 
 fn assert_linear(text: &str) {
-    let taken = steps(text);
+    let taken = bytes_read(text);
     let head: String = text.chars().take(60).collect();
-    assert!(taken <= allowed(text), "{taken} steps for {} bytes: {head:?}", text.len());
+    assert!(taken <= allowed(text), "{taken} bytes read for {}: {head:?}", text.len());
 }
 
 #[test]
@@ -142,7 +143,7 @@ fn attacks_cost_no_more_than_their_length() {
         let unit = format!("{left}{right}");
         let text = unit.repeat(240 / unit.len());
         let (_, work) = choose::<JudgeDraft>(&text);
-        assert!(work.steps() <= allowed(&text), "{} steps: {unit:?}", work.steps());
+        assert!(work.bytes() <= allowed(&text), "{} bytes: {unit:?}", work.bytes());
     }
 }
 
@@ -231,10 +232,8 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 fn tolerant_is_strict<T: Draft + std::fmt::Debug>(value: &Value) -> Result<(), TestCaseError> {
     let text = value.to_string();
-    let work = Work::on(text.len());
-    let read = parse(Cursor::new(&text, 0, text.len(), &work)).unwrap();
     let strict: T = serde_json::from_str(&text).unwrap();
-    prop_assert_eq!(decode::<T>(&read.node).unwrap(), strict);
+    prop_assert_eq!(decode::<T>(&read(&text).unwrap()).unwrap(), strict);
     Ok(())
 }
 
@@ -245,12 +244,12 @@ proptest! {
     fn valid_json_is_read_unchanged(value in any_json(), pretty in any::<bool>()) {
         let value = json!({ "value": value });
         let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
-        let work = Work::on(text.len());
-        let read = parse(Cursor::new(&text, 0, text.len(), &work)).unwrap();
-        prop_assert_eq!(read.end, text.len());
-        prop_assert!(!read.is_bare);
-        let back: Value = decode(&read.node).unwrap();
+        prop_assert_eq!(end(&text), Some(text.len()));
+        let back: Value = decode(&read(&text).unwrap()).unwrap();
         prop_assert_eq!(back, serde_json::from_str::<Value>(&text).unwrap());
+        let (mended, len) = mend(&text);
+        prop_assert_eq!(len, text.len());
+        prop_assert_eq!(decode::<Value>(&read(&mended).unwrap()).unwrap(), value);
     }
 
     #[test]

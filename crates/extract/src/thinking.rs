@@ -8,7 +8,7 @@
 //! A mark counts where a model puts it, not where a sentence or a string mentions it. Never changes a text, only
 //! leaves parts of it out, and reads it a fixed number of times.
 
-use super::cursor::is_blank;
+use super::is_blank;
 
 /// Names of thinking in angle brackets.
 const TAGS: &[&str] =

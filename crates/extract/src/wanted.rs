@@ -43,6 +43,4 @@ pub struct List {
     pub field: &'static str,
     /// Field that every item has.
     pub key: &'static str,
-    /// Whether items may be separated by other text. If not, two of them can be a draft and its correction.
-    pub apart: bool,
 }

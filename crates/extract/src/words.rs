@@ -1,12 +1,12 @@
 //! Words that stand for one of a few, as models write them.
 //!
-//! Only other forms of the same word, and plain yes and no for pass and fail. A word that says less, or something
+//! Only other forms of the same word. A word that says less, or something
 //! else, such as `partial`, `done` or `pass?`, is not recognised.
 
 /// Other forms of our words. A form counts only if its word is one of the wanted ones.
 const FORMS: &[(&str, &[&str])] = &[
-    ("pass", &["passed", "passes", "true", "yes", "met"]),
-    ("fail", &["failed", "fails", "failure", "false", "no", "notmet", "unmet"]),
+    ("pass", &["passed", "passes"]),
+    ("fail", &["failed", "fails", "failure"]),
     ("completed", &["complete"]),
     ("failed", &["fail", "fails", "failure"]),
     ("logical", &["logic"]),
@@ -41,7 +41,7 @@ mod tests {
             (" PASS ", Some("pass")),
             ("**Passed** ✅", Some("pass")),
             ("Fail.", Some("fail")),
-            ("not met", Some("fail")),
+            ("not met", None),
             ("pass?", None),
             ("pass/fail", None),
             ("partial", None),
@@ -50,7 +50,7 @@ mod tests {
         ] {
             assert_eq!(variant(text, VERDICTS), expected, "{text}");
         }
-        assert_eq!(variant("true", &["logical", "environmental"]), None);
+        assert_eq!(variant("true", VERDICTS), None);
         assert_eq!(variant("fail", &["completed", "uncertain", "failed"]), Some("failed"));
     }
 }
