@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::command;
+use crate::entry::{Lease, TaskOpening, TaskState, Tid};
 use crate::error::{JournalError, Result};
-use crate::lease::{self, Lease};
-use crate::store::{Store, TaskState, Tid};
-use crate::submission::{Committed, Submission, TaskOpening};
+use crate::lease;
+use crate::store::Store;
+use crate::submission::{Committed, Submission};
 use crate::system::SYSTEM_STREAM;
 
 /// Appends one submission. All rules are checked before the first write.

@@ -1,75 +1,10 @@
 //! Requests of other processes to a task: a command waits in the journal until the task's owner takes it
 //! together with the rows that it causes.
 
+use crate::entry::{CommandScope, CommandState, NewCommand, Tid};
 use crate::error::{JournalError, Result};
-use crate::limits::{COMMAND_BODY_BYTES_MAX, COMMANDS_PER_TASK_MAX, KIND_BYTES_MAX};
-use crate::row::{check_name, check_size};
-use crate::store::{CommandScope, Store, Tid};
-
-/// A command to send.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewCommand {
-    /// Kind of the command; 1 to [`KIND_BYTES_MAX`] bytes.
-    pub kind: String,
-    /// Exact bytes; at most [`COMMAND_BODY_BYTES_MAX`].
-    pub body: Vec<u8>,
-    /// Time of sending, in microseconds since 1970 (UTC).
-    pub at_us: i64,
-}
-
-/// A pending command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
-    /// Number of the command: increases over all tasks and is never reused.
-    pub id: u64,
-    /// Id of the task that it is for.
-    pub task: String,
-    /// Kind of the command.
-    pub kind: String,
-    /// Exact bytes.
-    pub body: Vec<u8>,
-    /// Time of sending, in microseconds since 1970 (UTC).
-    pub at_us: i64,
-}
-
-/// The state of a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandState {
-    /// No submission has taken it yet.
-    Pending,
-    /// A submission took it.
-    Taken {
-        /// Number of the first row of that submission.
-        seq: u64,
-    },
-    /// The task was closed before a submission took it.
-    TooLate,
-}
-
-/// A command's task and state, as stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct CommandEntry {
-    pub(crate) tid: Tid,
-    pub(crate) state: CommandState,
-}
-
-impl CommandState {
-    /// Decodes the column `taken_seq`: null for pending, 0 for too late, otherwise the row that took the command.
-    pub(crate) fn from_taken_seq(taken_seq: Option<u64>) -> Self {
-        match taken_seq {
-            None => Self::Pending,
-            Some(0) => Self::TooLate,
-            Some(seq) => Self::Taken { seq },
-        }
-    }
-}
-
-impl NewCommand {
-    pub(crate) fn check_limits(&self) -> Result<()> {
-        check_name("kind", &self.kind, KIND_BYTES_MAX)?;
-        check_size("command body", self.body.len(), COMMAND_BODY_BYTES_MAX)
-    }
-}
+use crate::limits::COMMANDS_PER_TASK_MAX;
+use crate::store::Store;
 
 pub(crate) fn push(store: &mut dyn Store, task: &str, command: &NewCommand) -> Result<u64> {
     command.check_limits()?;

@@ -7,24 +7,27 @@ use std::time::Duration;
 
 use crate::ack::{Ack, NotQueued};
 use crate::chain::TaskHead;
-use crate::command::{self, Command, CommandState, NewCommand};
+use crate::command;
 use crate::cursor;
 use crate::damage::{Damage, DamageKind};
+use crate::entry::{
+    Command, CommandScope, CommandState, KeptKinds, Lease, LeaseTerms, NewCommand, TaskFilter,
+};
 use crate::error::{JournalError, Result};
 use crate::head::HeadState;
 use crate::job::{AppendJob, CallJob, Job};
-use crate::lease::{self, Displace, Lease, LeaseTerms};
+use crate::lease::{self, Displace};
 use crate::limits::LIST_MAX;
 use crate::memory::MemoryJournal;
 use crate::options::{JournalOptions, OpenReport};
-use crate::prune::{self, KeptKinds, Prune, Pruned};
-use crate::reader::{self, Rows};
+use crate::prune::{self, Prune, Pruned};
+use crate::reader;
 use crate::row::Row;
+use crate::rows::Rows;
 use crate::sqlite::{self, SqliteJournal};
-use crate::store::Kinds;
-use crate::store::{CommandScope, Store, View};
+use crate::store::{Kinds, Store, View};
 use crate::submission::{Committed, Submission};
-use crate::task::{self, Task, TaskFilter};
+use crate::task::{self, Task};
 use crate::verify::{self, TaskVerification, Verification};
 use crate::watch::{CommitListener, Watch};
 

@@ -1,38 +1,10 @@
 //! Who may append to a task. The epoch is the fence; time only decides when another owner may ask for the
 //! next epoch.
 
-use std::sync::Arc;
-
+use crate::entry::{Lease, LeaseTerms, TaskOpening, TaskState, Tid};
 use crate::error::{JournalError, Result};
-use crate::limits::{COUNT_MAX, LEASE_TTL_MS_MAX, OWNER_BYTES_MAX};
-use crate::row::check_name;
-use crate::store::{Store, TaskState, Tid};
-use crate::submission::TaskOpening;
-
-/// The right to append to a task, until a later epoch is given out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lease {
-    /// Id of the task.
-    pub task: Arc<str>,
-    /// Owner of the lease. The journal only compares this text.
-    pub owner: String,
-    /// Increases by one with every lease of the task.
-    pub epoch: u64,
-    /// Time until which no other owner may take it, in microseconds since 1970 (UTC).
-    pub until_us: i64,
-}
-
-/// Terms of a lease that an owner asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeaseTerms {
-    /// Owner that asks; 1 to [`OWNER_BYTES_MAX`] bytes. It should name one run of one process (host, pid, start
-    /// time), so that others can tell that it has died and displace it at once.
-    pub owner: String,
-    /// Current time, in microseconds since 1970 (UTC).
-    pub now_us: i64,
-    /// Duration of the lease, in milliseconds; at most [`LEASE_TTL_MS_MAX`].
-    pub ttl_ms: u64,
-}
+use crate::limits::COUNT_MAX;
+use crate::store::Store;
 
 /// Which owner a new lease may displace.
 #[derive(Debug, Clone)]
@@ -41,37 +13,6 @@ pub(crate) enum Displace {
     Expired,
     /// This owner, even before its lease expires: the caller knows that it is dead.
     Owner(String),
-}
-
-impl LeaseTerms {
-    pub(crate) fn check_limits(&self) -> Result<()> {
-        check_name("lease owner", &self.owner, OWNER_BYTES_MAX)?;
-        if self.ttl_ms > LEASE_TTL_MS_MAX {
-            return Err(JournalError::Limit {
-                what: "lease time in ms",
-                max: LEASE_TTL_MS_MAX,
-                got: self.ttl_ms,
-            });
-        }
-        Ok(())
-    }
-
-    fn until_us(&self) -> i64 {
-        self.now_us.saturating_add_unsigned(self.ttl_ms.saturating_mul(1_000))
-    }
-}
-
-impl Lease {
-    /// Returns the current lease of a task, if any.
-    pub(crate) fn of(task: &Arc<str>, state: &TaskState) -> Option<Self> {
-        let owner = state.owner.as_deref()?;
-        Some(Self {
-            task: Arc::clone(task),
-            owner: owner.to_owned(),
-            epoch: state.epoch,
-            until_us: state.until_us,
-        })
-    }
 }
 
 /// Returns the state of a task before its first row, under the lease that its opening asks for.

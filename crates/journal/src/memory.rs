@@ -5,16 +5,16 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
-use crate::command::{Command, CommandEntry, CommandState, NewCommand};
 use crate::damage::Damage;
+use crate::entry::{
+    Command, CommandEntry, CommandScope, CommandState, EntryCounts, KeptKinds, NewCommand, TaskEntry,
+    TaskFilter, TaskOpening, TaskState, Tid,
+};
 use crate::error::{JournalError, Result};
 use crate::head::Mark;
 use crate::job::{Job, Outcome};
-use crate::prune::KeptKinds;
 use crate::row::{Fragment, Row, SealedRow};
-use crate::store::{CommandScope, EntryCounts, Kinds, Page, Store, TaskEntry, TaskState, Tid, View};
-use crate::submission::TaskOpening;
-use crate::task::TaskFilter;
+use crate::store::{Kinds, Page, Store, View};
 use crate::watch::Watch;
 
 #[derive(Default)]

@@ -9,21 +9,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::damage::{Damage, DamageKind};
+use crate::entry::{KeptKinds, TaskFilter, Tid};
 use crate::error::{JournalError, Result};
 use crate::reader;
 use crate::row::Row;
-use crate::store::{Page, Store, Tid, View};
+use crate::store::{Page, Store, View};
 use crate::system::{self, SYSTEM_STREAM};
-use crate::task::{Task, TaskFilter};
+use crate::task::Task;
 
 /// Kind of the rows that record a pruning. Their body is the JSON object `{"kept":["…",…],"tasks":["…",…]}`: the
 /// kinds of rows that keep their bodies, and the tasks.
 pub const PRUNING_KIND: &str = "tasks_pruned";
 /// At most this many tasks are named by one such row: the row is read again for each of them.
 const TASKS_PER_ROW: usize = 256;
-
-/// Kinds of rows that keep their bodies; if there are fewer, one is repeated.
-pub type KeptKinds = [&'static str; 5];
 
 /// A request to prune tasks.
 #[derive(Debug, Clone)]

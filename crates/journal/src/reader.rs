@@ -2,60 +2,16 @@
 //! it.
 
 use std::collections::BTreeMap;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::chain::{Break, TaskHead};
 use crate::damage::{Damage, DamageKind};
+use crate::entry::Tid;
 use crate::error::{JournalError, Result};
-use crate::journal::Journal;
-use crate::limits::PAGE_ROWS_MAX;
 use crate::loss::Loss;
 use crate::prune::Prunings;
 use crate::row::Row;
-use crate::store::{Kinds, Page, Tid, View};
-
-/// The rows of one task in order, read page by page. Ends at the task's last row as of the last page, or after
-/// an error.
-pub struct Rows {
-    journal: Journal,
-    task: Arc<str>,
-    next_seq: u64,
-    page: VecDeque<Row>,
-    done: bool,
-}
-
-impl Rows {
-    pub(crate) fn new(journal: Journal, task: &str, from_seq: u64) -> Self {
-        Self { journal, task: task.into(), next_seq: from_seq.max(1), page: VecDeque::new(), done: false }
-    }
-}
-
-impl Iterator for Rows {
-    type Item = Result<Row>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.page.is_empty() && !self.done {
-            match self.journal.read_rows(&self.task, self.next_seq, PAGE_ROWS_MAX) {
-                Ok(rows) => self.page = rows.into(),
-                Err(error) => {
-                    self.done = true;
-                    return Some(Err(error));
-                }
-            }
-        }
-        match self.page.pop_front() {
-            Some(row) => {
-                self.next_seq = row.seq.saturating_add(1);
-                Some(Ok(row))
-            }
-            None => {
-                self.done = true;
-                None
-            }
-        }
-    }
-}
+use crate::store::{Kinds, Page, View};
 
 /// Reads a page of rows after `pos`, of all tasks. If a row is damaged, returns the rows before it; the next
 /// call fails with its damage.

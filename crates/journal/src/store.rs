@@ -4,45 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::chain::Chain;
-use crate::command::{Command, CommandEntry, NewCommand};
 use crate::damage::Damage;
+use crate::entry::{
+    Command, CommandEntry, CommandScope, EntryCounts, KeptKinds, NewCommand, TaskEntry, TaskFilter,
+    TaskOpening, TaskState, Tid,
+};
 use crate::error::Result;
 use crate::head::Mark;
-use crate::prune::KeptKinds;
 use crate::row::{Fragment, Row, SealedRow};
-use crate::submission::TaskOpening;
-use crate::task::TaskFilter;
-
-/// Short number of a task inside a backend. Later tasks have higher numbers.
-pub(crate) type Tid = i64;
-
-/// The part of a task that is written once, when it is opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TaskEntry {
-    pub(crate) id: Arc<str>,
-    pub(crate) opened_at_us: i64,
-    pub(crate) logic_version: u32,
-    pub(crate) title: String,
-}
-
-/// The part of a task that changes with submissions and leases.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TaskState {
-    pub(crate) seq: u64,
-    pub(crate) chain: Chain,
-    pub(crate) closed_at_us: Option<i64>,
-    pub(crate) owner: Option<Arc<str>>,
-    pub(crate) epoch: u64,
-    pub(crate) until_us: i64,
-}
-
-/// Which commands to list.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum CommandScope {
-    Task(Tid),
-    All,
-}
 
 /// Kinds of rows to read together; if there are fewer, one is repeated.
 pub type Kinds<'a> = [&'a str; 4];
@@ -118,14 +87,6 @@ pub(crate) trait Store: View {
     fn set_pruning(&mut self, tid: Tid, pos: u64) -> Result<()>;
     /// Deletes all other fragments; returns how many, and the bytes that they took.
     fn delete_fragments_but(&mut self, kept: &BTreeSet<[u8; 32]>) -> Result<(u64, u64)>;
-}
-
-/// Counts of the entries that are not rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct EntryCounts {
-    pub(crate) fragments: u64,
-    pub(crate) commands: u64,
-    pub(crate) cursors: u64,
 }
 
 /// How much to read at once.

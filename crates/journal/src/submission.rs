@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::chain::TaskHead;
+use crate::entry::{Lease, TaskOpening};
 use crate::error::{JournalError, Result};
-use crate::lease::{Lease, LeaseTerms};
 use crate::limits::{
     COMMANDS_PER_TASK_MAX, FRAGMENTS_PER_SUBMISSION_MAX, ROWS_PER_SUBMISSION_MAX, SUBMISSION_BYTES_MAX,
     TITLE_BYTES_MAX,
@@ -27,19 +27,6 @@ pub struct Submission {
     pub(crate) lease_epoch: Option<u64>,
     pub(crate) commands_taken: Vec<u64>,
     bytes: usize,
-}
-
-/// What the journal records about a task together with its first rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskOpening {
-    /// Time of the opening, in microseconds since 1970 (UTC).
-    pub opened_at_us: i64,
-    /// Version of the logic that made its records.
-    pub logic_version: u32,
-    /// One line for people (the goal); at most [`TITLE_BYTES_MAX`] bytes, may be empty.
-    pub title: String,
-    /// Lease of the task from the start; `None` for none.
-    pub lease: Option<LeaseTerms>,
 }
 
 /// The result of a durable submission.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::chain::TaskHead;
+use crate::entry::{TaskOpening, TaskState};
 use crate::error::Result;
 use crate::row::NewRow;
-use crate::store::{Store, TaskState};
-use crate::submission::TaskOpening;
+use crate::store::Store;
 
 /// Id of the stream of records that belong to no task.
 pub const SYSTEM_STREAM: &str = "system";

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::chain::TaskHead;
+use crate::entry::{Lease, TaskFilter, Tid};
 use crate::error::{JournalError, Result};
-use crate::lease::Lease;
 use crate::limits::{LIST_MAX, MATCHES_MAX};
 use crate::prune;
-use crate::store::{Tid, View};
+use crate::store::View;
 use crate::system::SYSTEM_STREAM;
 
 /// A task, open or closed.
@@ -31,18 +31,6 @@ pub struct Task {
     pub epoch: u64,
     /// Time of its pruning, in microseconds since 1970 (UTC); `None` if it was not pruned.
     pub pruned_at_us: Option<i64>,
-}
-
-/// Which tasks to list. The stream `system` is not a task and is never listed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TaskFilter {
-    /// Every task.
-    #[default]
-    Any,
-    /// Tasks that are not closed.
-    Open,
-    /// Tasks that are closed.
-    Closed,
 }
 
 impl Task {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::chain::{Break, TaskHead};
 use crate::damage::{Damage, DamageKind};
+use crate::entry::{TaskFilter, Tid};
 use crate::error::{JournalError, Result};
 use crate::head::{Mark, Slots};
 use crate::limits::{DAMAGES_MAX, PAGE_ROWS_MAX};
@@ -11,8 +12,7 @@ use crate::loss::Loss;
 use crate::prune::Prunings;
 use crate::reader;
 use crate::row::Row;
-use crate::store::{Page, Tid, View};
-use crate::task::TaskFilter;
+use crate::store::{Page, View};
 
 /// After this many consecutive unreadable rows, the scan ends.
 const UNREADABLE_IN_SERIES_MAX: usize = 256;

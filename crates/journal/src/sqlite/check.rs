@@ -3,9 +3,10 @@
 use super::connect::Db;
 use super::view::{fragment_bytes, mismatch};
 use crate::damage::{Damage, DamageKind};
+use crate::entry::EntryCounts;
 use crate::error::{JournalError, Result};
 use crate::limits::DAMAGES_MAX;
-use crate::store::{EntryCounts, View};
+use crate::store::View;
 
 const INTEGRITY: &str = "PRAGMA integrity_check(100)";
 const FRAGMENTS: &str = "SELECT fid, hash, body FROM fragment WHERE fid > ?1 ORDER BY fid";

@@ -8,10 +8,9 @@ use rusqlite::wal::CheckpointMode;
 
 use super::connect::Db;
 use super::packed::PRUNED;
+use crate::entry::{KeptKinds, Tid};
 use crate::error::{JournalError, Result};
 use crate::options::JournalOptions;
-use crate::prune::KeptKinds;
-use crate::store::Tid;
 
 pub(super) const PRUNING: &str = "SELECT pos FROM pruning WHERE tid = ?1";
 pub(super) const LAST_PRUNING: &str = "SELECT max(pos) FROM pruning";

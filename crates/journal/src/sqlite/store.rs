@@ -10,15 +10,13 @@ use super::packed::Packer;
 use super::pruning;
 use super::transaction::Progress;
 use super::view::{command_sum, cursor_sum, signed_count, state_sum, task_sum};
-use crate::command::{Command, NewCommand};
 use crate::damage::{Damage, DamageKind};
+use crate::entry::{Command, KeptKinds, NewCommand, TaskOpening, TaskState, Tid};
 use crate::error::{JournalError, Result};
 use crate::head::Mark;
 use crate::limits::COUNT_MAX;
-use crate::prune::KeptKinds;
 use crate::row::{Fragment, SealedRow};
-use crate::store::{Store, TaskState, Tid};
-use crate::submission::TaskOpening;
+use crate::store::Store;
 
 const INSERT_TASK: &str =
     "INSERT INTO task (tid, id, opened_at_us, logic_version, title, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -216,12 +214,12 @@ mod tests {
     use super::*;
     use crate::append;
     use crate::chain::TaskHead;
+    use crate::entry::{CommandScope, TaskFilter};
     use crate::options::JournalOptions;
     use crate::row::NewRow;
     use crate::sqlite::{DATABASE, schema, view};
-    use crate::store::{CommandScope, Page, View};
+    use crate::store::{Page, View};
     use crate::submission::Submission;
-    use crate::task::TaskFilter;
 
     const STATEMENTS: [&str; 13] = [
         INSERT_TASK,

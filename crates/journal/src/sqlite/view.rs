@@ -13,15 +13,16 @@ use super::packed::inflated;
 use super::pruning;
 use super::sum::Sum;
 use crate::chain::Chain;
-use crate::command::{Command, CommandEntry, CommandState};
 use crate::damage::{Damage, DamageKind};
+use crate::entry::{
+    Command, CommandEntry, CommandScope, CommandState, EntryCounts, KeptKinds, TaskEntry, TaskFilter,
+    TaskState, Tid,
+};
 use crate::error::{JournalError, Result};
 use crate::head::Mark;
 use crate::limits::{COUNT_MAX, FRAGMENT_BYTES_MAX};
-use crate::prune::KeptKinds;
 use crate::row::{Fragment, Row};
-use crate::store::{CommandScope, EntryCounts, Kinds, Page, TaskEntry, TaskState, Tid, View};
-use crate::task::TaskFilter;
+use crate::store::{Kinds, Page, View};
 
 const FIND: &str = "SELECT tid FROM task WHERE id = ?1";
 const ENTRY: &str = "SELECT id, opened_at_us, logic_version, title, sum FROM task WHERE tid = ?1";
