@@ -262,11 +262,13 @@ pub enum JournalError {
         /// The size that it had.
         got: u64,
     },
-    /// A name is empty or holds a control character.
-    #[error("accept {what}: it is empty or holds a control character")]
+    /// A name is empty or holds a character that it may not.
+    #[error("accept {what}: it {why}")]
     BadName {
         /// Which name it is.
         what: &'static str,
+        /// What is wrong with it.
+        why: &'static str,
     },
     /// A newer program wrote the row.
     #[error(

@@ -9,11 +9,13 @@
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use setpoint_own_files::own::{self, Access};
 
 use crate::chain::Chain;
 use crate::error::{JournalError, Result};
+use crate::limits::LOCK_WAIT_MS;
 
 const FILE_NAME: &str = "head";
 const MAGIC: &[u8; 8] = b"SPhead\x00\x01";
@@ -23,7 +25,6 @@ const FILE_BYTES: usize = 2 * SLOT_BYTES;
 /// Tries to lock the file, which another process keeps locked for microseconds. If all of them fail, the mark is
 /// left unwritten.
 const LOCK_TRIES_MAX: usize = 1_000;
-
 /// How the head file compared with the rows when a journal was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadState {
@@ -119,22 +120,37 @@ impl HeadFile {
         Ok(head)
     }
 
-    /// Reads both slots; waits for a writer to finish its slot.
+    /// Reads both slots; waits for a writer to finish its slot. Fails with [`JournalError::Locked`] if it does not: what
+    /// is read decides whether the journal has lost rows, and a slot that is being written looks damaged.
     pub(crate) fn read(&mut self) -> Result<Slots> {
-        let locked = self.lock();
+        self.read_within(LOCK_WAIT_MS)
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "no event says that another process has released a file lock"
+    )]
+    fn read_within(&mut self, wait_ms: u64) -> Result<Slots> {
+        let mut waited_ms = 0;
+        while !self.lock() {
+            if waited_ms >= wait_ms {
+                return Err(JournalError::Locked { path: self.path.clone(), waited_ms });
+            }
+            std::thread::sleep(Duration::from_millis(1));
+            waited_ms += 1;
+        }
         let slots = self.read_slots();
-        self.unlock(locked);
+        self.unlock();
         slots.map_err(|source| JournalError::io(&self.path, source))
     }
 
     /// Records a durable row, unless a later one is recorded.
     pub(crate) fn write(&mut self, mark: Mark) -> Result<()> {
-        let locked = self.lock();
-        if !locked {
+        if !self.lock() {
             return Ok(());
         }
         let written = self.write_slot(mark);
-        self.unlock(locked);
+        self.unlock();
         written.map_err(|source| JournalError::io(&self.path, source))
     }
 
@@ -190,8 +206,8 @@ impl HeadFile {
         false
     }
 
-    fn unlock(&self, locked: bool) {
-        if locked && let Err(error) = self.file.unlock() {
+    fn unlock(&self) {
+        if let Err(error) = self.file.unlock() {
             tracing::warn!(%error, "the lock of the head file stays until it is closed");
         }
     }
@@ -248,6 +264,20 @@ mod tests {
         ahead.write(mark(7)).unwrap();
         behind.write(mark(6)).unwrap();
         assert_eq!(behind.read().unwrap().newest(), Some(mark(7)));
+    }
+
+    #[test]
+    fn a_lock_that_stays_ends_reading_and_skips_writing() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut head = HeadFile::open(dir.path()).unwrap();
+        head.write(mark(1)).unwrap();
+        let other = HeadFile::open(dir.path()).unwrap();
+        other.file.lock().unwrap();
+        let refused = head.read_within(2);
+        assert!(matches!(refused, Err(JournalError::Locked { waited_ms: 2, .. })), "{refused:?}");
+        head.write(mark(2)).unwrap();
+        other.file.unlock().unwrap();
+        assert_eq!(head.read().unwrap().newest(), Some(mark(1)));
     }
 
     #[test]

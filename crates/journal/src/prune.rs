@@ -163,13 +163,14 @@ fn record(store: &mut dyn Store, tasks: &[(Tid, Arc<str>)], prune: &Prune) -> Re
 /// Encodes the record. Fails with [`JournalError::BadName`] for a name that JSON would have to escape; Setpoint's
 /// tasks and kinds have none.
 fn encode<'t>(kept: &[&str], tasks: impl Iterator<Item = &'t str>) -> Result<Vec<u8>> {
-    let list = |names: Vec<&str>| {
+    let list = |what, names: Vec<&str>| {
         if names.iter().any(|name| name.contains(['"', '\\'])) {
-            return Err(JournalError::BadName { what: "id of a task to prune" });
+            return Err(JournalError::BadName { what, why: "holds a quotation mark or a backslash" });
         }
         Ok(names.join("\",\""))
     };
-    let (kept, tasks) = (list(kept.to_vec())?, list(tasks.collect())?);
+    let kept = list("kind of row that keeps its body", kept.to_vec())?;
+    let tasks = list("id of a task to prune", tasks.collect())?;
     Ok(format!("{{\"kept\":[\"{kept}\"],\"tasks\":[\"{tasks}\"]}}").into_bytes())
 }
 
@@ -194,7 +195,15 @@ mod tests {
             r#"{"kept":["megram","result"],"tasks":["count-1","grüße, 2"]}"#
         );
         assert_eq!(decode(&body).unwrap(), (vec!["megram", "result"], tasks.to_vec()));
-        assert!(matches!(encode(&["k"], [r#"a","b"#].into_iter()), Err(JournalError::BadName { .. })));
+        for (kept, task, wrong) in
+            [("k", r#"a","b"#, "id of a task to prune"), (r"k\", "a", "kind of row that keeps its body")]
+        {
+            let refused = encode(&[kept], [task].into_iter());
+            assert!(
+                matches!(refused, Err(JournalError::BadName { what, .. }) if what == wrong),
+                "{refused:?}"
+            );
+        }
         for body in ["", "{}", r#"{"tasks":[]}"#, "\u{fffd}"] {
             assert_eq!(decode(body.as_bytes()), None, "{body}");
         }

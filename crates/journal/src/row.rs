@@ -209,7 +209,7 @@ impl fmt::Debug for Fragment {
 pub(crate) fn check_name(what: &'static str, name: &str, bytes_max: usize) -> Result<()> {
     check_size(what, name.len(), bytes_max)?;
     if name.is_empty() || name.chars().any(char::is_control) {
-        return Err(JournalError::BadName { what });
+        return Err(JournalError::BadName { what, why: "is empty or holds a control character" });
     }
     Ok(())
 }
