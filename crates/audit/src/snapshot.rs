@@ -45,8 +45,8 @@ pub(super) fn digest(known: &str) -> String {
     blake3::hash(known.as_bytes()).to_hex().to_string()
 }
 
-/// Writes it whole, or leaves the one before. Who writes holds the Auditor's lock: a part that is there was left by a process
-/// that is gone.
+/// Writes it whole, or leaves the one before. The caller holds the Auditor's lock: a draft that is there was left by a process
+/// that has ended.
 pub(super) fn write(dir: &Path, log: Mark, known: &str) -> Result<(), LogError> {
     let path = dir.join(FILE);
     let heading = Heading { format: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), log };

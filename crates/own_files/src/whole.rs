@@ -2,16 +2,20 @@
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use tempfile::{Builder, NamedTempFile};
+
 use crate::named;
 
-/// At most this many names are tried for a kept copy, and for a file that is not whole yet.
+/// At most this many names are tried for a kept copy.
 const NAMES_MAX: u32 = 100;
-/// Mode of a new file that will replace another one, until it gets that one's mode.
-const PARTIAL_MODE: u32 = 0o600;
+/// Mode of a draft that gets another mode when it is finished.
+const PRIVATE_MODE: u32 = 0o600;
+/// Mode of a file for which none is given, before the process's umask.
+const NEW_MODE: u32 = 0o666;
 
 /// Why a file was not written.
 #[derive(Debug)]
@@ -25,6 +29,76 @@ pub enum ReplaceError {
 impl From<io::Error> for ReplaceError {
     fn from(error: io::Error) -> Self {
         ReplaceError::Io(error)
+    }
+}
+
+/// A file under another name in the folder of its destination, until it is finished. Dropping it earlier removes it.
+#[derive(Debug)]
+pub struct Draft {
+    file: NamedTempFile,
+    path: PathBuf,
+    mode: Option<u32>,
+}
+
+impl Draft {
+    /// Starts a file that will have this mode; until it is finished only its owner can read it.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn with_mode(path: &Path, mode: u32) -> io::Result<Self> {
+        Draft::beside(path, Some(mode))
+    }
+
+    fn beside(path: &Path, mode: Option<u32>) -> io::Result<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let created = if mode.is_some() { PRIVATE_MODE } else { NEW_MODE };
+        // `make_in` returns the system's own errors; those of `tempfile_in` name the draft, which means nothing to a person.
+        let file = Builder::new()
+            .prefix(".setpoint-")
+            .suffix(".tmp")
+            .make_in(folder.unwrap_or(Path::new(".")), |draft| {
+                OpenOptions::new().write(true).create_new(true).mode(created).open(draft)
+            })?;
+        Ok(Draft { file, path: path.to_owned(), mode })
+    }
+
+    /// Gives the file its name, replacing a file of that name.
+    ///
+    /// # Errors
+    /// If the system refuses; the old file is then unchanged.
+    pub fn finish(self) -> io::Result<()> {
+        self.sync()?;
+        self.file.persist(&self.path).map(drop).map_err(|error| error.error)
+    }
+
+    /// Gives the file its name unless the name has been taken.
+    fn finish_new(self) -> Result<(), ReplaceError> {
+        self.sync()?;
+        match self.file.persist_noclobber(&self.path) {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Err(ReplaceError::Exists),
+            // Some file systems have neither hard links nor a rename that keeps an existing file.
+            Err(error) => Ok(error.file.persist(&self.path).map(drop).map_err(|error| error.error)?),
+        }
+    }
+
+    /// Sets the mode before the rename, so the content is never readable by more users than the mode says.
+    fn sync(&self) -> io::Result<()> {
+        let file = self.file.as_file();
+        if let Some(mode) = self.mode {
+            file.set_permissions(Permissions::from_mode(mode))?;
+        }
+        file.sync_all()
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_file_mut().flush()
     }
 }
 
@@ -43,16 +117,14 @@ pub fn replace(path: &Path, text: &str, is_forced: bool) -> Result<Option<PathBu
     }
     let mode = mode_of(path);
     let kept = if is_there { Some(keep(path, mode)?) } else { None };
-    let (partial, mut file) = create_beside(path, "part", mode)?;
-    let whole = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    let placed = match whole {
-        Err(error) => Err(ReplaceError::Io(error)),
-        Ok(()) if is_forced => fs::rename(&partial, path).map_err(ReplaceError::Io),
-        Ok(()) => place(&partial, path),
-    };
-    // After a rename it no longer exists; after a link or an error it is left over.
-    drop(fs::remove_file(&partial));
-    placed.map(|()| kept)
+    let mut draft = Draft::beside(path, mode)?;
+    draft.write_all(text.as_bytes())?;
+    if is_forced {
+        draft.finish()?;
+    } else {
+        draft.finish_new()?;
+    }
+    Ok(kept)
 }
 
 /// Writes a file, replacing an existing one, and creates its folder if missing.
@@ -63,33 +135,25 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let (partial, mut file) = create_beside(path, "part", mode_of(path))?;
-    let written = file
-        .write_all(text.as_bytes())
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&partial, path));
-    if written.is_err() {
-        // Return the first error; failing to remove the partial file matters less.
-        drop(fs::remove_file(&partial));
-    }
-    written
-}
-
-/// Gives a file its name unless the name has been taken meanwhile.
-fn place(partial: &Path, path: &Path) -> Result<(), ReplaceError> {
-    match fs::hard_link(partial, path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(ReplaceError::Exists),
-        // Some file systems have no hard links.
-        Err(_) => fs::rename(partial, path).map_err(ReplaceError::Io),
-    }
+    let mut draft = Draft::beside(path, mode_of(path))?;
+    draft.write_all(text.as_bytes())?;
+    draft.finish()
 }
 
 /// Copies a file to `NAME.bak`, or to a numbered name if that is taken.
-fn keep(path: &Path, mode: Option<u32>) -> io::Result<PathBuf> {
+fn keep(path: &Path, mode: Option<u32>) -> Result<PathBuf, ReplaceError> {
     let mut old = named::open(path)?;
-    let (kept, mut file) = create_beside(path, "bak", mode)?;
-    io::copy(&mut old, &mut file).and_then(|_| file.sync_all())?;
+    let name = path.file_name().unwrap_or_default();
+    let numbered = |n| {
+        let mut kept = OsString::from(name);
+        kept.push(if n == 1 { ".bak".to_owned() } else { format!(".bak{n}") });
+        path.with_file_name(kept)
+    };
+    let kept = (1..=NAMES_MAX).map(numbered).find(|kept| kept.symlink_metadata().is_err());
+    let kept = kept.ok_or_else(|| io::Error::from(ErrorKind::AlreadyExists))?;
+    let mut copy = Draft::beside(&kept, mode)?;
+    io::copy(&mut old, &mut copy)?;
+    copy.finish_new()?;
     Ok(kept)
 }
 
@@ -97,32 +161,6 @@ fn keep(path: &Path, mode: Option<u32>) -> io::Result<PathBuf> {
 fn mode_of(path: &Path) -> Option<u32> {
     let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     Some(found.permissions().mode() & 0o777)
-}
-
-/// Creates a new file in the same folder, with this mode if given. It never has a wider mode, even while it is empty.
-fn create_beside(path: &Path, ending: &str, mode: Option<u32>) -> io::Result<(PathBuf, fs::File)> {
-    let name = path.file_name().ok_or_else(|| io::Error::from(ErrorKind::InvalidFilename))?;
-    for n in 1..=NAMES_MAX {
-        let mut other = OsString::from(name);
-        other.push(if n == 1 { format!(".{ending}") } else { format!(".{ending}{n}") });
-        let other = path.with_file_name(other);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        if mode.is_some() {
-            options.mode(PARTIAL_MODE);
-        }
-        match options.open(&other) {
-            Ok(file) => {
-                if let Some(mode) = mode {
-                    file.set_permissions(Permissions::from_mode(mode))?;
-                }
-                return Ok((other, file));
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::Error::from(ErrorKind::AlreadyExists))
 }
 
 #[cfg(test)]
@@ -150,7 +188,9 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "three");
         assert_eq!(names(path.parent().unwrap()), ["x.toml", "x.toml.bak", "x.toml.bak2"]);
         // The name was taken after the first check.
-        assert!(matches!(place(&kept, &path), Err(ReplaceError::Exists)));
+        let draft = Draft::beside(&path, None).unwrap();
+        assert!(matches!(draft.finish_new(), Err(ReplaceError::Exists)));
+        assert_eq!(names(path.parent().unwrap()), ["x.toml", "x.toml.bak", "x.toml.bak2"]);
     }
 
     #[test]

@@ -1,41 +1,35 @@
 //! A file that somebody else sees whole or not at all.
 
-use std::ffi::OsString;
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::fs::{self, Metadata};
+use std::io::{self, BufWriter, Write as _};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use setpoint_app::{Error, ErrorKind};
+use setpoint_own_files::whole::Draft;
 
 /// What can be done instead of an `--output` that is no file.
 pub(super) const OR_STANDARD_OUTPUT: &str = "name a file that is new or may be replaced, or leave `--output` out: standard output can be sent anywhere";
 /// The same of an `--html`.
 pub(super) const NAME_A_PAGE: &str = "name a file that is new or may be replaced, such as `--html task.html`";
 
-/// Names tried for the unfinished file.
-const PARTIAL_NAMES_MAX: u32 = 16;
 /// The mode of a new file: what a task or memory holds is for its owner, who can loosen it.
 const NEW_MODE: u32 = 0o600;
 /// What of a replaced file's mode its successor keeps: who may read, write and run it.
 const KEPT_MODE: u32 = 0o777;
 
-/// The file while it is written: under another name beside its own, which it gets once it is whole. Dropped before
-/// that, it leaves nothing behind.
+/// A file while it is written: it gets its name once it is whole, and is removed if it is dropped before.
 pub(super) struct WholeFile<'p> {
     path: &'p Path,
-    place: Place,
-    partial: PathBuf,
-    /// None once it is whole.
-    file: Option<BufWriter<File>>,
+    draft: BufWriter<Draft>,
 }
 
 impl<'p> WholeFile<'p> {
-    /// `hint` is what can be done where that is no file.
+    /// `hint` says what to do if there is something else than a file at `path`.
     pub(super) fn create(path: &'p Path, hint: &str) -> Result<Self, Error> {
         let place = Place::of(path, hint)?;
-        let (partial, file) = create_beside(&place.path).map_err(|error| failed(path, &error))?;
-        Ok(WholeFile { path, place, partial, file: Some(BufWriter::new(file)) })
+        let draft = Draft::with_mode(&place.path, place.mode).map_err(|error| failed(path, &error))?;
+        Ok(WholeFile { path, draft: BufWriter::new(draft) })
     }
 
     pub(super) fn line(&mut self, line: &str) -> Result<(), Error> {
@@ -43,38 +37,12 @@ impl<'p> WholeFile<'p> {
     }
 
     pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
-        let Some(file) = &mut self.file else { return Ok(()) };
-        file.write_all(text.as_bytes()).map_err(|error| failed(self.path, &error))
+        self.draft.write_all(text.as_bytes()).map_err(|error| failed(self.path, &error))
     }
 
-    pub(super) fn finish(mut self) -> Result<(), Error> {
-        let Some(file) = self.file.take() else { return Ok(()) };
-        let written = file
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)
-            .and_then(|file| {
-                // Before it has its name: what is in it may be for fewer people than a new file's mode says.
-                file.set_permissions(Permissions::from_mode(self.place.mode))?;
-                file.sync_all()
-            })
-            .and_then(|()| fs::rename(&self.partial, &self.place.path));
-        written.map_err(|error| {
-            self.clear_away();
-            failed(self.path, &error)
-        })
-    }
-
-    fn clear_away(&self) {
-        // The first error says more than that the rest could not be cleared away.
-        drop(fs::remove_file(&self.partial));
-    }
-}
-
-impl Drop for WholeFile<'_> {
-    fn drop(&mut self) {
-        if self.file.is_some() {
-            self.clear_away();
-        }
+    pub(super) fn finish(self) -> Result<(), Error> {
+        let draft = self.draft.into_inner().map_err(io::IntoInnerError::into_error);
+        draft.and_then(Draft::finish).map_err(|error| failed(self.path, &error))
     }
 }
 
@@ -137,26 +105,9 @@ fn failed(path: &Path, error: &io::Error) -> Error {
         .hint("name a file in a folder that exists, may be written and has room")
 }
 
-/// A new file in the same folder. A name that is taken is left alone: somebody else may be writing it.
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
-    let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidFilename))?;
-    let mut taken = io::Error::from(io::ErrorKind::AlreadyExists);
-    for n in 0..PARTIAL_NAMES_MAX {
-        let mut partial = OsString::from(".");
-        partial.push(name);
-        partial.push(format!(".{}-{n}.part", std::process::id()));
-        let partial = path.with_file_name(partial);
-        match OpenOptions::new().write(true).create_new(true).mode(NEW_MODE).open(&partial) {
-            Ok(file) => return Ok((partial, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => taken = error,
-            Err(error) => return Err(error),
-        }
-    }
-    Err(taken)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -210,7 +161,9 @@ mod tests {
             fs::set_permissions(&path, Permissions::from_mode(kept)).unwrap();
             // Nobody else reads it before it is whole.
             let file = WholeFile::create(&path, HINT).unwrap();
-            assert_eq!(mode(&file.partial), 0o600);
+            let drafts = names(folder.path()).into_iter().filter(|name| name != "task.jsonl");
+            let modes: Vec<u32> = drafts.map(|draft| mode(&folder.path().join(draft))).collect();
+            assert_eq!(modes, [0o600]);
             file.finish().unwrap();
             assert_eq!(mode(&path), kept);
         }

@@ -189,7 +189,7 @@ fn a_file_that_is_there_is_left_alone_unless_it_is_to_be_replaced() {
     assert!(joined.starts_with(entry) && joined.contains("ollama/wide:8b"), "{joined}");
     let again = init(&home, &["--look-at", &address, "--force", "--json"], &[]).json();
     assert!(again["files"][0]["kept"].as_str().unwrap().ends_with("setpoint.toml.bak2"), "{again:#}");
-    assert!(tree(&home.config()).keys().all(|path| !path.to_str().unwrap().ends_with(".part")));
+    assert!(tree(&home.config()).keys().all(|path| !path.to_str().unwrap().ends_with(".tmp")));
 }
 
 #[test]
