@@ -21,7 +21,7 @@ mod cursor;
 mod damage;
 mod entry;
 mod error;
-mod failpoint;
+pub mod failpoint;
 mod head;
 mod job;
 mod journal;

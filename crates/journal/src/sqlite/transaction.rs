@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::connect::Db;
 use crate::error::{JournalError, Result};
-use crate::failpoint::{self, Point};
+use crate::failpoint;
 use crate::head::Mark;
 use crate::job::{Job, Outcome};
 use crate::store::View;
@@ -45,16 +45,15 @@ impl Db {
                 Err(error) => Err(Failure { error, in_doubt: true }),
             };
         }
-        let database = self.faults.database();
-        self.progress.due = failpoint::count_rows(self.progress.rows);
-        failpoint::reach(Point::Before, self.progress.due, &database);
+        self.progress.due = failpoint::COMMIT.count(self.progress.rows);
+        failpoint::COMMIT.reach("before", self.progress.due);
         if let Err(error) = self.execute("COMMIT") {
             let in_doubt = !error.is_refusal();
             let failure = self.abandon(error);
             return Err(Failure { in_doubt: in_doubt || failure.in_doubt, ..failure });
         }
-        failpoint::reach(Point::Torn, self.progress.due, &database);
-        failpoint::reach(Point::AfterWrite, self.progress.due, &database);
+        failpoint::reach_torn(self.progress.due, &self.faults.database());
+        failpoint::COMMIT.reach("after_write", self.progress.due);
         Ok(outcomes)
     }
 

@@ -12,7 +12,7 @@ use rusqlite::wal::CheckpointMode;
 use super::connect::Db;
 use super::transaction::Failure;
 use crate::error::{JournalError, Result};
-use crate::failpoint::{self, Point};
+use crate::failpoint;
 use crate::head::HeadFile;
 use crate::job::Job;
 use crate::limits::{GROUP_BYTES_MAX, GROUP_SUBMISSIONS_MAX, QUEUE_MAX, WAL_PAGES_MAX};
@@ -195,7 +195,7 @@ impl Work {
                 {
                     tracing::warn!(%error, "the head file is behind the journal");
                 }
-                failpoint::reach(Point::AfterSync, self.db.progress.due, &self.db.faults.database());
+                failpoint::COMMIT.reach("after_sync", self.db.progress.due);
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
                     job.finish(outcome);
                 }

@@ -21,7 +21,6 @@ mod database;
 mod dream;
 pub mod error;
 pub mod event;
-mod failpoint;
 pub mod limits;
 mod query;
 mod record;

@@ -6,12 +6,12 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, Params, Row, ffi};
+use setpoint_journal::failpoint::Failpoint;
 use setpoint_own_files::own;
 
 use super::Columns;
 use crate::store::database::{Durability, Options};
 use crate::store::error::{MemoryError, Result};
-use crate::store::failpoint::{self, Point};
 use crate::store::limits::RECORD_BYTES_MAX;
 
 /// Most compiled statements per connection: enough for all of them.
@@ -24,6 +24,9 @@ const LOG_BYTES_KEPT: i64 = 32 << 20;
 const CACHE_KIB: i64 = 32 << 10;
 /// Time between two attempts to switch to the write-ahead log, in milliseconds.
 const RETRY_MS: u64 = 5;
+
+/// Where crash tests kill the process: before and after the n-th commit.
+static FAILPOINT: Failpoint = Failpoint::new("SETPOINT_MEMORY_FAILPOINT", &["before", "after"]);
 
 /// The access rights of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,10 +165,10 @@ impl Db {
         }
         self.change("BEGIN IMMEDIATE", ())?;
         let done = work(self).and_then(|done| {
-            let due = failpoint::count();
-            failpoint::reach(Point::Before, due);
+            let due = FAILPOINT.count(1);
+            FAILPOINT.reach("before", due);
             self.change("COMMIT", ())?;
-            failpoint::reach(Point::After, due);
+            FAILPOINT.reach("after", due);
             Ok(done)
         });
         if done.is_err() && !self.conn.is_autocommit() {
