@@ -44,14 +44,6 @@ pub(crate) fn host(root: &Path) -> Result<String, Error> {
     Ok(host.unwrap_or_default().to_owned())
 }
 
-/// Runs a program quietly; returns whether it succeeded, and its stderr.
-pub(crate) fn heard(mut command: Command) -> Result<(bool, String), Error> {
-    let text = line(&command);
-    let result = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
-    let output = result.map_err(|source| Error::Start { command: text, source })?;
-    Ok((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()))
-}
-
 /// Runs a program with its output shown line by line, and returns a copy of it.
 ///
 /// The program gets no stdin: a check that asks a question would hang.
