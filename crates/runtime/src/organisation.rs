@@ -3,6 +3,7 @@
 //! It owns one driver per task. It decides nothing about a goal: it opens streams and keeps their drivers alive.
 
 mod auditing;
+mod commands;
 mod dreaming;
 mod lease;
 mod pruning;
@@ -16,15 +17,15 @@ use std::time::Duration;
 use setpoint_audit::{AuditPlace, PutBack, put_back};
 use setpoint_history::History;
 use setpoint_history::fork::{ForkKeeper, Forked, NewFork};
-use setpoint_journal::{Command, Journal, NewCommand, TaskHead};
+use setpoint_journal::{Journal, NewCommand, TaskHead};
 use setpoint_machine::{Cell, External, Factory};
 use setpoint_memory::Access;
+use setpoint_protocol::TaskId;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 use setpoint_protocol::message::UserInput;
 use setpoint_protocol::record::{Opened, Record};
 use setpoint_protocol::text::{clip, error_chain};
 use setpoint_protocol::topology::Payload;
-use setpoint_protocol::{RoleId, TaskId};
 use setpoint_roles::factory::{LOGIC_VERSION, Roles};
 use setpoint_telemetry::otlp::Exporter;
 use setpoint_telemetry::task::Content;
@@ -47,12 +48,8 @@ pub use self::auditing::AuditTrouble;
 pub use self::pruning::{Left, Prunable, Pruned};
 pub use self::tasks::TaskSummary;
 
-/// Time between polls of the command table for messages from other processes, in milliseconds.
-const COMMANDS_POLL_MS: u64 = 200;
 /// Longest wait of an opening task for the approved proposals in memory.
 const THINKING_WAIT_MAX: Duration = Duration::from_secs(5);
-/// Most commands read per poll.
-const COMMANDS_PAGE_MAX: usize = 256;
 /// Most characters of the goal in the task list.
 const TITLE_CHARS_MAX: usize = 200;
 
@@ -157,7 +154,7 @@ impl Organisation {
             audit_dir: OnceLock::new(),
             feed: OnceLock::new(),
         });
-        shared.services.tracker.spawn(watch_commands(Arc::clone(&shared)));
+        shared.services.tracker.spawn(commands::watch(Arc::clone(&shared)));
         if let Access::Open(memory) = &shared.services.memory {
             shared.services.tracker.spawn(dreaming::dream(Arc::clone(&shared), Arc::clone(memory)));
         }
@@ -277,7 +274,7 @@ impl Organisation {
         // From here on the poll for new messages finds the driver. Waiting messages are read after that, so that none
         // is missed.
         self.shared.drivers().insert(task.clone(), sender.clone());
-        let waiting = match self.waiting(task).await {
+        let waiting = match commands::waiting(&self.shared, task).await {
             Ok(waiting) => waiting,
             Err(error) => {
                 self.shared.drivers().remove(task);
@@ -398,15 +395,6 @@ impl Organisation {
         self.shared.audit_trouble.found()
     }
 
-    /// Returns the messages that other processes left for a task.
-    async fn waiting(&self, task: &TaskId) -> Result<Vec<Inbound>, RuntimeError> {
-        let (journal, id) = (self.shared.services.journal.clone(), task.clone());
-        let commands = tokio::task::spawn_blocking(move || journal.waiting_commands(id.as_str()))
-            .await
-            .map_err(|error| RuntimeError::Broken { task: task.clone(), reason: error.to_string() })??;
-        Ok(commands.iter().filter_map(|command| said(task, command)).collect())
-    }
-
     /// Returns the instructions for every task: the operator's own, and the proposals that they approved.
     async fn thinking(&self, mut laws: Vec<String>) -> Vec<String> {
         if let Access::Open(memory) = &self.shared.services.memory {
@@ -468,44 +456,5 @@ impl Organisation {
 impl std::fmt::Debug for Organisation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Organisation").field("owner", &self.shared.services.owner).finish_non_exhaustive()
-    }
-}
-
-/// Polls the journal's command table for messages from other processes.
-async fn watch_commands(shared: Arc<Shared>) {
-    let mut seen = 0;
-    loop {
-        tokio::select! {
-            () = shared.shutdown.cancelled() => return,
-            () = tokio::time::sleep(Duration::from_millis(COMMANDS_POLL_MS)) => {}
-        }
-        if shared.drivers().is_empty() {
-            continue;
-        }
-        let journal = shared.services.journal.clone();
-        let page =
-            tokio::task::spawn_blocking(move || journal.pending_commands(seen, COMMANDS_PAGE_MAX)).await;
-        let Ok(Ok(commands)) = page else { continue };
-        for command in commands {
-            let Ok(task) = command.task.parse::<TaskId>() else { continue };
-            let Some(sender) = shared.drivers().get(&task).cloned() else { continue };
-            seen = seen.max(command.id);
-            if let Some(said) = said(&task, &command) {
-                drop(sender.send(said).await);
-            }
-        }
-    }
-}
-
-/// Returns a message that another process left for a task, if a person may send it.
-fn said(task: &TaskId, command: &Command) -> Option<Inbound> {
-    match setpoint_machine::admission::admit(RoleId::User, &command.kind, &command.body) {
-        Ok(admitted) => {
-            Some(Inbound::Said { payload: admitted.payload, reply: None, command: Some(command.id) })
-        }
-        Err(violation) => {
-            tracing::warn!(%task, %violation, "a message from another process was refused");
-            None
-        }
     }
 }

@@ -1,13 +1,14 @@
 //! The program as installed and configured: it assembles an organisation.
 
+mod error;
 mod fork;
 mod limits;
+mod load;
 mod log_file;
 mod models;
 mod playbooks;
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -15,23 +16,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use secrecy::SecretString;
-use setpoint_audit::{AuditFailure, AuditPlace, Forcing};
-use setpoint_history::HistoryError;
-use setpoint_history::import::{TakeInError, take_in};
+use setpoint_audit::{AuditPlace, Forcing};
+use setpoint_history::import::take_in;
 use setpoint_journal::limits::LIST_MAX;
 use setpoint_journal::{Journal, JournalError, JournalOptions, TaskFilter};
-use setpoint_memory::store::MemoryError;
 use setpoint_memory::{Access, Memory};
 use setpoint_model::Model;
-use setpoint_model::cassette::TapeError;
 use setpoint_model::playbook::{self, Playbook};
 use setpoint_own_files::{is_refusal, named, own};
 use setpoint_protocol::limits::THINKING_CHARS_MAX;
-use setpoint_protocol::models::{Models as Cards, Tier};
+use setpoint_protocol::models::Models as Cards;
 use setpoint_protocol::record::{Opened, Surroundings};
 use setpoint_protocol::text::error_chain;
 use setpoint_protocol::{RoleId, TaskId};
-use setpoint_runtime::RuntimeError;
 use setpoint_runtime::clock;
 use setpoint_runtime::hints::Hints;
 use setpoint_runtime::models::{Models, StandIn};
@@ -41,16 +38,15 @@ use setpoint_scrub::Scrub;
 use setpoint_telemetry::otlp::EndpointError;
 use setpoint_tools::{Host, House, Registry};
 
-use crate::config::{self, Config, ConfigError, Sources};
+use crate::config::{Config, Sources};
 use crate::keys;
-use crate::models::choose::{OWN_MODEL, Slot};
-use crate::models::error::ChoiceError;
-use crate::models::provider;
-use crate::surroundings::{Directories, NoHome, surroundings};
+use crate::surroundings::{Directories, surroundings};
 use crate::telemetry::{self, TelemetryError};
 
+pub use self::error::ProgramError;
 pub use self::fork::rerun;
 pub use self::limits::{keep_to_itself, leave_no_time_zone, outlive_file_size_limits};
+pub use self::load::Wishes;
 pub use self::log_file::{LogFile, LogWriter};
 pub use self::models::{Cassette, MODELS_FILE};
 pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
@@ -63,120 +59,9 @@ const HINTS: Hints = Hints {
     defect: "this is a defect of the program; please report it with `setpoint tasks export`",
     deadline: "allow more time with `--time-budget`, or state a smaller goal",
 };
-/// Environment variables that contain paths of the program's files.
-const PLACE_VARS: [&str; 4] = ["SETPOINT_DATA_DIR", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
-
 /// Returns whether nothing exists at a path. What cannot be inspected may exist.
 pub(crate) fn is_none(found: io::Result<Metadata>) -> bool {
     found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
-}
-
-/// Options of the command line for the whole program.
-#[derive(Clone, Debug, Default)]
-pub struct Wishes {
-    /// The data directory.
-    pub data_dir: Option<PathBuf>,
-    /// The model for all roles.
-    pub model: Option<String>,
-    /// Configuration values: key, value, and the option that set it, without parts that may be secret.
-    pub set: Vec<(String, String, String)>,
-    /// A cassette to record to or to play.
-    pub cassette: Option<Cassette>,
-}
-
-/// Why the program cannot be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum ProgramError {
-    /// The configuration is wrong.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The controller rejects the settings.
-    #[error("use the controller's settings")]
-    Settings(#[source] ConfigError),
-    /// A task failed.
-    #[error(transparent)]
-    Runtime(#[from] RuntimeError),
-    /// A task's history cannot be read.
-    #[error(transparent)]
-    History(#[from] HistoryError),
-    /// There is no directory for files.
-    #[error(transparent)]
-    NoHome(#[from] NoHome),
-    /// The working directory cannot be read.
-    #[error("find the working directory")]
-    Cwd(#[source] std::io::Error),
-    /// A path is not UTF-8. Tools and the journal handle paths as text, where it would be another path.
-    #[error("use {what} {place:?}: it is not UTF-8")]
-    NotText {
-        /// Purpose of the path.
-        what: &'static str,
-        /// The path, lossily decoded.
-        place: String,
-    },
-    /// A command that only reads names a directory without data.
-    #[error("read {}: there is no such directory", place.display())]
-    NoData {
-        /// Path of the directory.
-        place: PathBuf,
-    },
-    /// The journal failed.
-    #[error("open the journal")]
-    Journal(#[from] JournalError),
-    /// The audit log failed.
-    #[error(transparent)]
-    Audit(#[from] AuditFailure),
-    /// Another process holds the audit log.
-    #[error("note a forced resume in the audit log: another process is auditing")]
-    AuditedElsewhere,
-    /// Memory failed.
-    #[error("open the memory")]
-    Memory(#[from] MemoryError),
-    /// A file or directory of the data directory is not Setpoint's own.
-    #[error("use {}", path.display())]
-    Place {
-        /// The file or directory.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The operator's instructions for every task cannot be read.
-    #[error("read {}", path.display())]
-    Thinking {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The operator's instructions for every task are too long.
-    #[error("use {}: it has {chars} characters, and at most {THINKING_CHARS_MAX} are allowed", path.display())]
-    ThinkingTooLong {
-        /// The file.
-        path: PathBuf,
-        /// Number of characters.
-        chars: usize,
-    },
-    /// The file of an exported task cannot be opened.
-    #[error("open {}", path.display())]
-    OpenFile {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The file is not an exported task.
-    #[error("use {}", path.display())]
-    Exported {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: TakeInError,
-    },
-    /// The models cannot be used.
-    #[error(transparent)]
-    Choice(#[from] ChoiceError),
-    /// A recording of models cannot be used.
-    #[error(transparent)]
-    Cassette(#[from] TapeError),
 }
 
 /// The program as installed and configured.
@@ -194,61 +79,6 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads environment, configuration files and command line options. Writes nothing.
-    ///
-    /// # Errors
-    /// When any of these cannot be used.
-    pub fn load(wishes: &Wishes) -> Result<Self, ProgramError> {
-        let mut program = Program::without_files(wishes)?;
-        program.config = Config::load(&program.sources)?;
-        program.take_keys_that_are_no_text();
-        Ok(program)
-    }
-
-    /// Does the same without configuration files: for commands that show where the files are, or write the first one,
-    /// even if existing ones are wrong.
-    ///
-    /// # Errors
-    /// When a path cannot be used.
-    pub fn without_files(wishes: &Wishes) -> Result<Self, ProgramError> {
-        for name in PLACE_VARS {
-            if let Some(place) = std::env::var_os(name) {
-                text_of(name, &place)?;
-            }
-        }
-        let mut env: BTreeMap<String, String> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
-        let mut overridden = None;
-        if let Some(dir) = &wishes.data_dir {
-            let dir = text_of("the data directory", dir.as_os_str())?;
-            overridden = env.insert("SETPOINT_DATA_DIR".to_owned(), dir.to_owned());
-        }
-        let cwd = std::env::current_dir().map_err(ProgramError::Cwd)?;
-        text_of("the working directory", cwd.as_os_str())?;
-        let mut directories = Directories::from_env(&env, &cwd)?;
-        directories.data = resolved(directories.data);
-        let overridden = overridden.filter(|dir| !dir.is_empty()).map(|dir| cwd.join(dir));
-        directories.data_elsewhere.extend(overridden.filter(|dir| *dir != directories.data));
-        let (files, foreign) = files_of(&directories, &cwd);
-        let flags = flags_of(wishes);
-        let config = Config::load(&Sources { env: env.clone(), ..Sources::default() })?;
-        let sources = Sources { files, foreign, env, flags, texts: BTreeMap::new() };
-        let (is_data_named, cassette) = (wishes.data_dir.is_some(), wishes.cassette.clone());
-        let mut program = Program { config, directories, is_data_named, sources, cwd, cassette };
-        program.take_keys_that_are_no_text();
-        Ok(program)
-    }
-
-    /// Adds keys that are not UTF-8 in lossy form, so that they are reported as invalid and not as missing.
-    fn take_keys_that_are_no_text(&mut self) {
-        for name in provider::keys_of(&self.config) {
-            if let Some(value) = std::env::var_os(&name).filter(|value| value.to_str().is_none()) {
-                self.sources.env.insert(name, value.to_string_lossy().into_owned());
-            }
-        }
-    }
-
     /// Returns the configuration files, the weakest first.
     #[must_use]
     pub fn config_files(&self) -> &[PathBuf] {
@@ -603,57 +433,11 @@ impl Program {
     }
 }
 
-/// Resolves the data directory if the person made it a link: paths below it may contain none. A broken link is kept,
-/// and its first use fails.
-fn resolved(data: PathBuf) -> PathBuf {
-    // With a trailing separator the system would follow the link.
-    let bare: PathBuf = data.components().collect();
-    let is_link = bare.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    if is_link { bare.canonicalize().unwrap_or(data) } else { data }
-}
-
 /// Reads a regular file's text, at most `bytes_max` of it.
 fn read_short(path: &Path, bytes_max: u64) -> io::Result<String> {
     let mut text = String::new();
     named::open(path)?.take(bytes_max).read_to_string(&mut text)?;
     Ok(text)
-}
-
-/// Returns the configuration files, and those of them that came with the working directory.
-fn files_of(directories: &Directories, cwd: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let own = directories.config.join(config::FILE_NAME);
-    let mut files = vec![own.clone()];
-    let mut foreign: Vec<PathBuf> = Vec::new();
-    if directories.is_config_foreign {
-        foreign.push(own);
-    }
-    let same =
-        |a: &Path, b: &Path| a == b || a.canonicalize().is_ok_and(|a| Some(a) == b.canonicalize().ok());
-    if !same(&directories.config, cwd) {
-        files.push(cwd.join(config::FILE_NAME));
-        foreign.push(cwd.join(config::FILE_NAME));
-    }
-    (files, foreign)
-}
-
-/// Converts command line options to configuration values.
-fn flags_of(wishes: &Wishes) -> Vec<(String, String, String)> {
-    let mut flags = Vec::new();
-    if let Some(model) = &wishes.model {
-        let flag = || format!("--model {model}");
-        for tier in [Slot::Tier(Tier::Brain), Slot::Tier(Tier::Tool)] {
-            flags.push((tier.key(), model.clone(), flag()));
-        }
-        // A model for all roles also replaces that of roles with a model of their own.
-        flags.extend(OWN_MODEL.map(|role| (Slot::Role(role).key(), String::new(), flag())));
-    }
-    flags.extend(wishes.set.iter().cloned());
-    flags
-}
-
-/// Returns a path as text.
-fn text_of<'p>(what: &'static str, place: &'p OsStr) -> Result<&'p str, ProgramError> {
-    place.to_str().ok_or_else(|| ProgramError::NotText { what, place: place.to_string_lossy().into_owned() })
 }
 
 /// Returns 64 bits that no other task of this data directory has: time, process and count, hashed.
