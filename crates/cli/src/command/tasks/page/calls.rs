@@ -7,7 +7,8 @@ use setpoint_protocol::message::ApprovalDecision;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::Phase;
 
-use super::{limit, none, rounds, said};
+use super::parts::{none, said};
+use super::{limit, parts, rounds};
 use crate::state::ViewState;
 use crate::state::calls::Call;
 use crate::state::consents::Consent;
@@ -24,7 +25,7 @@ pub(super) fn calls(state: &ViewState, zone: &TimeZone) -> Markup {
     let (rows, left_out) =
         limit::each(state.calls.iter(), limit::CALLS_MAX, |(id, call)| row(*id, call, zone));
     html! {
-        (super::table("Tool calls; a call opens to what it printed or found", &HEAD, &rows))
+        (parts::table("Tool calls; a call opens to what it printed or found", &HEAD, &rows))
         (limit::tell(left_out, "calls are"))
     }
 }

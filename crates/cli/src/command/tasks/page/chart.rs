@@ -4,7 +4,8 @@ use maud::{Markup, html};
 use setpoint_protocol::settings::ControllerSettings;
 
 use super::measured::Measured;
-use super::{keys, limit, none, svg};
+use super::parts::{keys, none};
+use super::{limit, parts, svg};
 use crate::view::words;
 
 /// Pixels: room for the axis, for what stands right of the bars, a round, a bar.
@@ -162,7 +163,7 @@ fn table(rounds: &[Measured], settings: &ControllerSettings) -> Markup {
             }
         }
     };
-    super::table("The loss of each round in numbers", &HEAD, &rows)
+    parts::table("The loss of each round in numbers", &HEAD, &rows)
 }
 
 /// ∇L with an arrow that says which way it goes, beside the sign.

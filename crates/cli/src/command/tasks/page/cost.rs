@@ -4,7 +4,8 @@ use maud::{Markup, html};
 use setpoint_history::cost::{CostReport, Row};
 use setpoint_protocol::text::clip;
 
-use super::{limit, none, said};
+use super::parts::{none, said};
+use super::{limit, parts};
 use crate::view::cost::Columns;
 use crate::view::words;
 
@@ -43,7 +44,7 @@ pub(super) fn cost(report: &CostReport) -> Markup {
 fn table(name: &'static str, rows: &[Row], columns: Columns) -> Markup {
     let (rows, left_out) = limit::each(rows, limit::COSTS_MAX, |row| line(row, columns));
     html! {
-        (super::table(&format!("Cost by {name}"), &columns.head(name), &rows))
+        (parts::table(&format!("Cost by {name}"), &columns.head(name), &rows))
         (limit::tell(left_out, "rows are"))
     }
 }

@@ -6,7 +6,8 @@ use serde_json::Value;
 use setpoint_protocol::message::{Finding, Severity};
 use setpoint_protocol::text::{clip, head_and_tail};
 
-use super::{limit, none, rounds, said};
+use super::parts::{none, said};
+use super::{limit, rounds};
 use crate::state::ViewState;
 use crate::view::words;
 

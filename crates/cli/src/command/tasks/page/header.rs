@@ -4,7 +4,8 @@ use maud::{Markup, html};
 use setpoint_protocol::message::{EndState, FinalResult};
 use setpoint_protocol::text::{clip, head_and_tail};
 
-use super::{Report, limit, measured, said};
+use super::parts::said;
+use super::{Report, limit, measured};
 use crate::state::ViewState;
 use crate::view::words;
 

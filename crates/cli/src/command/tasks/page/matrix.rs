@@ -5,7 +5,8 @@ use maud::{Markup, html};
 use setpoint_protocol::message::{FailureClass, JudgedBy, Mode};
 use setpoint_protocol::text::{clip, head_and_tail};
 
-use super::{limit, none, said};
+use super::limit;
+use super::parts::{none, said};
 use crate::state::ViewState;
 use crate::state::board::{Cell, Column, Evidence, Row};
 use crate::view::{self, words};

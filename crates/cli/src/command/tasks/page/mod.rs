@@ -1,7 +1,7 @@
 //! A task as one page: everything that its records say, in a file that needs nothing else and asks nobody.
 //!
 //! `maud` checks the markup when this program is built, and escapes every text. Reading order: [`limit`] (how much of a
-//! text gets in), [`sections`] (what stands where), then a file a section.
+//! text gets in), [`sections`] (what stands where), then one file per section. [`parts`] has what they share.
 
 mod calls;
 mod chart;
@@ -13,13 +13,13 @@ mod header;
 mod limit;
 mod matrix;
 mod measured;
+mod parts;
 mod rounds;
 mod sections;
 mod svg;
 mod timeline;
 
 use jiff::tz::TimeZone;
-use maud::{Markup, html};
 use setpoint_history::cost::CostReport;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
@@ -39,36 +39,4 @@ pub(crate) struct Report<'a> {
     pub(crate) findings: &'a [Finding],
     /// Where times are shown for.
     pub(crate) zone: &'a TimeZone,
-}
-
-/// A text of others within a line of ours: whichever way it is read, ours is not turned round by it.
-fn said(text: &str) -> Markup {
-    html! { bdi { (text) } }
-}
-
-/// Says that a section has nothing.
-fn none(text: &str) -> Markup {
-    html! { p.none { (text) } }
-}
-
-/// What the colours of a picture mean: a class and its words.
-fn keys(keys: &[(&str, &str)]) -> Markup {
-    html! {
-        @for (class, text) in keys {
-            li { span class={ "key " (class) } aria-hidden="true" {} (text) }
-        }
-    }
-}
-
-/// A table in a box of its own, so that a wide one moves and not the page.
-fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
-    html! {
-        div.wide {
-            table {
-                caption { (caption) }
-                thead { tr { @for name in head { th scope="col" { (name) } } } }
-                tbody { (rows) }
-            }
-        }
-    }
 }

@@ -4,7 +4,8 @@ use maud::{Markup, html};
 use setpoint_protocol::message::{DirectiveClass, MacroState, Urgency};
 use setpoint_protocol::text::clip;
 
-use super::{chart, limit, none, said};
+use super::parts::{none, said};
+use super::{chart, limit};
 use crate::state::ViewState;
 use crate::state::plans::{Part, Plan};
 use crate::state::recall::{Given, Recall};

@@ -5,9 +5,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use setpoint_protocol::record::Record;
 use setpoint_protocol::text::clip;
 
+use super::parts::{none, said};
 use super::{
-    Report, calls, chart, cost, ending, gist, grid, header, limit, matrix, measured, none, rounds, said,
-    timeline,
+    Report, calls, chart, cost, ending, gist, grid, header, limit, matrix, measured, parts, rounds, timeline,
 };
 use crate::state::ViewState;
 use crate::text::sanitise;
@@ -125,7 +125,7 @@ fn messages(records: &[Record], zone: &TimeZone) -> Markup {
         (timeline::timeline(records))
         details {
             summary { (words::count(records.len() as u64, "record")) }
-            (super::table("Everything that was received and said, in order", &HEAD, &rows))
+            (parts::table("Everything that was received and said, in order", &HEAD, &rows))
             (limit::tell(left_out, "records are"))
         }
     }

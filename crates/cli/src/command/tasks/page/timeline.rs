@@ -10,7 +10,8 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{CallId, RoleId};
 
-use super::{gist, keys, limit, none, svg};
+use super::parts::{keys, none};
+use super::{gist, limit, svg};
 use crate::state::calls::TOOL_CHARS_MAX;
 use crate::view::words;
 
