@@ -25,6 +25,7 @@ const FILE_BYTES: usize = 2 * SLOT_BYTES;
 /// Tries to lock the file, which another process keeps locked for microseconds. If all of them fail, the mark is
 /// left unwritten.
 const LOCK_TRIES_MAX: usize = 1_000;
+
 /// How the head file compared with the rows when a journal was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadState {
