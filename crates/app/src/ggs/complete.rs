@@ -247,7 +247,7 @@ fn whole(number: &Value) -> Option<Value> {
 }
 
 fn object<'a>(value: &'a mut Value, what: &str) -> Result<&'a mut Map<String, Value>, String> {
-    value.as_object_mut().ok_or_else(|| format!("{what} is no object"))
+    value.as_object_mut().ok_or_else(|| format!("{what} is not an object"))
 }
 
 fn items(list: Option<&mut Value>) -> &mut [Value] {
