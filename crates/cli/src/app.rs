@@ -1,4 +1,4 @@
-//! What every command gets: the options that hold for all commands, and the program that it runs in.
+//! What every command receives: the options that hold for all commands, and the program that it runs in.
 
 use setpoint_protocol::Timestamp;
 
@@ -14,7 +14,7 @@ pub struct App<'h> {
 }
 
 impl App<'_> {
-    /// The time.
+    /// Returns the current time.
     pub(crate) fn now(&self) -> Timestamp {
         self.host.now()
     }

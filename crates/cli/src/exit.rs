@@ -3,27 +3,27 @@
 use setpoint_app::{Error, ErrorKind};
 use setpoint_protocol::message::{EndState, EndedBy, FinalResult};
 
-/// How the program ends, as other programs see it.
+/// The program's exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit(u8);
 
 impl Exit {
-    /// Every criterion met, or the command did what it was asked.
+    /// Every criterion is met, or the command did what it was asked.
     pub const DONE: Exit = Exit(0);
-    /// Something that should not happen, or a check that found something bad.
+    /// An internal error, or a check that found something bad.
     pub const INTERNAL: Exit = Exit(1);
-    /// The command line or the configuration cannot be used.
+    /// The command line or the configuration is invalid.
     pub const USAGE: Exit = Exit(2);
-    /// Accepted with gaps.
+    /// The result is accepted, but has gaps.
     pub const GAPS: Exit = Exit(3);
-    /// Given up.
+    /// The task was given up.
     pub const ABANDONED: Exit = Exit(4);
-    /// Ended because consent was refused.
+    /// The task ended because consent was refused.
     pub const CONSENT: Exit = Exit(5);
-    /// Cancelled, or left before the end.
+    /// The task was cancelled, or the program was interrupted before its end.
     pub const CANCELLED: Exit = Exit(130);
 
-    /// From the one end of a task: code and result cannot disagree.
+    /// Returns the code for the end of a task, so that code and result always agree.
     #[must_use]
     pub const fn of_result(result: &FinalResult) -> Exit {
         match (result.directive, result.ended_by) {
@@ -35,26 +35,26 @@ impl Exit {
         }
     }
 
-    /// Where there is no result.
+    /// Returns the code for an error.
     #[must_use]
     pub const fn of_error(error: &Error) -> Exit {
         Exit(error.kind.exit_code())
     }
 
-    /// The same for a kind alone.
+    /// Returns the code for a kind of error.
     #[must_use]
     pub const fn of_kind(kind: ErrorKind) -> Exit {
         Exit(kind.exit_code())
     }
 
-    /// The worse of two, for a command that brings several tasks to their end: an accept is best, then gaps,
-    /// refused consent, an abandon, a cancel, a wrong usage, and an internal error is worst.
+    /// Returns the worse of two codes, for a command that runs several tasks to their end. From best to
+    /// worst: accepted, gaps, consent refused, given up, cancelled, usage error, internal error.
     #[must_use]
     pub fn worse(self, other: Exit) -> Exit {
         if other.severity() > self.severity() { other } else { self }
     }
 
-    /// The code.
+    /// Returns the code as a number.
     #[must_use]
     pub const fn code(self) -> u8 {
         self.0

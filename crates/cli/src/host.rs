@@ -1,4 +1,4 @@
-//! What the binary hands in: the program's desk, the organisation when one is needed, and approval policies.
+//! The interface to the binary: the program's desk, the organisation on demand, and approval policies.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,78 +11,78 @@ use setpoint_protocol::{TaskId, Timestamp};
 /// Everything that a command may need and this crate does not build.
 #[async_trait]
 pub trait Host: Send + Sync {
-    /// The program's own desk.
+    /// Returns the program's desk.
     fn desk(&self) -> &dyn Desk;
 
-    /// The time of day, which nothing in this crate reads by itself.
+    /// Returns the current time; nothing else in this crate reads a clock.
     fn now(&self) -> Timestamp;
 
-    /// Opens the organisation: the first time that a data directory is touched. Called at most once, and only by
-    /// commands that need it.
+    /// Opens the organisation, which is the first access to a data directory. Called at most once, and only
+    /// by commands that need it.
     ///
     /// # Errors
-    /// A configuration or a data directory that cannot be used.
+    /// If the configuration or the data directory is invalid.
     async fn open(&self) -> Result<Arc<dyn Organisation>, Error>;
 
-    /// The same for commands that drive no task: they work whatever is wrong with the models.
+    /// Opens the organisation for commands that drive no task: it works even if the models are misconfigured.
     ///
     /// # Errors
-    /// A data directory that cannot be used.
+    /// If the data directory is invalid.
     async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, Error>;
 
-    /// Lets a task go on although an older journal was put back, or every unfinished one if none is named. Called before the
-    /// organisation is opened.
+    /// Allows a task to go on although an older journal was restored; every unfinished task if none is named.
+    /// Called before the organisation is opened.
     ///
     /// # Errors
-    /// A task that is not there, or an audit log that cannot be written.
+    /// If the task does not exist, or the audit log cannot be written.
     async fn force(&self, task: Option<&str>) -> Result<(), Error>;
 
-    /// Opens a file that `tasks export` wrote as an organisation that holds this one task and drives nothing. No data
-    /// directory is touched.
+    /// Opens a file that `tasks export` wrote, as an organisation that holds this one task and drives
+    /// nothing. Touches no data directory.
     ///
     /// # Errors
-    /// A file that cannot be read, or that is not what was written.
+    /// If the file cannot be read, or was changed since it was written.
     async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), Error>;
 
     /// Opens memory, without an organisation.
     ///
     /// # Errors
-    /// A configuration, a data directory or a memory that cannot be used.
+    /// If the configuration, the data directory or the memory is invalid.
     async fn memory(&self) -> Result<Arc<dyn Memory>, Error>;
 
-    /// The Auditor, without an organisation.
+    /// Opens the Auditor, without an organisation.
     ///
     /// # Errors
-    /// A configuration that cannot be used.
+    /// If the configuration is invalid.
     async fn audit(&self) -> Result<Arc<dyn Audit>, Error>;
 
     /// Reads an approval policy.
     ///
     /// # Errors
-    /// A file that cannot be used, named with its line.
+    /// If the file is invalid, with the line at fault.
     fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, Error>;
 }
 
-/// Decides about approvals in a person's stead.
+/// A policy that decides about approvals instead of a person.
 pub trait ApprovalPolicy: Send + Sync {
-    /// What it says to exactly this.
+    /// Returns the decision about this request.
     fn decide(&self, need: &ApprovalNeed) -> Allowance;
 }
 
-/// What a policy says.
+/// The decision of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a decision that is not acted on allows or refuses nothing"]
 pub enum Allowance {
-    /// It may be done, once.
+    /// The action is allowed, once.
     Allow {
-        /// Who says so: `file:<path>:<line>`.
+        /// The rule that allows it: `file:<path>:<line>`.
         by: String,
     },
-    /// It may not be done, whoever could be asked.
+    /// The action is refused; no person is asked.
     Deny {
-        /// Who says so: `file:<path>:<line>`.
+        /// The rule that refuses it: `file:<path>:<line>`.
         by: String,
     },
-    /// The policy says nothing about it.
+    /// The policy has no rule for it.
     Silent,
 }

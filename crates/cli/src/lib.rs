@@ -1,10 +1,11 @@
-//! The command line of Setpoint: arguments in, an organisation asked, text or JSON out.
+//! The command line of Setpoint: parses arguments, asks an organisation, prints text or JSON.
 //!
-//! It reaches tasks, memory and the Auditor only through `setpoint-app`, decides nothing about a goal, and never shows a
-//! character from data that a terminal would obey. What a person sees is a pure function of a task's records.
+//! It reaches tasks, memory and the Auditor only through `setpoint-app`, decides nothing about a goal, and
+//! never shows a character from data that a terminal would obey. What a person sees is a pure function of a
+//! task's records.
 //!
 //! Reading order: [`parse`] (arguments to a command), `command` (one file per command: its arguments, its help, its work),
-//! [`host`] (what the binary hands in), [`session`] (following a task), [`state`] and [`view`] (what it looks
+//! [`host`] (what the binary provides), [`session`] (following a task), [`state`] and [`view`] (what it looks
 //! like), [`text`] (how it is shown), [`io`] (where it goes).
 
 mod app;

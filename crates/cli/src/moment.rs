@@ -1,52 +1,54 @@
-//! Moments that the command line names: a time, a day, or a while from now. Pure: now is an argument.
+//! Moments that the command line names: a time, a day, or a duration from now. Pure: the current time is an
+//! argument.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use setpoint_protocol::Timestamp;
 
-/// Milliseconds of a day, which is the same everywhere and at every time of the year: memory fades by it.
+/// Milliseconds per day, without regard to daylight saving, because memory fades by it.
 const DAY_MS: i64 = 86_400_000;
-/// Days that a moment may lie ahead: a hundred years.
+/// At most this many days ahead, a hundred years, a moment may be.
 const AHEAD_DAYS_MAX: i64 = 36_525;
-/// What a while may be counted in, with its milliseconds.
+/// The units of a duration, with their milliseconds.
 const UNITS: [(&str, i64); 4] = [("w", 7 * DAY_MS), ("d", DAY_MS), ("h", 3_600_000), ("m", 60_000)];
 
 /// A moment as the command line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum At {
-    /// This one.
+    /// This moment.
     Moment(Timestamp),
-    /// The beginning of this day where the reader is.
+    /// The beginning of this day in the reader's time zone.
     Day(Date),
-    /// So many milliseconds from now; before it where they are negative.
+    /// This many milliseconds after now, or before it if negative.
     Later(i64),
 }
 
-/// Why a moment cannot be used.
+/// Why a moment is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum MomentError {
-    /// It is written like none.
+    /// It has no known format.
     #[error(
         "expected a time such as 2026-12-24T18:00:00Z, a day such as 2026-12-24, or a while from now such as +60d, +12h, +90m or +2w"
     )]
     Unreadable,
-    /// It is written like a day, and the calendar has none of that date.
+    /// It looks like a day, but the calendar has no such date.
     #[error("the calendar has no such day")]
     NoSuchDay,
-    /// It lies further ahead than [`AHEAD_DAYS_MAX`].
+    /// It is further ahead than [`AHEAD_DAYS_MAX`].
     #[error("it lies more than {} years ahead", AHEAD_DAYS_MAX * 4 / 1_461)]
     TooFar,
-    /// It lies before now.
+    /// It is before now.
     #[error("it lies in the past")]
     Past,
 }
 
-/// Reads a moment.
+/// Parses a moment.
 pub(crate) fn read(text: &str) -> Result<At, MomentError> {
     if let Some(after) = text.strip_prefix('+') {
         return while_ms(after).map(At::Later).ok_or(MomentError::Unreadable);
     }
-    // Whoever writes `-5d` is told what is wrong with it, not how it is spelt.
+    // Parse `-5d` as well, so that the error says that the moment is in the past and not that its format is
+    // unknown.
     if let Some(before) = text.strip_prefix('-') {
         return while_ms(before).map(|ms| At::Later(-ms)).ok_or(MomentError::Unreadable);
     }
@@ -57,10 +59,10 @@ pub(crate) fn read(text: &str) -> Result<At, MomentError> {
 }
 
 impl At {
-    /// Which moment it is, seen from `now` in `zone`, before now or after it.
+    /// Returns the moment, which may be before `now` or after it.
     ///
     /// # Errors
-    /// When it lies outside what the calendar knows.
+    /// If it is outside the calendar's range.
     pub(crate) fn anywhen(self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, MomentError> {
         let micros = match self {
             At::Moment(at) => at.as_micros(),
@@ -73,10 +75,10 @@ impl At {
         Ok(Timestamp::from_micros(micros))
     }
 
-    /// Which moment it is, seen from `now` in `zone`.
+    /// Returns the moment, which is not before `now`.
     ///
     /// # Errors
-    /// When it lies before now, or further ahead than [`AHEAD_DAYS_MAX`].
+    /// If it is before `now`, or further ahead than [`AHEAD_DAYS_MAX`].
     pub(crate) fn resolve(self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, MomentError> {
         let micros = self.anywhen(now, zone)?.as_micros();
         let ahead_ms = micros.saturating_sub(now.as_micros()) / 1_000;
@@ -90,8 +92,8 @@ impl At {
     }
 }
 
-/// `60d`, `12h`, `90m`, `2w` in milliseconds; `None` for what is no such thing. What is too much is still too much in
-/// the end: it stays the most that there is.
+/// Parses `60d`, `12h`, `90m` or `2w` into milliseconds; `None` if it is not of this form. A number that is
+/// too large becomes the largest, which later checks reject as too far.
 fn while_ms(text: &str) -> Option<i64> {
     let (unit, factor) = UNITS.into_iter().find(|(unit, _)| text.ends_with(unit))?;
     let digits = text.strip_suffix(unit)?;
@@ -102,7 +104,7 @@ fn while_ms(text: &str) -> Option<i64> {
     Some(number.saturating_mul(factor))
 }
 
-/// `2026-12-24`, with digits everywhere else than at the hyphens. The calendar's own reader takes more than that.
+/// Returns whether `text` has the form `2026-12-24`. The calendar's own parser accepts other forms as well.
 fn is_day(text: &str) -> bool {
     text.len() == 10
         && text.bytes().enumerate().all(|(n, byte)| match n {
@@ -144,7 +146,7 @@ mod tests {
     fn a_day_begins_where_the_reader_is() {
         let east = TimeZone::fixed(jiff::tz::offset(2));
         assert_eq!(at("2026-12-24", &east).as_deref(), Ok("2026-12-23T22:00:00.000000Z"));
-        // Today began before now; in the west it has not begun yet.
+        // In the eastern zone, this day began before now; in the western one it has not begun yet.
         assert_eq!(at("2026-11-23", &east), Err(MomentError::Past));
         let west = TimeZone::fixed(jiff::tz::offset(-8));
         assert_eq!(at("2026-11-23", &west).as_deref(), Ok("2026-11-23T08:00:00.000000Z"));

@@ -1,4 +1,4 @@
-//! The options that hold for every command.
+//! Options that hold for every command.
 
 use std::path::PathBuf;
 
@@ -38,32 +38,32 @@ pub struct Options {
 /// A configuration value that the command line sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its dotted key; a command for the controller alone also takes the bare name.
+    /// Its dotted key; a command that runs only the controller also takes the bare name.
     pub key: String,
     /// The value, as text.
     pub value: String,
-    /// The option that sets it, without the value, which may be secret.
+    /// The option that sets it, without the value, which may be a secret.
     pub option: String,
 }
 
 impl Setting {
-    /// Whether it sets the controller: by a bare name, or by a key of its section.
+    /// Returns whether it sets the controller: by a bare name, or by a key of its section.
     pub(crate) fn is_of_controller(&self) -> bool {
         self.key.starts_with("controller.") || !self.key.contains('.')
     }
 
-    /// Names with values.
+    /// Returns keys with their values.
     pub(crate) fn pairs(settings: &[Setting]) -> Vec<(String, String)> {
         settings.iter().map(|one| (one.key.clone(), one.value.clone())).collect()
     }
 }
 
-/// A recording of models.
+/// A recording of model answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cassette {
-    /// Write what the models say to this file.
+    /// Record the answers of the models in this file.
     Record(PathBuf),
-    /// Let this file answer instead of them.
+    /// Answer from this file instead of asking the models.
     Replay(PathBuf),
 }
 

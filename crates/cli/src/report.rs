@@ -1,4 +1,4 @@
-//! Telling a person, or a program, what went wrong.
+//! Errors, warnings and notes, for a person or a program.
 
 use serde_json::json;
 use setpoint_app::Error;
@@ -7,36 +7,36 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::text::{Line, Tone};
 
-/// Says what went wrong on stderr, and as the one JSON value on stdout where machine output was asked for.
+/// Prints the error on stderr, and on stdout as the one JSON value if `is_json`. Returns the exit code.
 pub fn error(io: &mut Io, error: &Error, is_json: bool) -> Exit {
     if is_json {
         let value = json!({ "error": value(error) });
-        // When stdout cannot be written to, stderr still says what went wrong.
+        // If stdout cannot be written to, stderr still has the error.
         drop(io.out.json(&value));
     }
     let mut lines = vec![Line::new().and(Tone::Bad, "error: ").and(Tone::Plain, &error.message)];
     for hint in &error.hints {
         lines.push(Line::new().and(Tone::Care, "hint: ").and(Tone::Plain, hint));
     }
-    // There is no third place to report to.
+    // If neither can be written to, there is no other place.
     drop(io.err.lines(&lines));
     Exit::of_error(error)
 }
 
-/// An error as other programs get it.
+/// Returns an error as JSON.
 pub(crate) fn value(error: &Error) -> serde_json::Value {
     json!({ "kind": error.kind.name(), "message": error.message, "hints": error.hints })
 }
 
-/// Says something worth knowing on stderr.
+/// Prints a note on stderr.
 pub(crate) fn note(io: &mut Io, text: &str) {
-    // A note that cannot be written changes nothing.
+    // A note that cannot be written must not fail the command.
     drop(io.err.lines(&[Line::plain(text)]));
 }
 
 /// Warns on stderr.
 pub(crate) fn warning(io: &mut Io, text: &str) {
     let line = Line::new().and(Tone::Care, "warning: ").and(Tone::Plain, text);
-    // A warning that cannot be written changes nothing.
+    // A warning that cannot be written must not fail the command.
     drop(io.err.lines(&[line]));
 }

@@ -1,4 +1,4 @@
-//! Reading a text from where the command line says it is, verbatim and within its limit.
+//! Reads a text from the command line, stdin or a file, verbatim and within its limit.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,19 +8,19 @@ use setpoint_app::{Error, ErrorKind};
 use setpoint_own_files::named;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 
-/// Where a text is: a goal, a fact, records.
+/// Where a text comes from: a goal, a fact, records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TextSource {
-    /// On the command line.
+    /// From the command line.
     Words(String),
-    /// On stdin.
+    /// From stdin.
     Stdin,
-    /// In a file.
+    /// From a file.
     File(PathBuf),
 }
 
 impl TextSource {
-    /// The words of a command line; `-` alone means stdin.
+    /// Returns the source for the words of a command line; `-` alone means stdin.
     pub(crate) fn of_words(words: &[String]) -> Self {
         match words {
             [dash] if dash == "-" => TextSource::Stdin,
@@ -28,27 +28,26 @@ impl TextSource {
         }
     }
 
-    /// A file; `-` means stdin.
+    /// Returns the source for a file name; `-` means stdin.
     pub(crate) fn of_file(file: PathBuf) -> Self {
         if file.as_os_str() == "-" { TextSource::Stdin } else { TextSource::File(file) }
     }
 }
 
-/// What kind of text is read.
+/// The kind of text that is read, with its limit and hints.
 pub(crate) struct Wanted {
     /// What it is, as in "the goal is empty".
     pub(crate) noun: &'static str,
-    /// Bytes of it; more are refused.
+    /// Longer texts, in bytes, are rejected.
     pub(crate) bytes_max: usize,
-    /// What to do about one without a word in it; `None` where there may be none.
+    /// The hint for an empty text; `None` if it may be empty.
     pub(crate) when_empty: Option<&'static str>,
-    /// What to do about one that is too long.
+    /// The hint for a text that is too long.
     pub(crate) when_too_long: &'static str,
-    /// What to do about one that cannot be read.
+    /// The hint for a text that cannot be read.
     pub(crate) when_unreadable: &'static str,
 }
 
-/// A goal.
 pub(crate) const GOAL: Wanted = Wanted {
     noun: "goal",
     bytes_max: RAW_INPUT_BYTES_MAX,
@@ -57,10 +56,10 @@ pub(crate) const GOAL: Wanted = Wanted {
     when_unreadable: "name a file that can be read, or give the goal as words or with `-` on stdin",
 };
 
-/// The text from where it is.
+/// Reads the text from its source.
 ///
 /// # Errors
-/// What cannot be read, is not UTF-8, is empty and may not be, or is too long.
+/// If it cannot be read, is not UTF-8, is empty and may not be, or is too long.
 pub(crate) fn read(source: &TextSource, wanted: &Wanted, stdin: &mut dyn Read) -> Result<String, Error> {
     let text = match source {
         TextSource::Words(words) => words.clone(),

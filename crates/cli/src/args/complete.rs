@@ -1,4 +1,4 @@
-//! Completion by the shell: the grammar's words, and the tasks that there are.
+//! Completion by the shell: the command line's words, and the ids of existing tasks.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use clap_complete::{CompleteEnv, Shell};
 
 use super::grammar;
 
-/// Set by the shell's script when it asks the program for words. Holds the name of the shell.
+/// The variable with the shell's name, which the shell's script sets when it asks the program for words.
 const VARIABLE: &str = "COMPLETE";
 /// Name of the program, in the script and in `PATH`.
 const PROGRAM: &str = "setpoint";
@@ -17,19 +17,20 @@ const PROGRAM: &str = "setpoint";
 /// A task that can be named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedTask {
-    /// Its id.
+    /// The task's id.
     pub id: String,
-    /// What was asked for, for shells that show it beside the id.
+    /// The task's goal, for shells that show it beside the id.
     pub title: String,
 }
 
-/// Answers a shell that asks for words, on stdout. `false` if none asks, and this is a run like any other.
+/// Prints completions on stdout if a shell asked for them. Returns `false` if none did, so that the program
+/// runs as usual.
 ///
-/// `tasks` gives the tasks, newest first, of the data directory that the words typed so far name with `--data-dir`, if they
-/// do. It is called only where a task can stand.
+/// `tasks` returns the tasks, newest first, of the data directory that `--data-dir` names in the words typed
+/// so far, or else of the usual one. It is called only where the command line takes a task.
 ///
 /// # Errors
-/// A shell that is not known, or a stdout that cannot be written to.
+/// If the shell is not known, or stdout cannot be written to.
 pub fn complete(
     words: impl IntoIterator<Item = OsString>,
     tasks: impl Fn(Option<OsString>) -> Vec<NamedTask> + Send + Sync + 'static,
@@ -45,14 +46,14 @@ pub fn complete(
         .map_err(|error| error.to_string())
 }
 
-/// The script that makes a shell ask.
+/// Returns the script that makes a shell ask the program for completions.
 pub(crate) fn script(shell: Shell) -> std::io::Result<String> {
     let mut text = Vec::new();
     if let Some(known) = Shells::builtins().completer(&shell.to_string()) {
         known.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut text)?;
     }
     let text = String::from_utf8_lossy(&text).into_owned();
-    // Bash quotes what is completed only where it is said to be the name of a file: a file called `a$(b)` would run `b`.
+    // Bash quotes a completion only if it is declared to be a file name: a file called `a$(b)` would run `b`.
     Ok(text.replace(" -o bashdefault ", " -o bashdefault -o filenames "))
 }
 
@@ -67,7 +68,7 @@ fn with_tasks(command: Command, tasks: &ArgValueCandidates) -> Command {
 
 fn candidates(tasks: Vec<NamedTask>) -> Vec<CompletionCandidate> {
     let shown = |(place, task): (usize, NamedTask)| {
-        // A title can hold anything that a person typed; a shell's menu has one line for it.
+        // A title can hold any character that a person typed; a shell's menu has one line for it.
         let title: String = task.title.chars().filter(|c| !c.is_control()).collect();
         CompletionCandidate::new(task.id).help(Some(title.into())).display_order(Some(place))
     };
@@ -83,7 +84,7 @@ fn named_data_dir(words: &[OsString]) -> Option<OsString> {
 mod tests {
     use super::*;
 
-    /// An argument that is renamed would lose its completion without a word.
+    /// An argument that is renamed would lose its completion, and nothing else would fail.
     #[test]
     fn every_command_that_takes_a_task_completes_it() {
         fn places(command: &Command, path: &str, found: &mut Vec<String>) {

@@ -1,4 +1,4 @@
-//! From arguments to a [`CommandLine`], or to a [`Refusal`] that says what is wrong with them.
+//! Parsing of arguments into a [`CommandLine`], or into a [`Refusal`] that says what is wrong with them.
 
 mod complete;
 mod refusal;
@@ -23,10 +23,10 @@ pub struct CommandLine {
     pub command: Command,
 }
 
-/// Reads the arguments, the program's name first. They need not be UTF-8.
+/// Parses the arguments, of which the first is the program's name. They need not be UTF-8.
 ///
 /// # Errors
-/// A [`Refusal`] when they ask for nothing that the program does, or only for its help or version.
+/// A [`Refusal`] if they name no valid command, or only ask for help or the version.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, Refusal> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let matches =
@@ -41,7 +41,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLin
     Ok(CommandLine { options, command })
 }
 
-/// How often an option is given. Those before the command are not seen when some stand after it, too.
+/// Counts how often an option is given. Clap ignores those before the command if there are also some after
+/// it.
 fn given(arguments: &[OsString], option: &str) -> usize {
     let is_option = |argument: &&OsString| {
         let text = argument.to_string_lossy();
@@ -50,7 +51,7 @@ fn given(arguments: &[OsString], option: &str) -> usize {
     arguments.iter().take_while(|argument| *argument != "--").filter(is_option).count()
 }
 
-/// Returns the whole command line as clap knows it, for completions and manual pages.
+/// Returns the grammar of the whole command line, for completions and manual pages.
 pub fn grammar() -> clap::Command {
     Grammar::command()
 }

@@ -1,4 +1,4 @@
-//! What to say to arguments that ask for nothing that can be done.
+//! What is printed when the arguments lead to no command.
 
 use std::ffi::{OsStr, OsString};
 
@@ -17,18 +17,18 @@ const PATH_OPTIONS: [&str; 8] =
 /// Why the arguments lead to no command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// They ask for help or the version: here it is.
+    /// They ask for help or the version: its text.
     Said(String),
-    /// There is no command: the help, and that one is needed.
+    /// There is no command: the help, and an error that one is needed.
     Bare {
         /// The help.
         help: String,
         /// Whether machine output was asked for.
         is_json: bool,
     },
-    /// Something is wrong with them.
+    /// The arguments are wrong.
     Wrong {
-        /// What.
+        /// What is wrong with them.
         error: Error,
         /// Whether machine output was asked for.
         is_json: bool,
@@ -36,7 +36,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Says it, and gives the exit code.
+    /// Prints it and returns the exit code.
     pub fn report(&self, io: &mut Io) -> Exit {
         match self {
             Refusal::Said(text) => match io.out.write_text(text) {
@@ -48,7 +48,7 @@ impl Refusal {
                     Error::new(ErrorKind::Usage, "no command was given; an interactive session comes later")
                         .hint("start with `setpoint run GOAL`");
                 if !is_json {
-                    // What cannot be written to stderr cannot be reported anywhere.
+                    // If stderr cannot be written to, nothing else can report it.
                     drop(io.err.write_text(help));
                 }
                 report::error(io, &error, *is_json)
@@ -72,7 +72,7 @@ impl Refusal {
 }
 
 impl Refusal {
-    /// An option stands on both sides of the command, where one side would be passed over.
+    /// Refuses an option on both sides of the command, because one side would be ignored.
     pub(super) fn apart(option: &str, is_json: bool) -> Refusal {
         let message = format!("{option} stands before the command and after it");
         let error = Error::new(ErrorKind::Usage, message)
@@ -81,12 +81,13 @@ impl Refusal {
     }
 }
 
-/// `--json` somewhere before a `--`. The arguments are wrong, so nothing better can be known of them.
+/// Returns whether `--json` comes before a `--`. The arguments could not be parsed, so only their words are
+/// searched.
 fn asks_for_json(arguments: &[OsString]) -> bool {
     arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
 }
 
-/// Names the first argument that is not UTF-8 and is no path.
+/// Names the first argument that is not UTF-8, unless it is a path.
 fn not_utf8(arguments: &[OsString]) -> Error {
     let before = std::iter::once(OsStr::new("")).chain(arguments.iter().map(OsString::as_os_str));
     let is_path = |option: &OsStr, argument: &OsStr| {
@@ -106,7 +107,7 @@ fn not_utf8(arguments: &[OsString]) -> Error {
     Error::new(ErrorKind::Usage, format!("the argument{culprit} is not UTF-8")).hint(hint)
 }
 
-/// The message and the tips of a usage error, without the layout that they come in.
+/// Returns the message and the tips of a usage error, without clap's layout.
 fn wrong(error: &clap::Error, arguments: &[OsString]) -> Error {
     let text = error.to_string();
     let mut paragraphs = text.split("\n\n");
@@ -122,7 +123,7 @@ fn wrong(error: &clap::Error, arguments: &[OsString]) -> Error {
     said.hint(format!("see `{} --help`", name_of(arguments)))
 }
 
-/// The command that the arguments are about, as far as they are understood.
+/// Returns the name of the command in the arguments, as far as it is recognised.
 fn name_of(arguments: &[OsString]) -> String {
     let mut name = "setpoint".to_owned();
     let mut command = grammar();

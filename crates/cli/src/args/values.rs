@@ -1,17 +1,17 @@
-//! Values of options.
+//! Parsers of option values.
 
 use crate::options::Setting;
 
-/// Tasks, records or findings that can be listed at once.
+/// At most this many tasks, records or findings are listed at once.
 pub const LISTED_MAX: usize = 10_000;
 
-/// Characters of an id that are enough to mean one record; fewer are more likely a slip.
+/// Characters of an id that are enough to identify a record; fewer are more likely a typing error.
 const ID_CHARS_MIN: usize = 4;
-/// Characters of a whole id.
+/// Characters of a complete id.
 const ID_CHARS_MAX: usize = 36;
 
-/// A time in milliseconds: a whole number with `ms`, `s`, `m` or `h`. A bare number means different things to different
-/// people.
+/// Parses a duration in milliseconds: a whole number with `ms`, `s`, `m` or `h`. A number without a unit is
+/// rejected, because people read it differently.
 pub(crate) fn duration_ms(text: &str) -> Result<u64, String> {
     const EXPECTED: &str = "expected a time of at least 1 ms with its unit, such as 90s, 5m or 1h";
     let text = text.trim();
@@ -28,7 +28,7 @@ pub(crate) fn duration_ms(text: &str) -> Result<u64, String> {
     ms.filter(|ms| *ms > 0).ok_or_else(|| EXPECTED.to_owned())
 }
 
-/// An age in milliseconds: a whole number with `h`, `d` or `w`. No age at all is everything there is.
+/// Parses an age in milliseconds: a whole number with `h`, `d` or `w`. Zero is accepted and includes everything.
 pub(crate) fn age_ms(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -43,7 +43,7 @@ pub(crate) fn age_ms(text: &str) -> Result<u64, String> {
     ms.ok_or_else(|| "expected an age in hours, days or weeks, such as 12h, 30d or 8w".to_owned())
 }
 
-/// `KEY=VALUE`; the key is not empty.
+/// Parses `KEY=VALUE` with a non-empty key.
 pub(crate) fn setting(text: &str) -> Result<Setting, String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {
@@ -54,25 +54,25 @@ pub(crate) fn setting(text: &str) -> Result<Setting, String> {
     }
 }
 
-/// A whole number from 1 on.
+/// Parses a whole number from 1 on.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let number = text.parse::<u64>().ok().filter(|number| *number > 0);
     number.ok_or_else(|| "expected a whole number, 1 or more".to_owned())
 }
 
-/// An amount of money above nothing.
+/// Parses an amount of money greater than 0.
 pub(crate) fn amount(text: &str) -> Result<f64, String> {
     let amount = text.trim().parse::<f64>().ok().filter(|amount| amount.is_finite() && *amount > 0.0);
     amount.ok_or_else(|| "expected an amount above 0, such as 0.50".to_owned())
 }
 
-/// How many lines are wanted.
+/// Parses a number of lines to list.
 pub(crate) fn listed(text: &str) -> Result<usize, String> {
     let number = text.parse::<usize>().ok().filter(|number| (1..=LISTED_MAX).contains(number));
     number.ok_or_else(|| format!("expected a whole number from 1 to {LISTED_MAX}"))
 }
 
-/// The id of a record, or the beginning or the end of one.
+/// Parses the id of a record, or its beginning or end.
 pub(crate) fn megram(text: &str) -> Result<String, String> {
     let is_id = (ID_CHARS_MIN..=ID_CHARS_MAX).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');

@@ -1,4 +1,4 @@
-//! `completions`: what a shell evaluates to complete the command line.
+//! `completions`: prints the script that completes the command line in a shell.
 
 use clap::Args;
 use clap_complete::Shell;

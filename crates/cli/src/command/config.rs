@@ -26,7 +26,7 @@ enum Verb {
 }
 
 impl Config {
-    /// Where the files are can be asked whatever is wrong with them.
+    /// `config path` must work even if one of the files is invalid.
     pub(super) fn needs_configuration(&self) -> bool {
         self.verb != Some(Verb::Path)
     }

@@ -1,4 +1,4 @@
-//! Asking the person at the terminal for a yes.
+//! Asks the person at the terminal for a yes.
 
 use setpoint_app::{Error, ErrorKind};
 
@@ -7,24 +7,22 @@ use crate::io::{Io, Key};
 use crate::session::screen;
 use crate::text::{Line, Tone};
 
-/// What the person said.
+/// A person's answer to a yes-or-no question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "what is not agreed to must not be done"]
 pub(super) enum Word {
-    /// Do it.
     Yes,
-    /// Do not.
     No,
-    /// Do not, and leave.
+    /// No, and the command ends.
     Left,
 }
 
-/// Asks until there is a word. Enter alone is a no.
+/// Asks until the person answers. Enter alone means no.
 ///
 /// # Errors
-/// When nobody can be asked, or nobody is there any more.
+/// If there is no terminal, or it closes before an answer.
 pub(super) async fn confirm(question: &str, io: &mut Io) -> Result<Word, Error> {
-    // From here on an interrupt must put the terminal back first.
+    // After this, an interrupt must not end the process before the terminal is restored.
     let mut interrupts = interrupts(io)?;
     io.err.lines(&[Line::new().and(Tone::Care, question)])?;
     let mut listening = io.terminal.listen().map_err(|error| nobody(&error.to_string()))?;
@@ -49,7 +47,7 @@ pub(super) async fn confirm(question: &str, io: &mut Io) -> Result<Word, Error> 
         Ok(Word::Left) | Err(_) => (Tone::Dim, "left"),
     };
     let echo = io.err.paint(&Line::plain("> ").and(tone, said));
-    // What cannot be shown does not change what was said.
+    // The answer holds even if it cannot be echoed.
     drop(io.err.write_text(&format!("{}{echo}\r\n", screen::erase_line())));
     word
 }
@@ -61,7 +59,7 @@ fn show_keys(io: &mut Io) {
         prompt.push(Tone::Plain, &format!(" {meaning}  "));
     }
     let text = screen::input_line(&io.err.paint(&prompt), "", prompt.width());
-    // Keys that cannot be shown can still be pressed.
+    // Keys work even if the prompt cannot be shown.
     drop(io.err.write_text(&text));
 }
 

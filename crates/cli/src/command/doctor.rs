@@ -1,4 +1,4 @@
-//! `doctor`: how everything stands, and with `--model` what the chosen models can do.
+//! `doctor`: checks the setup, and with `--model` what the chosen models can do.
 
 use clap::Args;
 use serde_json::json;
@@ -23,7 +23,7 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// The same option as everywhere, but that its value may be left out.
+    /// Copies `--model` to the general options; here its value may be left out.
     pub(super) fn settle(&self, options: &mut Options) {
         options.model = self.model.clone().filter(|model| !model.is_empty());
     }
@@ -33,7 +33,7 @@ impl Doctor {
     }
 }
 
-/// Something that does not work makes the exit code 1.
+/// Returns exit code 1 if something does not work.
 async fn doctor(has_models: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let (options, desk) = (&app.options, app.host.desk());
     let mut diagnoses = desk.doctor();
@@ -55,7 +55,7 @@ async fn doctor(has_models: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, Er
     Ok(exit(worst))
 }
 
-/// A table of findings, each with its hint below it.
+/// Returns a table of findings, each with its hint below it.
 fn lines(diagnoses: &[Diagnosis]) -> Vec<Line> {
     let row = |diagnosis: &Diagnosis| -> Vec<Cell> {
         let subject = (Tone::Name, diagnosis.subject.clone().into_owned());
@@ -70,17 +70,17 @@ fn lines(diagnoses: &[Diagnosis]) -> Vec<Line> {
     lines
 }
 
-/// The exit code of the worst thing that was found.
+/// Returns the exit code for the worst finding.
 pub(super) fn exit(worst: Health) -> Exit {
     if worst == Health::Bad { Exit::INTERNAL } else { Exit::DONE }
 }
 
-/// Returns the hint below a finding.
+/// Returns the line with the hint for a finding.
 pub(super) fn hint(text: &str) -> Line {
     Line::plain("      ").and(Tone::Care, "hint: ").and(Tone::Plain, text)
 }
 
-/// How a thing stands, in a word.
+/// Returns the word for a finding's state.
 pub(super) fn state(health: Health) -> Cell {
     let (tone, word) = match health {
         Health::Good => (Tone::Good, "good"),

@@ -1,4 +1,4 @@
-//! `ggs`: the controller alone, on JSON lines.
+//! `ggs`: runs the controller alone, on JSON lines.
 
 use clap::Args;
 use setpoint_app::Error;
@@ -13,8 +13,7 @@ use crate::report;
 pub struct Ggs {}
 
 impl Ggs {
-    /// Lines that were no usable message have each been answered with an error line; that any was makes the exit code
-    /// that of a wrong usage.
+    /// Returns the code of a usage error if a line could not be used. Each such line was answered with an error.
     pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let summary = app.host.desk().controller(&mut io.input, &mut io.out)?;
         if summary.errors == 0 {

@@ -1,4 +1,4 @@
-//! `init`: a first configuration from what is there.
+//! `init`: writes a first configuration from what is installed.
 
 use clap::Args;
 use serde_json::json;
@@ -29,7 +29,7 @@ pub struct Init {
 }
 
 impl Init {
-    /// Finding nothing is not an error, because the embedded brain answers then.
+    /// Finding no model is not an error, because the embedded brain answers then.
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let Init { look_at, is_forced, is_shown_only } = self;
         let wishes = InitWishes { look_at, is_forced, is_shown_only };
@@ -55,7 +55,7 @@ impl Init {
         }
         let chosen: Vec<String> = [&done.brain, &done.tool].into_iter().flatten().cloned().collect();
         if done.is_written && !chosen.is_empty() && is_interactive(&app.options, io) {
-            // The configuration is written, whatever is said.
+            // The configuration is already written, so the answer does not matter here.
             let _said = memory::ask(&chosen, app, io).await;
         }
         Ok(Exit::DONE)

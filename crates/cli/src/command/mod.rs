@@ -1,5 +1,5 @@
-//! The commands. One file per command holds its arguments with their help, its work and what it prints. To add one: write its
-//! file with a `#[derive(Args)]` struct and `run`, and name it in [`Command`] and [`Command::run`].
+//! The commands, one file per command: its arguments with their help, its work and its output. To add one, write
+//! its file with a `#[derive(Args)]` struct and `run`, and name it in [`Command`] and [`Command::run`].
 
 mod audit;
 mod completions;
@@ -36,7 +36,8 @@ use crate::io::Io;
 use crate::options::Options;
 use crate::report;
 
-/// Milliseconds that giving tasks back may take at the end; the journal keeps what is not given back.
+/// Milliseconds that releasing tasks may take at the end. A task that is not released in time is still safe
+/// in the journal.
 const SHUTDOWN_MS_MAX: u64 = 5_000;
 
 /// A closed-loop agent runtime that measures results instead of believing claims.
@@ -82,7 +83,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it goes by the configuration. What helps to mend one that cannot be used does not.
+    /// Returns whether the command needs the configuration. Commands that help to repair an invalid one do
+    /// not.
     #[must_use]
     pub fn needs_configuration(&self) -> bool {
         match self {
@@ -92,7 +94,7 @@ impl Command {
         }
     }
 
-    /// Moves what a command's own options say about the whole program to the options that hold for every command, and back.
+    /// Moves a command's own options that concern the whole program to the general options, and vice versa.
     pub(crate) fn settle(&mut self, options: &mut Options) {
         match self {
             Command::Run(run) => run.settle(options),
@@ -122,7 +124,7 @@ impl Command {
     }
 }
 
-/// Does what the command line asks for, and reports what goes wrong.
+/// Runs the command and reports its error.
 pub async fn execute(command: Command, app: &App<'_>, io: &mut Io) -> Exit {
     match command.run(app, io).await {
         Ok(exit) => exit,
@@ -130,8 +132,8 @@ pub async fn execute(command: Command, app: &App<'_>, io: &mut Io) -> Exit {
     }
 }
 
-/// Gives all tasks back. What does not come back in time is left to the journal: nothing is lost by leaving. What should be
-/// known of it is given back.
+/// Releases all tasks, within a time limit: the journal keeps those that are not released. Returns what a
+/// person should know about it.
 async fn shut_down(organisation: &Arc<dyn Organisation>) -> Option<String> {
     let limit = Duration::from_millis(SHUTDOWN_MS_MAX);
     tokio::time::timeout(limit, organisation.shutdown()).await.unwrap_or_else(|_| {
@@ -140,7 +142,7 @@ async fn shut_down(organisation: &Arc<dyn Organisation>) -> Option<String> {
     })
 }
 
-/// The same after tasks ran, and says what did not work beside them. An interrupt leaves at once.
+/// Releases all tasks after a run and warns of what failed beside them. An interrupt ends the wait at once.
 async fn leave(organisation: &Arc<dyn Organisation>, interrupts: &mut mpsc::Receiver<()>, io: &mut Io) {
     tokio::select! {
         trouble = shut_down(organisation) => {

@@ -1,4 +1,4 @@
-//! `models`: which models are chosen, by what, what is known of them, and whether they are there.
+//! `models`: which models are chosen and why, what is known of them, and whether they answer.
 
 use clap::Args;
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 
-/// Models of one server that are listed for a person; a program gets them all.
+/// At most this many models of one server are listed for a person; JSON output has all.
 pub(crate) const LISTED_MAX: usize = 200;
 
 /// Show which models are chosen and whether they can be reached
@@ -32,7 +32,7 @@ impl Models {
     }
 }
 
-/// A choice that cannot be used is a configuration that cannot be used; a model that is not there makes the exit code 1.
+/// Returns the code of a configuration error if the choice cannot be used, and 1 if a model is missing.
 async fn models(is_all: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let report = app.host.desk().models().await;
     let worst = report.models.iter().map(|model| model.state).max().unwrap_or(Health::Good);
@@ -42,7 +42,7 @@ async fn models(is_all: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, Error>
         io.out.lines(&lines(is_all, &report))?;
     }
     Ok(match &report.error {
-        // As JSON it has been told above.
+        // With `--json` the error is already in the value above.
         Some(error) => report::error(io, error, false),
         None => doctor::exit(worst),
     })

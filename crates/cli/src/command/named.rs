@@ -1,4 +1,5 @@
-//! Whatever reads a task reads an exported file as well. This is the rule by which a name is one or the other.
+//! Every command that reads a task also reads an exported file. This is the rule that decides which of the
+//! two a name is.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use setpoint_protocol::TaskId;
 
 use crate::app::App;
 
-/// What an exported file ends in, unless somebody calls it otherwise.
+/// The usual extension of an exported file.
 const EXTENSION: &str = ".jsonl";
 
 /// A task with the organisation that has it.
@@ -17,9 +18,9 @@ pub(super) struct Named {
     pub(super) task: TaskId,
 }
 
-/// Opens what is called so. A name with a separator of paths in it, or that ends in `.jsonl`, is a file: no id looks like
-/// that. Any other is the beginning of an id, and a file only where it begins none and there is such a file: what begins
-/// several, or a journal that cannot be read, is said and not passed over.
+/// Opens the task or file with this name. A name with a path separator, or that ends in `.jsonl`, is a file,
+/// because no id looks like that. Any other is the beginning of a task's id, and a file only if no id begins
+/// with it and such a file exists. An ambiguous beginning or an unreadable journal is reported as an error.
 pub(super) async fn open(name: &str, app: &App<'_>) -> Result<Named, Error> {
     if is_path(name) {
         return open_file(name, app).await;

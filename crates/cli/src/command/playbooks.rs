@@ -1,4 +1,4 @@
-//! `playbooks`: what the embedded brain knows.
+//! `playbooks`: lists and checks the playbooks of the embedded brain.
 
 use std::path::{Path, PathBuf};
 
@@ -86,7 +86,7 @@ fn show(name: &str, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     Ok(Exit::DONE)
 }
 
-/// A playbook that cannot be used is a configuration that cannot be used.
+/// Returns the code of a configuration error if a playbook cannot be used.
 fn check(file: Option<&Path>, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let problems = app.host.desk().check_playbooks(file)?;
     if app.options.is_json {

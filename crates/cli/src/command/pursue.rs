@@ -1,4 +1,4 @@
-//! What `run` and `tasks resume` share: following tasks with interrupts, and telling their ends.
+//! What `run` and `tasks resume` share: following tasks with interrupts, and printing their results.
 
 use std::path::Path;
 
@@ -18,12 +18,13 @@ use crate::report;
 use crate::session::{Followed, Manner, Show, follow};
 use crate::state::ViewState;
 
-/// Whether a person can be asked on the way.
+/// Returns whether a person can be asked while the task runs.
 pub(super) fn is_interactive(options: &Options, io: &Io) -> bool {
     io.can_ask() && !options.is_json
 }
 
-/// What is shown on the way. A live view and a log would write over one another.
+/// Returns what is shown while the task runs. Not the live view with `--verbose`, because log lines would
+/// overwrite it.
 pub(super) fn show(options: &Options, io: &Io) -> Show {
     if options.is_quiet {
         Show::Nothing
@@ -34,14 +35,14 @@ pub(super) fn show(options: &Options, io: &Io) -> Show {
     }
 }
 
-/// Says what a person should know before a task is driven.
+/// Prints the warnings that a person should see before a task is driven.
 pub(super) fn tell_notices(app: &App<'_>, io: &mut Io) {
     for notice in app.host.desk().notices() {
         report::warning(io, &notice);
     }
 }
 
-/// The approval policy of a file, when one is named.
+/// Reads the approval policy of a file, if one is named.
 pub(super) fn policy(file: Option<&Path>, app: &App<'_>) -> Result<Option<Box<dyn ApprovalPolicy>>, Error> {
     file.map(|file| app.host.approvals(file)).transpose()
 }
@@ -54,7 +55,7 @@ pub(super) fn interrupts(io: &mut Io) -> Result<mpsc::Receiver<()>, Error> {
     })
 }
 
-/// Follows a task; `None` when it was interrupted before its end.
+/// Follows a task to its end; `None` if it was interrupted before.
 pub(super) async fn pursue(
     io: &mut Io,
     organisation: &dyn Organisation,
@@ -69,17 +70,17 @@ pub(super) async fn pursue(
     }
 }
 
-/// Says that the task was interrupted before it ended, and how to go on.
+/// Reports that the task was interrupted before it ended, and how to go on.
 pub(super) fn left(io: &mut Io, task: &TaskId, options: &Options) -> Exit {
     let stopped = stopped(io, task);
     if options.is_json {
-        // Leaving must not fail because nobody reads why.
+        // Leaving must not fail because stdout is closed.
         drop(io.out.json(&stopped));
     }
     Exit::CANCELLED
 }
 
-/// Says so on stderr only, and returns the JSON value for other programs.
+/// Reports the interrupt on stderr, and returns it as a JSON value for other programs.
 pub(super) fn stopped(io: &mut Io, task: &TaskId) -> Value {
     let message = "stopped before the task ended";
     let hints = [
@@ -93,20 +94,20 @@ pub(super) fn stopped(io: &mut Io, task: &TaskId) -> Value {
     json!({ "task_id": task, "error": { "kind": "interrupted", "message": message, "hints": hints } })
 }
 
-/// The exit code of an ended task.
+/// Returns the exit code of an ended task.
 pub(super) fn exit_of(state: &ViewState) -> Exit {
-    // Small talk has no criteria that could be missed.
+    // Small talk has no criteria, so it has no result that could miss one.
     state.result.as_ref().map_or(Exit::DONE, Exit::of_result)
 }
 
 /// How much of a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tell {
-    /// The answer, why it is believed, and what is missing.
+    /// The answer, why it can be trusted, and what is missing.
     Whole,
-    /// The answer on stdout, and on stderr what is missing.
+    /// The answer on stdout, and what is missing on stderr.
     Answer,
-    /// The same, the answer as it was made: text as it is, everything else as JSON.
+    /// As `Answer`, but unformatted: text as it is, everything else as JSON.
     Output,
     /// One JSON value.
     Json,
@@ -122,7 +123,7 @@ impl Tell {
     }
 }
 
-/// Prints the result on stdout. Where that is the answer alone, what is missing goes to stderr.
+/// Prints the result on stdout. If that is only the answer, what is missing goes to stderr.
 pub(super) fn tell(io: &mut Io, state: &ViewState, what: Tell) -> Result<(), Error> {
     let told = match (what, &state.result) {
         (Tell::Json, _) => io.out.json(&result::on_the_wire(state)),
@@ -145,7 +146,7 @@ pub(super) fn tell(io: &mut Io, state: &ViewState, what: Tell) -> Result<(), Err
     told.and(beside).map_err(|error| kept(error, &state.task))
 }
 
-/// What was not told is not lost.
+/// Adds the hint that the result is stored, although it could not be printed.
 pub(super) fn kept(error: Error, task: &TaskId) -> Error {
     error.hint(format!("the result is kept: `setpoint tasks show {task}`"))
 }

@@ -1,4 +1,4 @@
-//! `run`: one goal to its end.
+//! `run`: pursues one goal to its end.
 
 use std::path::PathBuf;
 
@@ -67,7 +67,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// What these options set, last, so that they are stronger than `--set`.
+    /// Adds the settings of these options last, so that they override `--set`.
     pub(super) fn settle(&mut self, options: &mut Options) {
         let settings = [
             ("--time-budget", "controller.time_budget_ms", self.time_budget.map(|ms| ms.to_string())),
@@ -87,7 +87,7 @@ impl Run {
         };
     }
 
-    /// Everything that can be wrong with the command line is found before a data directory is touched.
+    /// Checks the whole command line before it touches a data directory.
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let is_interactive = is_interactive(&app.options, io);
         if self.is_plan_shown && !is_interactive {
@@ -130,7 +130,7 @@ async fn start(
 ) -> Result<Exit, Error> {
     let is_interactive = goal.interactive;
     let (task, events) = organisation.start(goal).await?;
-    // On one terminal, records and a view would write over one another.
+    // On one terminal, records and a live view would overwrite each other.
     let is_mixed = run.is_stream && io.out.is_terminal;
     let show = if is_mixed { Show::Nothing } else { show(options, io) };
     let manner = Manner { policy, is_interactive, show, is_stream: run.is_stream };
@@ -142,7 +142,7 @@ async fn start(
         let what = if run.is_output_only { Tell::Output } else { Tell::of(options) };
         tell(io, &state, what)?;
     } else if !options.is_quiet {
-        // stdout carries the records, the last of which is the result.
+        // stdout has the records already, and the last of them is the result.
         io.err.lines(&result::brief(&state))?;
     }
     Ok(exit_of(&state))

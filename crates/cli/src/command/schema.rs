@@ -1,4 +1,4 @@
-//! `schema`: what the messages look like, for other programs.
+//! `schema`: prints the schemas of the messages, for other programs.
 
 use clap::Args;
 use setpoint_app::{Error, ErrorKind};
@@ -26,7 +26,7 @@ impl Schema {
     }
 }
 
-/// Always JSON; on a terminal, and without `--json`, laid out.
+/// Prints JSON, indented on a terminal unless `--json` is given.
 fn schema(name: Option<&str>, is_asyncapi: bool, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     let document = match name {
         _ if is_asyncapi => asyncapi::document(env!("CARGO_PKG_VERSION")),

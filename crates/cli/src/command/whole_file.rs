@@ -1,4 +1,4 @@
-//! A file that somebody else sees whole or not at all.
+//! A file that other processes see complete or not at all.
 
 use std::fs::{self, Metadata};
 use std::io::{self, BufWriter, Write as _};
@@ -8,24 +8,24 @@ use std::path::{Path, PathBuf};
 use setpoint_app::{Error, ErrorKind};
 use setpoint_own_files::whole::Draft;
 
-/// What can be done instead of an `--output` that is no file.
+/// The hint for an `--output` that is not a file.
 pub(super) const OR_STANDARD_OUTPUT: &str = "name a file that is new or may be replaced, or leave `--output` out: standard output can be sent anywhere";
-/// The same of an `--html`.
+/// The hint for an `--html` that is not a file.
 pub(super) const NAME_A_PAGE: &str = "name a file that is new or may be replaced, such as `--html task.html`";
 
-/// The mode of a new file: what a task or memory holds is for its owner, who can loosen it.
+/// The mode of a new file: only its owner can read the content of a task or of memory, and can loosen it.
 const NEW_MODE: u32 = 0o600;
-/// What of a replaced file's mode its successor keeps: who may read, write and run it.
+/// The part of a replaced file's mode that is kept: who may read, write and run it.
 const KEPT_MODE: u32 = 0o777;
 
-/// A file while it is written: it gets its name once it is whole, and is removed if it is dropped before.
+/// A file being written: it gets its name when it is complete, and is removed if it is dropped before.
 pub(super) struct WholeFile<'p> {
     path: &'p Path,
     draft: BufWriter<Draft>,
 }
 
 impl<'p> WholeFile<'p> {
-    /// `hint` says what to do if there is something else than a file at `path`.
+    /// Starts a file for `path`. `hint` says what to do if there is something other than a file at `path`.
     pub(super) fn create(path: &'p Path, hint: &str) -> Result<Self, Error> {
         let place = Place::of(path, hint)?;
         let draft = Draft::with_mode(&place.path, place.mode).map_err(|error| failed(path, &error))?;
@@ -46,15 +46,15 @@ impl<'p> WholeFile<'p> {
     }
 }
 
-/// Where the whole file goes.
 struct Place {
-    /// What is named, or what the link that is named leads to.
+    /// The named path, or the target of the link that is named.
     path: PathBuf,
     mode: u32,
 }
 
 impl Place {
-    /// Only a file is replaced: a device, a pipe or a folder of that name is somebody's, and a link stays one.
+    /// Only a file is replaced. A device, a pipe or a folder is refused, and a link is followed, not
+    /// replaced.
     fn of(path: &Path, hint: &str) -> Result<Self, Error> {
         let found = match fs::symlink_metadata(path) {
             Ok(found) => found,
@@ -138,7 +138,7 @@ mod tests {
         fs::write(&path, "before").unwrap();
         write(&path, &["{}", "[]"]).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "{}\n[]\n");
-        // A folder cannot be replaced by a file: nothing is left over.
+        // A file cannot replace a folder: the draft is removed.
         let taken = folder.path().join("taken");
         fs::create_dir(&taken).unwrap();
         fs::write(taken.join("x"), "").unwrap();
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(mode(&path), 0o600);
         for kept in [0o640, 0o604, 0o400] {
             fs::set_permissions(&path, Permissions::from_mode(kept)).unwrap();
-            // Nobody else reads it before it is whole.
+            // No other user can read it before it is complete.
             let file = WholeFile::create(&path, HINT).unwrap();
             let drafts = names(folder.path()).into_iter().filter(|name| name != "task.jsonl");
             let modes: Vec<u32> = drafts.map(|draft| mode(&folder.path().join(draft))).collect();

@@ -1,6 +1,6 @@
-//! The program's ends towards the world: stdin, stdout, stderr, the terminal and its signals.
+//! The program's input and output: stdin, stdout, stderr, the terminal and its signals.
 //!
-//! Everything that a command reads or writes goes through an [`Io`], so that tests can stand in for a terminal.
+//! Everything that a command reads or writes goes through an [`Io`], so that tests can replace the terminal.
 
 mod out;
 mod process;
@@ -14,10 +14,10 @@ use tokio::sync::mpsc;
 pub use self::out::Out;
 pub use self::terminal::{Key, Listening, Size, Terminal};
 
-/// Starts listening for interrupts (Ctrl-C, SIGTERM); until then they end the process as usual.
+/// Starts listening for interrupts (Ctrl-C, SIGTERM). Before that, they end the process.
 pub type Interrupts = Box<dyn FnMut() -> std::io::Result<mpsc::Receiver<()>> + Send>;
 
-/// The ends.
+/// The program's input and output.
 pub struct Io {
     /// stdin.
     pub input: Box<dyn BufRead + Send>,
@@ -25,26 +25,26 @@ pub struct Io {
     pub out: Out,
     /// stderr.
     pub err: Out,
-    /// The terminal behind stdin and stderr.
+    /// The terminal of stdin and stderr.
     pub terminal: Box<dyn Terminal>,
-    /// Interrupts.
+    /// Starts listening for interrupts.
     pub interrupts: Interrupts,
     /// Whether stdin is a terminal.
     pub is_input_terminal: bool,
     /// Whether the terminal can move its cursor.
     pub can_redraw: bool,
-    /// Where clock times are shown for.
+    /// The time zone of the reader.
     pub zone: TimeZone,
 }
 
 impl Io {
-    /// Whether a person can be asked: they see the question and can type the answer.
+    /// Returns whether a person can be asked: they see the question and can type an answer.
     #[must_use]
     pub fn can_ask(&self) -> bool {
         self.is_input_terminal && self.err.is_terminal
     }
 
-    /// Columns for what is laid out on stdout.
+    /// Returns the columns for output on stdout.
     #[must_use]
     pub fn out_columns(&self) -> usize {
         let terminal = if self.out.is_terminal { self.terminal.size() } else { None };
@@ -52,5 +52,5 @@ impl Io {
     }
 }
 
-/// Columns for what is laid out where there is no terminal.
+/// The columns for output without a terminal.
 const COLUMNS_WITHOUT_TERMINAL: usize = 120;

@@ -8,10 +8,10 @@ use setpoint_protocol::Any;
 
 use crate::text::{Line, sanitise};
 
-/// One of the two outputs. Everything is flushed at once. A reader that went away is no error: what it would
-/// have read is dropped.
+/// One of the two outputs. Every write is flushed. If the reader has closed a pipe, later output is dropped
+/// without an error.
 pub struct Out {
-    /// Whether a terminal is behind it.
+    /// Whether it is a terminal.
     pub is_terminal: bool,
     /// Whether colours are written.
     pub has_colours: bool,
@@ -22,13 +22,13 @@ pub struct Out {
 }
 
 impl Out {
-    /// Plain output to `inner`: no terminal, no colours.
+    /// Returns plain output to `inner`: no terminal, no colours.
     #[must_use]
     pub fn new(inner: Box<dyn Write + Send>) -> Self {
         Out { is_terminal: false, has_colours: false, is_ascii: false, inner, is_gone: false }
     }
 
-    /// Whether its reader went away.
+    /// Returns whether the reader has closed its end.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.is_gone
@@ -37,13 +37,13 @@ impl Out {
     /// Writes lines for a person.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// If they cannot be written.
     pub fn lines(&mut self, lines: &[Line]) -> Result<(), Error> {
         let text: String = lines.iter().map(|line| self.paint(line) + "\n").collect();
         self.write_text(&text)
     }
 
-    /// A line as it is written here, without its end.
+    /// Returns a line as it is written here, without a line break.
     #[must_use]
     pub fn paint(&self, line: &Line) -> String {
         if self.is_ascii {
@@ -56,23 +56,23 @@ impl Out {
     /// Writes one JSON value on one line, its keys sorted.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn json(&mut self, value: &Value) -> Result<(), Error> {
         self.write_text(&(sanitise::json(&canonical(value)) + "\n"))
     }
 
-    /// Writes text that is data: exactly as it is, but made safe where a terminal would obey it.
+    /// Writes text that is data: unchanged, but on a terminal without control characters.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn data(&mut self, text: &str) -> Result<(), Error> {
         if self.is_terminal { self.write_text(&sanitise::block(text)) } else { self.write_text(text) }
     }
 
-    /// Writes a line of JSON that is data; on a terminal its strings are written with escapes.
+    /// Writes a line of JSON that is data; on a terminal, control characters in its strings become escapes.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn json_line(&mut self, line: &str) -> Result<(), Error> {
         if self.is_terminal {
             self.write_text(&(sanitise::json(line) + "\n"))
@@ -81,10 +81,10 @@ impl Out {
         }
     }
 
-    /// Writes text of the program's own.
+    /// Writes the program's own text.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn write_text(&mut self, text: &str) -> Result<(), Error> {
         self.write_all(text.as_bytes()).and_then(|()| self.flush()).map_err(|error| {
             Error::new(ErrorKind::Internal, format!("failed to write the output: {error}"))
@@ -93,7 +93,7 @@ impl Out {
     }
 }
 
-/// The value with sorted keys, whatever map it was built with.
+/// Returns the value with sorted keys, whatever map it was built with.
 fn canonical(value: &Value) -> String {
     String::from_utf8(Any(value.clone()).to_bytes()).unwrap_or_default()
 }

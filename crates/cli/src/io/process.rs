@@ -1,4 +1,4 @@
-//! The ends of this process.
+//! The input and output of this process.
 
 use std::ffi::OsString;
 use std::io::{BufReader, IsTerminal};
@@ -12,11 +12,11 @@ use super::{Io, Out};
 use crate::options::Color;
 
 impl Io {
-    /// stdin, stdout and stderr of this process, with colours as `color` and the environment say.
+    /// Returns stdin, stdout and stderr of this process, with colours as `color` and the environment say.
     #[must_use]
     pub fn of_process(color: Color) -> Self {
         let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
-        // A file or another program gets the letters as they are: a name with `?` in it would be another name.
+        // In a file or a pipe the characters stay as they are: a name with `?` in it would be another name.
         let is_forced = variable("SETPOINT_ASCII").is_some_and(|word| word != "0");
         let wants_ascii = is_dumb || wants_ascii(&variable);
         let is_ascii = |is_terminal: bool| is_forced || (is_terminal && wants_ascii);
@@ -42,7 +42,7 @@ impl Io {
     }
 }
 
-/// Whether the environment says that only ASCII can be shown: `SETPOINT_ASCII`, or a locale that is not UTF-8.
+/// Returns whether the environment allows only ASCII: by `SETPOINT_ASCII`, or by a locale that is not UTF-8.
 fn wants_ascii(variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
     if let Some(word) = variable("SETPOINT_ASCII") {
         return word != "0";
@@ -51,11 +51,11 @@ fn wants_ascii(variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
     let Some(locale) = locale else { return false };
     let locale = locale.to_string_lossy().to_ascii_lowercase();
     let is_utf8 = locale.contains("utf-8") || locale.contains("utf8");
-    // A locale that names no character set says nothing about it, but the two oldest are ASCII.
+    // A locale without a character set leaves it open, except for the two oldest, which are ASCII.
     !is_utf8 && (matches!(locale.as_str(), "c" | "posix") || locale.contains('.'))
 }
 
-/// A variable that is set and not empty.
+/// Returns a variable that is set and not empty.
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
@@ -68,7 +68,7 @@ fn has_colours(color: Color, choice: ColorChoice) -> bool {
     }
 }
 
-/// Ctrl-C and SIGTERM, as one kind of interrupt.
+/// Listens for Ctrl-C and SIGTERM, as one kind of interrupt.
 #[cfg(unix)]
 fn interrupts() -> std::io::Result<mpsc::Receiver<()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -89,7 +89,7 @@ fn interrupts() -> std::io::Result<mpsc::Receiver<()>> {
     Ok(receiver)
 }
 
-/// Ctrl-C.
+/// Listens for Ctrl-C.
 #[cfg(not(unix))]
 fn interrupts() -> std::io::Result<mpsc::Receiver<()>> {
     let (sender, receiver) = mpsc::channel(INTERRUPTS_MAX);
@@ -103,7 +103,7 @@ fn interrupts() -> std::io::Result<mpsc::Receiver<()>> {
     Ok(receiver)
 }
 
-/// Interrupts that may wait; the second of them already leaves at once.
+/// At most this many interrupts are queued; the second one already ends the program.
 const INTERRUPTS_MAX: usize = 4;
 
 #[cfg(test)]

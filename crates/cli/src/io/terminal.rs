@@ -1,7 +1,7 @@
 //! The terminal: its size, and its keys while a question is asked.
 //!
-//! Raw mode is on only while a [`Listening`] lives, and dropping it (on return, on an error, on a panic) puts
-//! the terminal back.
+//! Raw mode is on only while a [`Listening`] exists. Dropping it (on return, on an error, on a panic)
+//! restores the terminal.
 
 use std::any::Any;
 use std::io;
@@ -14,14 +14,14 @@ use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifier
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use tokio::sync::mpsc;
 
-/// Keys that may wait to be handled; a faster typist waits.
+/// At most this many keys are queued; further ones wait in the terminal.
 const KEYS_MAX: usize = 64;
-/// Milliseconds after which the reader looks whether it is still wanted.
+/// Milliseconds after which the reader checks whether it should stop.
 const LOOK_MS: u64 = 50;
-/// Keys typed before a question that are thrown away, at most.
+/// At most this many keys typed before a question are discarded.
 const STALE_KEYS_MAX: usize = 10_000;
 
-/// How large the terminal is.
+/// The size of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Columns.
@@ -30,7 +30,7 @@ pub struct Size {
     pub lines: u16,
 }
 
-/// A key, or a piece of pasted text.
+/// A key, or pasted text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// A character.
@@ -47,13 +47,13 @@ pub enum Key {
     Left,
     /// Arrow right.
     Right,
-    /// To the beginning.
+    /// To the beginning of the line.
     Home,
-    /// To the end.
+    /// To the end of the line.
     End,
-    /// Ctrl-U: everything before the cursor.
+    /// Ctrl-U: erases everything before the cursor.
     EraseLine,
-    /// Ctrl-W: the word before the cursor.
+    /// Ctrl-W: erases the word before the cursor.
     EraseWord,
     /// Ctrl-C.
     Interrupt,
@@ -61,40 +61,41 @@ pub enum Key {
     EndOfInput,
     /// Escape.
     Escape,
-    /// The terminal changed its size.
+    /// The terminal changed size.
     Resize,
 }
 
-/// A terminal with a person behind it.
+/// A terminal with a person at it.
 pub trait Terminal: Send {
-    /// Its size, when it has one.
+    /// Returns its size, if it has one.
     fn size(&self) -> Option<Size>;
 
-    /// Starts reading keys. What was typed before is thrown away: it was not meant for the question.
+    /// Starts reading keys. Discards what was typed before, because it was not meant for the question.
     ///
     /// # Errors
-    /// When the terminal cannot be put into raw mode.
+    /// If the terminal cannot be put into raw mode.
     fn listen(&mut self) -> io::Result<Listening>;
 }
 
-/// Keys, for as long as it lives.
+/// Keys from the terminal, read until this is dropped.
 pub struct Listening {
-    /// The keys; closed when nothing more can be read. Dropped before the guard, so that no reader waits for room.
+    /// The keys; closed when nothing more can be read. Dropped before the guard, so that the reader does not
+    /// wait for room in the queue.
     pub keys: mpsc::Receiver<Key>,
-    /// Puts the terminal back when it is dropped.
+    /// Restores the terminal when dropped.
     pub guard: Box<dyn Any + Send>,
 }
 
-/// The terminal that the process was started in.
+/// The terminal in which the process was started.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessTerminal {
-    /// Whether it understands more than text: then pasted text comes in one piece.
+    /// Whether it understands escape sequences, so that pasted text comes in one piece.
     pub has_sequences: bool,
 }
 
 impl Terminal for ProcessTerminal {
     fn size(&self) -> Option<Size> {
-        // Not `size`, which starts the `tput` of the PATH where no terminal answers.
+        // Not `size`, which runs the `tput` of the PATH if no terminal answers.
         crossterm::terminal::window_size()
             .ok()
             .map(|size| Size { columns: size.columns, lines: size.rows })
@@ -111,7 +112,7 @@ impl Terminal for ProcessTerminal {
     }
 }
 
-/// Raw mode, until it is dropped.
+/// Raw mode, until dropped.
 struct RawMode {
     is_wanted: Arc<AtomicBool>,
     has_sequences: bool,
@@ -138,12 +139,12 @@ impl RawMode {
 impl Drop for RawMode {
     fn drop(&mut self) {
         self.is_wanted.store(false, Ordering::Relaxed);
-        // While the reader still waits for keys, nobody else can throw away what was typed too early: what was
-        // meant for this question must not answer the next one. It looks up at least every `LOOK_MS`.
+        // Keys typed too early can only be discarded after the reader has stopped; otherwise one that was
+        // meant for this question could answer the next. The reader checks at least every `LOOK_MS`.
         if let Some(reader) = self.reader.take() {
             drop(reader.join());
         }
-        // A terminal that is gone needs no putting back.
+        // If the terminal is gone, there is nothing to restore.
         if self.has_sequences {
             drop(crossterm::execute!(io::stderr(), DisableBracketedPaste));
         }
@@ -151,7 +152,7 @@ impl Drop for RawMode {
     }
 }
 
-/// Reads until nobody wants keys any more.
+/// Reads keys until `is_wanted` is false.
 fn read_keys(is_wanted: &AtomicBool, sender: &mpsc::Sender<Key>) {
     while is_wanted.load(Ordering::Relaxed) {
         let key = match event::poll(Duration::from_millis(LOOK_MS)) {
@@ -219,7 +220,7 @@ mod tests {
         assert_eq!(key(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Key::Interrupt));
         assert_eq!(key(KeyCode::Char('c'), none), Some(Key::Char('c')));
         assert_eq!(key(KeyCode::Char('Y'), KeyModifiers::SHIFT), Some(Key::Char('Y')));
-        // Forward delete and Ctrl-D share a code on some terminals' wires, but not here.
+        // Some terminals send the same code for forward delete and Ctrl-D, but here they are different keys.
         assert_eq!(key(KeyCode::Delete, none), Some(Key::Delete));
         assert_eq!(key(KeyCode::Char('d'), KeyModifiers::CONTROL), Some(Key::EndOfInput));
         assert_eq!(key(KeyCode::Char('y'), KeyModifiers::ALT), None);

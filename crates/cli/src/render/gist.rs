@@ -1,4 +1,5 @@
-//! What each message says to a person, once for all who show it: the plain lines of a run, the replay and the page.
+//! What each message says to a person, shared by all that show it: the plain lines of a run, the replay and
+//! the page.
 
 use std::collections::BTreeSet;
 
@@ -15,29 +16,29 @@ use crate::state::recall::{Recall, What};
 use crate::text::{Line, Tone, sanitise};
 use crate::view::{self, recall, words};
 
-/// Lines of a text that are shown where it is not wanted in full.
+/// At most this many lines of a text are shown in an excerpt.
 const EXCERPT_LINES_MAX: usize = 4;
-/// Characters of one of them.
+/// Characters of one of these lines.
 const EXCERPT_CHARS_MAX: usize = 160;
 /// Columns of one verdict.
 const VERDICT_COLUMNS_MAX: usize = 200;
 
-/// What a message says.
+/// The summary of a message.
 #[derive(Debug, Default)]
 pub(crate) struct Gist {
-    /// What the headline means.
+    /// The tone of the headline.
     pub(crate) tone: Tone,
-    /// The message in a sentence. A text of a person or a model in it can have several lines.
+    /// The message in a sentence. A person's or a model's text in it can have several lines.
     pub(crate) headline: String,
-    /// What stands beside the headline for those who know the roles and the loss.
+    /// What is added to the headline for readers who know the roles and the loss.
     pub(crate) aside: String,
-    /// What a person who wants more looks at.
+    /// Further details, shown on request.
     pub(crate) details: Vec<Line>,
-    /// Whether a run tells it while it goes on.
+    /// Whether the message is shown while the task runs.
     pub(crate) news: News,
 }
 
-/// When a run tells a message.
+/// When a message is shown while the task runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum News {
     #[default]
@@ -105,7 +106,7 @@ pub(crate) fn gist(message: &Payload) -> Gist {
             Gist::new(format!("attempt {}: {status}{doubt}", result.attempt)).with(output)
         }
         Payload::CorrectionSignal(signal) => {
-            // What was wrong usually begins with the criterion itself.
+            // `what_was_wrong` usually begins with the criterion, which must not appear twice.
             let criterion = format!("{}: ", signal.failed_criterion);
             let seen = signal.what_was_wrong.strip_prefix(&criterion).unwrap_or(&signal.what_was_wrong);
             let seen = words::without_pointers(seen);
@@ -178,7 +179,7 @@ pub(crate) fn gist(message: &Payload) -> Gist {
             let (_, word) = words::approval(decision.decision);
             Gist::new(format!("{word} by {}", decision.by)).told(Tone::Plain)
         }
-        // These go on the stream of the system, which is no task.
+        // These messages are in the system's stream, which is not a task's.
         Payload::MemoryCommand(_)
         | Payload::MemoryListing(_)
         | Payload::AuditQuery(_)
@@ -186,7 +187,7 @@ pub(crate) fn gist(message: &Payload) -> Gist {
     }
 }
 
-/// The first lines of a text.
+/// Returns the first lines of a text.
 pub(crate) fn excerpt(tone: Tone, text: &str) -> Vec<Line> {
     let lines = Line::block(tone, text);
     let more = lines.len().saturating_sub(EXCERPT_LINES_MAX);
@@ -218,7 +219,7 @@ fn of_spec(spec: &TaskSpec) -> Gist {
     let gist = Gist::new(format!("read as: {}", spec.intent))
         .told(Tone::Name)
         .with(title.into_iter().chain(scope).chain(deadline).collect());
-    // The line of the goal has just said the same.
+    // The line of the goal says the same.
     let is_the_goal = spec.intent.split_whitespace().eq(spec.raw_input.split_whitespace());
     if is_the_goal { Gist { news: News::Never, ..gist } } else { gist }
 }
@@ -227,7 +228,7 @@ fn of_recall(recall: &Recall) -> Gist {
     let Some(brief) = recall::brief(recall) else { return Gist::new("memory: nothing is remembered") };
     let tone = if recall.unavailable.is_some() { Tone::Care } else { Tone::Plain };
     let gist = Gist::new(format!("memory: {}", brief.to_text())).told(tone).with(recall::lines(recall));
-    // What is only near says nothing about what will be done.
+    // A record that is only related does not tell what the plan will do.
     match recall.given.first().is_some_and(|first| first.what == What::Related) {
         true => Gist { news: News::Verbose, ..gist },
         false => gist,
@@ -237,7 +238,7 @@ fn of_recall(recall: &Recall) -> Gist {
 fn of_manifest(manifest: &DispatchManifest) -> Gist {
     let subtasks = words::count(manifest.subtasks.len() as u64, "sub-task");
     let of_subtasks = manifest.subtasks.iter().flat_map(|entry| &entry.success_criteria);
-    // One that a sub-task and the whole have in common is one.
+    // A criterion that a sub-task shares with the whole task counts once.
     let all: BTreeSet<&str> =
         of_subtasks.chain(&manifest.task_criteria).map(|criterion| &*criterion.criterion).collect();
     let mut details = Vec::new();
@@ -311,7 +312,7 @@ fn verdict(verdict: &Verdict) -> Line {
         .clip(VERDICT_COLUMNS_MAX)
 }
 
-/// The loss and its parts.
+/// Returns the loss and its parts.
 fn numbers(loss: &Loss, grad_l: f64) -> String {
     let [l, d, p, omega, grad_l] = [loss.l, loss.d, loss.p, loss.omega, grad_l].map(words::share);
     format!("L {l}  D {d} P {p} Ω {omega}  ∇L {grad_l}")

@@ -1,4 +1,4 @@
-//! What stays when a task is over, or is looked back at: results, values, tasks. Pure.
+//! What is printed of a task when it has ended or is looked at later: results, values, tasks. Pure.
 
 pub(crate) mod gist;
 pub(crate) mod record;

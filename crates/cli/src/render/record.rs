@@ -1,4 +1,4 @@
-//! Records that are no messages: how the task opened, what was asked of the world, and what came back.
+//! Records that are not messages: how the task was opened, the calls, and their answers.
 
 use std::collections::BTreeMap;
 
@@ -15,23 +15,23 @@ use crate::view::words;
 
 /// Hexadecimal digits of a hash that are shown.
 const HASH_CHARS: usize = 12;
-/// Characters of a prompt's first line, and of a call's input.
+/// At most this many characters of a prompt's first line, and of a call's input, are shown.
 const LINE_CHARS_MAX: usize = 200;
 
-/// Pieces of prompts by their hashes; none where one is not kept.
+/// Pieces of prompts by their hashes; `None` for one that is not stored.
 pub(crate) type Fragments = BTreeMap<FragmentHash, Option<String>>;
 
 /// How records are shown.
 pub(crate) struct Manner<'m> {
-    /// What the models were asked.
+    /// The pieces of the prompts.
     pub(crate) fragments: &'m Fragments,
-    /// Which pieces each prompt has.
+    /// The hashes of the pieces of each prompt.
     pub(crate) prompts: &'m Prompts,
-    /// Whether questions and answers of models are shown in full.
+    /// Whether prompts and answers of models are shown in full.
     pub(crate) has_prompts: bool,
 }
 
-/// The gist of a record, and what stands below it; without `manner` nothing of prompts.
+/// Returns a record's gist and its details; without `manner`, nothing of prompts.
 pub(crate) fn lines(record: &Record, manner: Option<&Manner<'_>>) -> (Line, Vec<Line>) {
     fn read<T: serde::de::DeserializeOwned>(record: &Record) -> Option<T> {
         serde_json::from_slice(&record.body).ok()
@@ -57,7 +57,7 @@ pub(crate) fn lines(record: &Record, manner: Option<&Manner<'_>>) -> (Line, Vec<
     said.unwrap_or_default()
 }
 
-/// The prompt in full, piece by piece as the journal keeps it.
+/// Returns the prompt in full, in the pieces in which the journal stores it.
 fn prompt(hashes: &[FragmentHash], fragments: &Fragments) -> Vec<Line> {
     let mut lines = Vec::new();
     for (number, hash) in (1..).zip(hashes) {
@@ -71,12 +71,12 @@ fn prompt(hashes: &[FragmentHash], fragments: &Fragments) -> Vec<Line> {
     lines
 }
 
-/// A text, in full where that is wanted.
+/// Returns a text, in full or as an excerpt.
 fn text_of(text: &str, is_full: bool) -> Vec<Line> {
     if is_full { Line::block(Tone::Plain, text) } else { excerpt(Tone::Plain, text) }
 }
 
-/// The beginning of a hash, enough to tell it from others.
+/// Returns the first digits of a hash, enough to distinguish it from others.
 fn short(hash: &FragmentHash) -> String {
     let hash = serde_json::to_string(hash).unwrap_or_default();
     hash.chars().filter(|c| *c != '"').take(HASH_CHARS).collect()
@@ -122,7 +122,7 @@ fn of_asked(asked: &Asked, manner: Option<&Manner<'_>>) -> (Line, Vec<Line>) {
             };
             let texts = fragments.iter().filter_map(|hash| manner.fragments.get(hash)?.as_deref());
             let characters: usize = texts.clone().map(|text| text.chars().count()).sum();
-            // One for the whole: two questions with the same pieces are the same question.
+            // One hash for the whole prompt: two prompts with the same pieces are the same prompt.
             let hashes: String =
                 fragments.iter().filter_map(|hash| serde_json::to_string(hash).ok()).collect();
             let gist = format!(
@@ -264,7 +264,7 @@ fn of_tool(who: &str, answer: &ToolAnswer, is_full: bool) -> (Line, Vec<Line>) {
     (gist, details)
 }
 
-/// What an attempt cost that gave no answer.
+/// Returns the cost of an attempt that gave no answer.
 fn lost(spent: Usage) -> String {
     if spent.is_zero() {
         return String::new();

@@ -1,4 +1,4 @@
-//! The result of a task for a person: what was done, the output, what was not met, and on what evidence.
+//! The result of a task for a person: what was done, the output, what was not met, and the evidence.
 
 use std::collections::BTreeSet;
 
@@ -16,11 +16,11 @@ use crate::state::board::{Cell, Evidence};
 use crate::text::{Line, Tone, sanitise};
 use crate::view::words;
 
-/// How many of the files that were made are listed; the rest is counted.
+/// At most this many files that were made are listed; the rest are counted.
 const MADE_TOLD_MAX: usize = 10;
 
-/// The end for other programs: the `FinalResult` with its task's id, or the answer to small talk, and what was asked, of whom,
-/// how long it took and what the exit code is.
+/// Returns the end of a task for other programs: the `FinalResult` with the task's id, or the answer to small
+/// talk, with goal, models, duration and exit code.
 pub(crate) fn on_the_wire(state: &ViewState) -> Value {
     let (kind, payload) = match (&state.result, &state.answer) {
         (Some(result), _) => (Kind::FinalResult, serde_json::to_value(result)),
@@ -42,7 +42,7 @@ pub(crate) fn on_the_wire(state: &ViewState) -> Value {
     value
 }
 
-/// The result with the labels of its criteria and who is accountable; the answer alone when it was small talk.
+/// Returns the result with the labels of its criteria and who is accountable; only the answer for small talk.
 pub(crate) fn lines(state: &ViewState) -> Vec<Line> {
     let Some(result) = &state.result else { return small_talk(state) };
     let mut lines = vec![words::end(result)];
@@ -55,12 +55,12 @@ pub(crate) fn lines(state: &ViewState) -> Vec<Line> {
     lines
 }
 
-/// The same for whoever waits for it: the answer first, then one line that says why it is believed, then what is missing. The
-/// whole evidence is what `setpoint tasks show` tells.
+/// Returns the result for the person who waits for it: the answer, then one line that says why it can be
+/// trusted, then what is missing. `setpoint tasks show` has all the evidence.
 pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
     let Some(result) = &state.result else { return small_talk(state) };
     let output = set_apart(answer_lines(result));
-    // What there is of a result that was given up is no answer.
+    // The output of a task that was given up is not an answer, so it comes second.
     let is_answer = result.directive != EndState::Abandon;
     let (mut lines, second) =
         if is_answer { (output, Vec::new()) } else { (vec![end(state, result)], output) };
@@ -69,7 +69,7 @@ pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
     lines
 }
 
-/// The same with every criterion and what was seen of it: what `setpoint tasks show` tells.
+/// Returns the result with every criterion and its evidence, as `setpoint tasks show` prints it.
 pub(crate) fn told(state: &ViewState) -> Vec<Line> {
     state.result.as_ref().map_or_else(|| small_talk(state), |result| whole(state, result, in_full))
 }
@@ -87,7 +87,7 @@ fn whole(state: &ViewState, result: &FinalResult, criterion: Criterion) -> Vec<L
     lines
 }
 
-/// What was made and left out, and what can be done about it.
+/// Adds what was made, what was withdrawn, what to try next, and the lines that would allow what was refused.
 fn around(lines: &mut Vec<Line>, state: &ViewState, result: &FinalResult) {
     section(lines, made(state, result));
     section(lines, withdrawn(result));
@@ -101,7 +101,7 @@ fn task(state: &ViewState) -> Line {
     line.and(Tone::Dim, &format!("  (setpoint tasks show {id})"))
 }
 
-/// An answer with lines that read as if the program said them gets a bar at its left.
+/// Marks an answer with a bar at its left if one of its lines could be mistaken for one of the program's own.
 fn set_apart(answer: Vec<Line>) -> Vec<Line> {
     const OURS: &[&str] = &[
         "accepted",
@@ -136,23 +136,23 @@ fn set_apart(answer: Vec<Line>) -> Vec<Line> {
     answer.into_iter().map(|line| Line::new().and(Tone::Dim, "│ ").then(line)).collect()
 }
 
-/// The answer alone, as a person reads it.
+/// Returns only the answer, laid out for a person.
 pub(crate) fn answer_lines(result: &FinalResult) -> Vec<Line> {
     value::lines(&answer(&result.output))
 }
 
-/// How it ended: what is not met is counted where it is listed.
+/// Returns how the task ended, with the number of unmet criteria if they are listed below.
 pub(crate) fn ending(state: &ViewState, result: &FinalResult) -> Line {
     let is_listed = !open(state, result).is_empty() && result.ended_by != EndedBy::Consent;
     if is_listed { words::end_counted(result) } else { words::end_of(state, result) }
 }
 
-/// The line of the end, with what it rests on.
+/// Returns how the task ended, with the first evidence for it.
 fn end(state: &ViewState, result: &FinalResult) -> Line {
     ending(state, result).then(shown_by(result))
 }
 
-/// What is to be said beside the answer; the line of the end only where it was not said before.
+/// Returns everything except the answer; how the task ended only if `has_end`.
 pub(crate) fn about(state: &ViewState, result: &FinalResult, has_end: bool) -> Vec<Line> {
     let mut lines = if has_end { vec![end(state, result)] } else { Vec::new() };
     section(&mut lines, summary(result));
@@ -162,7 +162,8 @@ pub(crate) fn about(state: &ViewState, result: &FinalResult, has_end: bool) -> V
     lines
 }
 
-/// An answer as a person wants it: that it is complete, and has nothing odd about it, goes without saying. `--json` has it all.
+/// Removes fields that say nothing unusual from an answer, such as that it is complete. `--json` has them
+/// all.
 fn answer(output: &Any) -> Any {
     let without_saying = [
         ("algorithm", json!("any")),
@@ -188,7 +189,8 @@ fn answer(output: &Any) -> Any {
     answer
 }
 
-/// What an accepted answer rests on: the first criterion that a call shows, and how many hold beside it.
+/// Returns the evidence of an accepted answer: the first criterion that a call proves, and the number of
+/// further ones.
 fn shown_by(result: &FinalResult) -> Line {
     let joint = match result.directive {
         EndState::Accept => ": ",
@@ -225,7 +227,7 @@ fn shown_by(result: &FinalResult) -> Line {
     line
 }
 
-/// A summary that says what the line of the end and the criteria do not.
+/// Returns the summary if it says more than the other lines.
 fn summary(result: &FinalResult) -> Vec<Line> {
     let made = ["Every criterion is met: ", "Met: ", "No criterion ", "Not started: ", "Stopped: "];
     let says_more = !made.iter().any(|made| result.summary.starts_with(made))
@@ -233,10 +235,11 @@ fn summary(result: &FinalResult) -> Vec<Line> {
     if says_more { Line::block(Tone::Plain, &result.summary) } else { Vec::new() }
 }
 
-/// The files that were made and that the answer does not name: where they are is not to be guessed.
+/// Returns the files that were made and that the answer does not name, so that the reader need not search for
+/// them.
 fn made(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     let answer = result.output.to_text();
-    // A folder is named by what is in it.
+    // A folder is left out if files in it are listed.
     let is_folder = |path: &str| state.made.iter().any(|other| other.starts_with(&format!("{path}/")));
     let is_told = |path: &&String| !answer.contains(path.as_str()) && !is_folder(path);
     let unnamed: Vec<&String> = state.made.iter().filter(is_told).collect();
@@ -248,11 +251,11 @@ fn made(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     list("files that were made:", Tone::Dim, &items)
 }
 
-/// The criteria that are not shown, with what was seen, each once; and those that only their form, an opinion or the work's own
-/// tests speak for.
+/// Returns the criteria that are not shown, with the evidence, without duplicates; and those that are proved
+/// only by their form, an opinion or the work's own tests.
 fn open(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     let all = || result.verdicts.iter().chain(&result.subtask_verdicts);
-    // A playbook's criteria about the form of its answer stand beside one that measures all of it.
+    // In a playbook, a criterion about the form of its answer comes with one that measures all of it.
     let is_form = |verdict: &Verdict| is_of_form(verdict) && state.has_language_model;
     let is_weak = |verdict: &Verdict| {
         verdict.vacuous || verdict.self_made || verdict.strength == Strength::Opinion || is_form(verdict)
@@ -270,7 +273,7 @@ fn open(state: &ViewState, result: &FinalResult) -> Vec<Line> {
         }
     }
     lines.extend(unjudged(result));
-    // What never began has nothing to be judged.
+    // A task that never began has nothing to judge.
     let is_begun = !["Not started", "Stopped"].iter().any(|what| result.summary.starts_with(what));
     if is_begun { lines } else { Vec::new() }
 }
@@ -284,7 +287,8 @@ fn unjudged(result: &FinalResult) -> Vec<Line> {
     result.unmet_criteria.iter().filter(is_open).map(line).collect()
 }
 
-/// Whether it failed for nothing but what the answer says under `left_out`: `complete is false, expected true`.
+/// Returns whether it failed only because of what the answer lists under `left_out`: `complete is false,
+/// expected true`.
 fn is_told_above(result: &FinalResult, verdict: &Verdict) -> bool {
     let left_out = result.output.0.get("left_out").and_then(Value::as_array);
     let is_flag =
@@ -299,27 +303,27 @@ fn above(verdict: &Verdict) -> Line {
     line.and(Tone::Dim, "  see what was left out")
 }
 
-/// Whether it passed, and nothing of the world was looked at.
+/// Returns whether it passed by its form alone, without a look at the world.
 fn is_of_form(verdict: &Verdict) -> bool {
     verdict.verdict == VerdictWord::Pass && verdict.strength == Strength::Form
 }
 
-/// How a criterion is shown.
+/// A function that formats a criterion.
 type Criterion = fn(&ViewState, &Verdict) -> Line;
 
-/// A criterion with what was seen, without labels, classes and pointers.
+/// Formats a criterion with its evidence, without labels, classes and pointers.
 fn in_short(state: &ViewState, verdict: &Verdict) -> Line {
     let seen = words::evidence_in_short(&Evidence::of(verdict, state.at), &state.calls);
     criterion(verdict, "", &words::without_pointers(&seen))
 }
 
-/// The same with the whole command that was run.
+/// Formats a criterion with the whole command that was run.
 fn in_full(state: &ViewState, verdict: &Verdict) -> Line {
     let seen = words::evidence(&Evidence::of(verdict, state.at), &state.calls);
     criterion(verdict, "", &words::without_pointers(&seen))
 }
 
-/// The same as the roles know it.
+/// Formats a criterion with its label and pointers, for readers who know the roles.
 fn labelled(state: &ViewState, verdict: &Verdict) -> Line {
     let label = state.board.row(&verdict.criterion_id).map_or("", |row| row.label.as_str());
     criterion(verdict, label, &words::evidence(&Evidence::of(verdict, state.at), &state.calls))
@@ -327,7 +331,7 @@ fn labelled(state: &ViewState, verdict: &Verdict) -> Line {
 
 fn criterion(verdict: &Verdict, label: &str, seen: &str) -> Line {
     let (tone, sign) = crate::view::cell(Cell::of(verdict));
-    // The class of a failure is for those who know the roles.
+    // The class of a failure is for readers who know the roles.
     let sign: String = sign.chars().take(if label.is_empty() { 1 } else { usize::MAX }).collect();
     let mut line = Line::new().and(tone, &sign).and(Tone::Plain, " ");
     if !label.is_empty() {
@@ -348,7 +352,8 @@ fn criterion(verdict: &Verdict, label: &str, seen: &str) -> Line {
     line
 }
 
-/// The lines of an approval file that allow what was refused without a person, when the task ended for that.
+/// Returns the lines of an approval file that allow what was refused because no person could be asked, if
+/// that ended the task.
 fn allowing(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     if result.ended_by != EndedBy::Consent {
         return Vec::new();
@@ -360,10 +365,10 @@ fn allowing(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     head.into_iter().chain(named).collect()
 }
 
-/// Model calls, tokens, tools and money.
+/// Returns model calls, tokens, tool calls and price.
 pub(crate) fn cost(result: &FinalResult) -> Line {
     let usage = &result.usage;
-    // The embedded brain's steps are no model calls: they cost nothing and nobody is asked.
+    // Steps of the embedded brain do not count as model calls: they cost nothing.
     let asked = if usage.tokens_in + usage.tokens_out == 0 {
         "no language model".to_owned()
     } else {
@@ -380,7 +385,7 @@ pub(crate) fn cost(result: &FinalResult) -> Line {
     if let Some(cost) = usage.cost {
         parts.push(format!("price {cost}"));
     }
-    // Where nothing has a price, the tokens say it all.
+    // If nothing has a price, the tokens in total are already shown.
     if usage.tokens_unpriced > 0 && usage.cost.is_some() {
         parts.push(format!("{} tokens of unknown price", words::thousands(usage.tokens_unpriced)));
     }
@@ -393,7 +398,7 @@ pub(crate) fn cost(result: &FinalResult) -> Line {
     Line::new().and(Tone::Dim, "cost: ").and(Tone::Plain, &parts.join(", "))
 }
 
-/// An empty line stands between what is there and what comes.
+/// Appends a section, with an empty line before it unless it is the first.
 pub(super) fn section(lines: &mut Vec<Line>, section: Vec<Line>) {
     if !section.is_empty() && !lines.is_empty() {
         lines.push(Line::new());
@@ -401,7 +406,7 @@ pub(super) fn section(lines: &mut Vec<Line>, section: Vec<Line>) {
     lines.extend(section);
 }
 
-/// The task's own criteria, and the sub-tasks' below them where they say something else.
+/// Adds the task's own criteria, and below them those of sub-tasks that say something else.
 fn criteria(lines: &mut Vec<Line>, state: &ViewState, result: &FinalResult, line: Criterion) {
     let is_of_step =
         |verdict: &&Verdict| state.board.row(&verdict.criterion_id).is_some_and(|row| !row.is_of_task());

@@ -1,4 +1,4 @@
-//! A task looked back at: everything that its records say, for a person and as one JSON value.
+//! An existing task: everything in its records, for a person and as one JSON value.
 
 use serde_json::{Value, json};
 use setpoint_protocol::message::{ApprovalDecision, EndState, Finding, MacroState, Severity};
@@ -15,10 +15,10 @@ use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 use crate::view::{self, Look, words};
 
-/// Findings of the Auditor that are shown to a person; `--json` has all.
+/// At most this many findings are shown to a person; `--json` has all.
 const FINDINGS_MAX: usize = 20;
 
-/// The task as lines: the answer, every criterion with what was seen, and every call.
+/// Returns the task as lines: the answer, every criterion with its evidence, and every call.
 pub(crate) fn lines(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
     let mut lines = head(state, findings, look);
     section(&mut lines, result::told(state));
@@ -35,7 +35,7 @@ pub(crate) fn lines(state: &ViewState, findings: &[Finding], look: &Look) -> Vec
     lines
 }
 
-/// The same with all that the controller and the roles said of it.
+/// Returns the task as lines, with the reasons of the controller and the roles.
 pub(crate) fn verbose_lines(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
     let mut lines = head(state, findings, look);
     lines.push(field("clock", &words::clock(state.clock_ms)));
@@ -51,7 +51,7 @@ pub(crate) fn verbose_lines(state: &ViewState, findings: &[Finding], look: &Look
     lines
 }
 
-/// What the task is, and what is to be said of it at once.
+/// Returns what the task is and what matters most about it.
 fn head(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
     let mut lines = vec![field("task", state.task.as_str())];
     lines.extend(titled("goal", &state.goal));
@@ -83,7 +83,7 @@ fn head(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
     lines
 }
 
-/// What a pruned task has left, as lines.
+/// Returns what is left of a pruned task, as lines.
 pub(crate) fn left_lines(state: &ViewState, pruned_at: Timestamp, look: &Look) -> Vec<Line> {
     let mut lines = vec![field("task", state.task.as_str())];
     lines.extend(titled("goal", &state.goal));
@@ -97,7 +97,7 @@ pub(crate) fn left_lines(state: &ViewState, pruned_at: Timestamp, look: &Look) -
     lines
 }
 
-/// What a pruned task has left, as one JSON value.
+/// Returns what is left of a pruned task, as one JSON value.
 pub(crate) fn left_value(state: &ViewState, pruned_at: Timestamp) -> Value {
     json!({
         "task_id": state.task,
@@ -112,7 +112,7 @@ pub(crate) fn left_value(state: &ViewState, pruned_at: Timestamp) -> Value {
     })
 }
 
-/// The task as one JSON value.
+/// Returns the task as one JSON value.
 pub(crate) fn value(state: &ViewState, findings: &[Finding]) -> Value {
     let criteria: Vec<Value> = state.board.rows().map(|row| criterion(state, row)).collect();
     let rounds: Vec<Value> = state
@@ -169,7 +169,7 @@ pub(crate) fn value(state: &ViewState, findings: &[Finding]) -> Value {
 /// The columns of [`row`].
 pub(crate) const LIST_HEAD: [&str; 4] = ["opened", "state", "task", "goal"];
 
-/// A line of the task list.
+/// Returns a row of the task list.
 pub(crate) fn row(task: &TaskSummary, look: &Look) -> Vec<Cell> {
     let (tone, state) = match (&task.result, &task.closed_at, &task.driven_by) {
         (Some(result), ..) => {
@@ -192,7 +192,7 @@ pub(crate) fn row(task: &TaskSummary, look: &Look) -> Vec<Cell> {
     ]
 }
 
-/// A line of the task list as a JSON value.
+/// Returns a row of the task list as a JSON value.
 pub(crate) fn list_value(task: &TaskSummary) -> Value {
     let wire = |result| {
         let payload = Any(serde_json::to_value(result).unwrap_or(Value::Null));
@@ -214,7 +214,7 @@ fn criterion(state: &ViewState, row: &Row) -> Value {
     let attempts: Vec<Value> = row
         .cells()
         .map(|(column, cell)| {
-            // A criterion of the task is judged once a round, by no attempt in particular.
+            // A criterion of the whole task is judged once per round, not per attempt.
             let attempt = (column.attempt > 0).then_some(column.attempt);
             json!({ "round": column.round, "attempt": attempt, "state": cell.word() })
         })
@@ -276,7 +276,7 @@ fn state_words(state: &ViewState) -> String {
     }
 }
 
-/// What the Auditor found, in a line.
+/// Returns a finding of the Auditor, in a line.
 fn finding(finding: &Finding) -> Line {
     let severity = finding.kind.severity();
     let tone = match severity {
@@ -325,7 +325,7 @@ fn calls(state: &ViewState, look: &Look, is_verbose: bool) -> Vec<Line> {
     table(&[], &rows).into_iter().map(|line| line.clip(look.columns)).collect()
 }
 
-/// What an approval file needs to know of what was asked: the command and its digest.
+/// Returns what an approval file needs to know about each request: the command and its digest.
 fn consents(state: &ViewState) -> Vec<Line> {
     let of = |Consent { request, decision }: &Consent| {
         let (tone, word) = match decision {
@@ -352,7 +352,7 @@ fn field(name: &str, text: &str) -> Line {
     Line::new().and(Tone::Dim, &format!("{name:<8}")).and(Tone::Plain, text)
 }
 
-/// A field of several lines.
+/// Returns a field of several lines.
 fn titled(name: &str, text: &str) -> Vec<Line> {
     let mut lines = Line::block(Tone::Plain, text).into_iter();
     let first = Line::new().and(Tone::Dim, &format!("{name:<8}"));

@@ -6,14 +6,14 @@ use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone, sanitise};
 use crate::view::words::bytes;
 
-/// Columns of a table at most; a wider list is shown as JSON.
+/// A table with more columns is shown as JSON.
 const TABLE_COLUMNS_MAX: usize = 12;
-/// How deep the objects of an output are laid out; a deeper one is shown as JSON.
+/// An object nested more deeply is shown as JSON.
 const FIELDS_DEPTH_MAX: usize = 4;
-/// How far what belongs to a name stands to the right of it.
+/// The indent of a value below its name.
 const INDENT: &str = "  ";
 
-/// The lines of an output; none when there is nothing in it.
+/// Returns the lines of an output; none if it is empty.
 pub(crate) fn lines(value: &Value) -> Vec<Line> {
     match value {
         Value::Null => Vec::new(),
@@ -24,8 +24,8 @@ pub(crate) fn lines(value: &Value) -> Vec<Line> {
     }
 }
 
-/// The fields of an object: what fits on one line first, so that a long list does not hide it; then lists and objects, each
-/// under its name. `None` where it goes deeper than `depth`.
+/// Returns the fields of an object: first those that fit on one line, so that a long list does not hide them;
+/// then lists and objects, each under its name. `None` if it is nested more deeply than `depth`.
 fn fields(object: &Map<String, Value>, depth: usize) -> Option<Vec<Line>> {
     let depth = depth.checked_sub(1).filter(|_| !object.is_empty())?;
     let mut laid_out: Vec<Line> = object
@@ -57,7 +57,7 @@ fn fields(object: &Map<String, Value>, depth: usize) -> Option<Vec<Line>> {
     Some(laid_out)
 }
 
-/// Objects with structure in them, one under the other, an empty line between two.
+/// Returns nested objects, one under the other, with an empty line between two.
 fn blocks(items: &[Value], depth: usize) -> Option<Vec<Line>> {
     let mut laid_out = Vec::new();
     for item in items {
@@ -69,7 +69,7 @@ fn blocks(items: &[Value], depth: usize) -> Option<Vec<Line>> {
     Some(laid_out)
 }
 
-/// A value that takes one line.
+/// Returns a value that takes one line.
 fn one_line(value: &Value) -> Option<String> {
     match value {
         Value::Array(items) if items.is_empty() => Some("none".to_owned()),
@@ -100,7 +100,7 @@ fn list(value: &Value, items: &[Value]) -> Vec<Line> {
     flat_table(items).unwrap_or_else(|| json(value))
 }
 
-/// Outputs of several sub-tasks, each under its intent.
+/// Returns the outputs of several sub-tasks, each under its intent.
 fn parts(items: &[Value]) -> Option<Vec<Line>> {
     let mut laid_out = Vec::new();
     for item in items {
@@ -115,7 +115,7 @@ fn parts(items: &[Value]) -> Option<Vec<Line>> {
     (!laid_out.is_empty()).then_some(laid_out)
 }
 
-/// A list of objects without structure in them, as a table.
+/// Returns a list of flat objects as a table.
 fn flat_table(items: &[Value]) -> Option<Vec<Line>> {
     let objects: Vec<&Map<String, Value>> = items
         .iter()
@@ -154,13 +154,13 @@ fn flat_table(items: &[Value]) -> Option<Vec<Line>> {
     Some(table(&head, &rows))
 }
 
-/// A number of bytes as a person says it, where that is shorter than the number.
+/// Returns a number of bytes in a suitable unit, if that is shorter.
 fn size(name: &str, value: &Value) -> Option<String> {
     let is_size = name == "bytes" || name.ends_with("_bytes");
     value.as_u64().filter(|bytes| is_size && *bytes >= 1_000).map(bytes)
 }
 
-/// Where a column stands: what a row is about first, figures next, and last what may be long.
+/// Returns the place of a column: first what a row is about, then numbers, last what may be long.
 fn rank(name: &str) -> u8 {
     match name {
         "name" | "language" | "what" => 0,
@@ -182,7 +182,8 @@ fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Object(_))
 }
 
-/// In one line. A line break in a name is part of it and is shown as such: a blank would be another name.
+/// Returns a value in one line. A line break in a name is shown as an escape, because a space would make
+/// another name of it.
 fn scalar(value: &Value) -> String {
     match value {
         Value::String(text) => sanitise::exact(text),

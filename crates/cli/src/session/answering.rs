@@ -1,4 +1,4 @@
-//! How the questions of a task are put to the person, one after the other, and their answers passed on.
+//! Asks the person a task's questions, one after the other, and passes the answers on.
 
 use setpoint_app::Error;
 use setpoint_protocol::topology::Payload;
@@ -11,7 +11,7 @@ use crate::state::asks::Question;
 use crate::text::{Line, Tone};
 
 impl Session<'_> {
-    /// Answers what can be answered without a person, and asks the person the next question.
+    /// Answers the questions that need no person, and asks the person the next one.
     pub(super) async fn attend(&mut self, io: &mut Io) -> Result<(), Error> {
         self.drop_moot_question(io);
         while self.asking.is_none() {
@@ -28,13 +28,13 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Takes a key; `None` when no key will ever come.
+    /// Handles a key; `None` means that no further key will come.
     pub(super) async fn key(&mut self, io: &mut Io, key: Option<Key>) -> Result<(), Error> {
         let Some(asking) = &mut self.asking else { return Ok(()) };
         let step = match &key {
             Some(key) => asking.dialogue.key(key),
             None => {
-                // The terminal is gone: from here on nobody can be asked.
+                // The terminal is gone, so no further question can be asked.
                 self.manner.is_interactive = false;
                 self.close_question(io, Some("nobody can be asked any more"));
                 return Ok(());
@@ -61,7 +61,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Closes the question without an answer, for this reason.
+    /// Closes the question without an answer and shows `why`.
     pub(super) fn close_question(&mut self, io: &mut Io, why: Option<&str>) {
         if self.asking.is_none() {
             return;
@@ -71,12 +71,12 @@ impl Session<'_> {
         self.stop_listening();
     }
 
-    /// A line that stays, for the person.
+    /// Prints a line for the person that stays.
     pub(super) fn say_to_person(&mut self, io: &mut Io, text: &str) {
         self.print(io, &[Line::new().and(Tone::Care, text)]);
     }
 
-    /// Lines that stay, above the view.
+    /// Prints lines that stay, above the view.
     pub(super) fn print(&mut self, io: &mut Io, lines: &[Line]) {
         if self.display.is_silent() && !self.manner.is_interactive {
             return;
@@ -88,7 +88,7 @@ impl Session<'_> {
             drop(io.err.write_text(&screen::erase_line()));
         }
         let text: String = lines.iter().map(|line| io.err.paint(line) + end).collect();
-        // What cannot be shown must not end the task.
+        // The task must not end because a line cannot be shown.
         drop(io.err.write_text(&text));
         if is_raw {
             self.show_input(io);
@@ -111,7 +111,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Passes the answer on. A task that has ended or moved on in the meantime needs it no more.
+    /// Passes the answer on. Ignores an error if the task has ended or the question is no longer open.
     async fn answer(&mut self, io: &mut Io, question: &Question, payload: Payload) -> Result<(), Error> {
         self.answered.insert(question.call());
         let Err(error) = self.organisation.say(&self.task, payload).await else { return Ok(()) };
@@ -145,7 +145,7 @@ impl Session<'_> {
         drop(io.err.write_text(&text));
     }
 
-    /// Writes lines in the place of the input line. They end as lines do in raw mode.
+    /// Writes lines in place of the input line. They end in CR LF, as raw mode requires.
     fn replace_input(&mut self, io: &mut Io, lines: &[Line]) {
         let mut text = screen::erase_line();
         for line in lines {

@@ -1,5 +1,5 @@
-//! One question to a person, from its first line to the answer: by the approval policy, by the person's keys, or by the
-//! rule for when nobody can be asked. Pure: keys in, lines and a payload out.
+//! One question to a person and its answer: by the approval policy, by the person's keys, or by the rule for
+//! questions that no person can be asked. Pure: keys in, lines and a payload out.
 
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{
@@ -17,31 +17,31 @@ use crate::state::consents::HEADLESS;
 use crate::text::{Line, Tone, sanitise};
 use crate::view::words;
 
-/// Who decides at the terminal, as the record has it.
+/// The name recorded for decisions of the person at the terminal.
 const TERMINAL: &str = "terminal";
 
-/// A question that is being asked.
+/// A question on the screen.
 #[derive(Debug)]
 pub(crate) enum Dialogue {
-    /// May it be done?
+    /// May this be done?
     Approval(ApprovalRequest),
-    /// What is meant?
+    /// What does the goal mean?
     Clarification { request: ClarificationRequest, answers: Vec<String>, line: LineEdit },
-    /// Is the plan right? With the note that is being typed, once one is.
+    /// Is the plan right? `note` is the change that is being typed, if any.
     Plan { proposal: PlanProposal, note: Option<LineEdit> },
 }
 
-/// What a key did.
+/// The effect of a key.
 #[derive(Debug)]
 #[must_use = "an answer must be said"]
 pub(crate) enum Step {
-    /// Nothing that can be seen.
+    /// Nothing visible.
     Ignored,
     /// The input line changed.
     Changed,
-    /// These lines stand above the input line from now on.
+    /// These lines are now above the input line.
     Printed(Vec<Line>),
-    /// The answer, with the line that stays of it.
+    /// The answer, with the line that stays on the screen.
     Answered { echo: Line, payload: Payload },
 }
 
@@ -56,7 +56,7 @@ impl Dialogue {
         }
     }
 
-    /// The ask that it answers.
+    /// Returns the ask that it answers.
     pub(crate) const fn call(&self) -> CallId {
         match self {
             Dialogue::Approval(request) => request.call_id,
@@ -65,7 +65,7 @@ impl Dialogue {
         }
     }
 
-    /// What is asked, in full.
+    /// Returns the question in full.
     pub(crate) fn opening(&self) -> Vec<Line> {
         match self {
             Dialogue::Approval(request) => approval(request),
@@ -80,7 +80,7 @@ impl Dialogue {
         }
     }
 
-    /// What stands before the cursor.
+    /// Returns the text before the cursor.
     pub(crate) fn prompt(&self) -> Line {
         let keys = |keys: &[(&str, &str)]| {
             let mut line = Line::new();
@@ -100,7 +100,7 @@ impl Dialogue {
         }
     }
 
-    /// The line that is being typed, where one is.
+    /// Returns the line that is being typed, if any.
     pub(crate) const fn line(&self) -> Option<&LineEdit> {
         match self {
             Dialogue::Approval(_) => None,
@@ -109,7 +109,7 @@ impl Dialogue {
         }
     }
 
-    /// Takes a key. Ctrl-C is not one of them: it belongs to the task.
+    /// Handles a key. Ctrl-C is handled by the session, because it stops the whole task.
     pub(crate) fn key(&mut self, key: &Key) -> Step {
         match self {
             Dialogue::Approval(request) => match approval_word(key) {
@@ -143,7 +143,7 @@ impl Dialogue {
     }
 }
 
-/// What is done about a question.
+/// What happens to a question.
 pub(super) enum Decision {
     /// It is answered without asking.
     Say(Payload, Vec<Line>),
@@ -151,7 +151,7 @@ pub(super) enum Decision {
     Ask,
 }
 
-/// Answers a question by the policy, or where nobody can be asked by the rule for it.
+/// Answers a question by the policy, or by the rule for questions that no person can be asked.
 pub(super) fn decide(
     question: &Question,
     policy: Option<&dyn ApprovalPolicy>,
@@ -196,7 +196,7 @@ pub(super) fn decide(
     }
 }
 
-/// The answer to an approval.
+/// Returns the answer to an approval request.
 pub(crate) fn decision(request: &ApprovalRequest, word: ApprovalWord, by: &str) -> Payload {
     Payload::ApprovalDecision(ApprovalDecision {
         call_id: request.call_id,
@@ -206,12 +206,12 @@ pub(crate) fn decision(request: &ApprovalRequest, word: ApprovalWord, by: &str) 
     })
 }
 
-/// The answer to a plan.
+/// Returns the answer to a plan.
 pub(crate) fn verdict(proposal: &PlanProposal, approved: bool, note: Option<String>) -> Payload {
     Payload::PlanDecision(PlanDecision { call_id: proposal.call_id, approved, note })
 }
 
-/// Enter alone is a no.
+/// Returns the decision that a key means. Enter alone means no.
 fn approval_word(key: &Key) -> Option<ApprovalWord> {
     match key {
         Key::Char('y' | 'Y') => Some(ApprovalWord::Once),
@@ -246,7 +246,7 @@ fn plan_key(proposal: &PlanProposal, note: &mut Option<LineEdit>, key: &Key) -> 
     }
     let text = line.text();
     if text.is_empty() {
-        // Nothing to change was said: the question stands as it was.
+        // No change was typed, so the question is asked as before.
         *note = None;
         return Step::Changed;
     }
@@ -256,7 +256,7 @@ fn plan_key(proposal: &PlanProposal, note: &mut Option<LineEdit>, key: &Key) -> 
     }
 }
 
-/// Command, paths and reason, to the last character: nothing of what is allowed is left out.
+/// Returns the request in full: command, paths and reason, nothing cut or hidden.
 fn approval(request: &ApprovalRequest) -> Vec<Line> {
     let need = &request.need;
     let who = words::who(request.call_id.role, request.call_id.instance);
@@ -274,7 +274,7 @@ fn approval(request: &ApprovalRequest) -> Vec<Line> {
     lines
 }
 
-/// What would change, line by line; nothing in it can hide.
+/// Returns the changes, line by line, with hidden characters as escapes.
 pub(crate) fn preview(need: &ApprovalNeed) -> Vec<Line> {
     let Some(preview) = &need.preview else { return Vec::new() };
     let line = |line: &str| {
@@ -284,7 +284,7 @@ pub(crate) fn preview(need: &ApprovalNeed) -> Vec<Line> {
             Some('@' | '[') => Tone::Dim,
             _ => Tone::Plain,
         };
-        // Tabs indent code; as escapes they would hide it.
+        // Tabs indent code, and escapes in their place would make it hard to read.
         Line::plain("  ").and(tone, &sanitise::exact(&line.replace('\t', "    ")))
     };
     let head = Line::new().and(Tone::Dim, "changes:");

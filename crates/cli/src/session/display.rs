@@ -10,33 +10,33 @@ use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::{Look, view};
 
-/// Lines of the terminal that the view leaves free: the cursor's own.
+/// Lines of the terminal that the view leaves free, for the cursor.
 const LINES_FREE: usize = 1;
-/// The size that is assumed where a terminal does not tell.
+/// The size assumed if the terminal does not report one.
 const SIZE: Size = Size { columns: 80, lines: 24 };
-/// Calls whose streamed text is counted.
+/// At most this many calls have their streamed text counted.
 const STREAMED_MAX: usize = 64;
 
-/// What is to be shown.
+/// What is shown on stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Show {
     /// The live view, redrawn in place.
     Live,
-    /// One line for what happens.
+    /// One line per event.
     Plain {
-        /// Whether roles are named and the loss is told by its parts.
+        /// Whether roles are named and the loss is shown with its parts.
         names_roles: bool,
     },
     /// Nothing.
     Nothing,
 }
 
-/// What is shown, and where.
+/// The display on stderr.
 #[derive(Debug)]
 pub(crate) struct Display {
     show: Show,
     screen: Screen,
-    /// Characters that models have streamed, by ask.
+    /// The number of characters that models have streamed, per call.
     streamed: BTreeMap<CallId, usize>,
 }
 
@@ -49,7 +49,7 @@ impl Display {
         self.show == Show::Live
     }
 
-    /// Whether lines are written, and then whether they name roles.
+    /// Returns whether lines name roles; `None` if no lines are written.
     pub(crate) fn plain(&self) -> Option<bool> {
         match self.show {
             Show::Plain { names_roles } => Some(names_roles),
@@ -61,7 +61,7 @@ impl Display {
         self.show == Show::Nothing
     }
 
-    /// A model wrote more text: only how much is shown, for that it is alive.
+    /// Counts streamed text. Only its length is shown, as a sign that the model is working.
     pub(crate) fn progress(&mut self, call: CallId, text: &str) {
         if self.streamed.len() >= STREAMED_MAX && !self.streamed.contains_key(&call) {
             self.streamed.pop_first();
@@ -69,13 +69,13 @@ impl Display {
         *self.streamed.entry(call).or_default() += text.chars().count();
     }
 
-    /// Draws the view, where there is one to draw.
+    /// Draws the live view, if that is what is shown.
     pub(crate) fn draw(&mut self, io: &mut Io, state: &ViewState, clock_ms: u64) {
         if self.show != Show::Live {
             return;
         }
         let size = size(io);
-        // The last column stays free: some terminals wrap a line as soon as it is full.
+        // The last column stays free, because some terminals wrap a line as soon as it is full.
         let columns = usize::from(size.columns).saturating_sub(1);
         let look = Look {
             columns,
@@ -90,11 +90,11 @@ impl Display {
         }
         let painted = lines.iter().map(|line| (io.err.paint(line), line.width())).collect();
         let text = self.screen.frame(painted, usize::from(size.columns));
-        // A view that cannot be drawn must not end the task; the result is still told.
+        // The task must not end because the view cannot be drawn; its result is still printed.
         drop(io.err.write_text(&text));
     }
 
-    /// Takes the view away, so that lines can be written that stay.
+    /// Removes the view, so that lines can be written that stay.
     pub(crate) fn clear(&mut self, io: &mut Io) {
         let text = self.screen.clear(usize::from(size(io).columns));
         drop(io.err.write_text(&text));
@@ -107,7 +107,7 @@ impl Display {
     }
 }
 
-/// The terminal's size.
+/// Returns the terminal's size.
 pub(crate) fn size(io: &Io) -> Size {
     io.terminal.size().unwrap_or(SIZE)
 }

@@ -4,20 +4,20 @@ use crate::io::Key;
 use crate::text::columns::{char_width, width};
 use crate::text::sanitise::is_unsafe;
 
-/// Characters of an answer; more are not taken.
+/// At most this many characters of an answer are accepted.
 pub(crate) const ANSWER_CHARS_MAX: usize = 10_000;
 
-/// What a key did.
+/// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a finished line is an answer"]
 pub(crate) enum Typed {
-    /// The line goes on.
+    /// The line is still being edited.
     On,
     /// The line is finished.
     Finished,
 }
 
-/// The line.
+/// A line that is being edited.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LineEdit {
     text: Vec<char>,
@@ -25,7 +25,7 @@ pub(crate) struct LineEdit {
 }
 
 impl LineEdit {
-    /// Takes a key.
+    /// Handles a key.
     pub(crate) fn key(&mut self, key: &Key) -> Typed {
         match key {
             Key::Char(c) => self.insert(*c),
@@ -35,7 +35,7 @@ impl LineEdit {
                 }
             }
             Key::Enter => return Typed::Finished,
-            // On an empty line Ctrl-D says that nothing will come; in text it is a slip.
+            // On an empty line Ctrl-D ends the input; in text it is likely a typing error and is ignored.
             Key::EndOfInput if self.text.is_empty() => return Typed::Finished,
             Key::Backspace if self.cursor > 0 => {
                 self.cursor -= 1;
@@ -58,12 +58,12 @@ impl LineEdit {
         Typed::On
     }
 
-    /// What was typed, without spaces around it.
+    /// Returns the typed text, without spaces around it.
     pub(crate) fn text(&self) -> String {
         self.text.iter().collect::<String>().trim().to_owned()
     }
 
-    /// The part that fits into `columns`, and the cursor's column in it.
+    /// Returns the part that fits into `columns`, and the cursor's column in it.
     pub(crate) fn visible(&self, columns: usize) -> (String, usize) {
         let room = columns.saturating_sub(1);
         let mut used = 0;

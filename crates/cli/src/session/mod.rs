@@ -1,7 +1,7 @@
-//! Following one task to its end, or until it is interrupted: showing it and answering its questions.
+//! Follows one task until it ends or is interrupted: shows it and asks its questions.
 //!
-//! One task owns the terminal here: nothing else writes to stderr or reads keys while a task is followed.
-//! Reading order: this file (the loop), dialogue and `line_edit` (questions), screen and plain (progress).
+//! While a task is followed, nothing else writes to stderr or reads keys. Reading order: this file (the
+//! loop), dialogue and `line_edit` (questions), screen and plain (progress).
 
 mod answering;
 pub(crate) mod dialogue;
@@ -27,7 +27,7 @@ use crate::host::ApprovalPolicy;
 use crate::io::{Io, Key, Listening};
 use crate::state::{Applied, ViewState};
 
-/// Milliseconds between two looks at whether the view has changed.
+/// Milliseconds between two updates of the view.
 const REDRAW_MS: u64 = 100;
 
 /// How a task is followed.
@@ -36,13 +36,13 @@ pub(crate) struct Manner<'m> {
     pub(crate) policy: Option<&'m dyn ApprovalPolicy>,
     /// Whether a person can be asked.
     pub(crate) is_interactive: bool,
-    /// What is shown on the way.
+    /// What is shown while the task runs.
     pub(crate) show: Show,
-    /// Whether records go to stdout as they come.
+    /// Whether records are written to stdout as they arrive.
     pub(crate) is_stream: bool,
 }
 
-/// How following a task ended.
+/// How the following of a task ended.
 #[derive(Debug)]
 pub(crate) enum Followed {
     /// The task ended.
@@ -51,10 +51,10 @@ pub(crate) enum Followed {
     Left,
 }
 
-/// Follows `task` to its end, or until Ctrl-C or its like: the task stops where it is and can be taken up again.
+/// Follows `task` until it ends or the person presses Ctrl-C. An interrupted task stops and can be resumed.
 ///
 /// # Errors
-/// When the task is given up by whoever drives it, or stdout cannot be written to.
+/// If the process that drives the task gives it up, or stdout cannot be written to.
 pub(crate) async fn follow(
     io: &mut Io,
     organisation: &dyn Organisation,
@@ -93,7 +93,7 @@ struct Asking {
     listening: Listening,
 }
 
-/// The next key, or never while nobody is asked. `None` when no key will ever come.
+/// Returns the next key, or waits forever if no question is asked. `None` if no further key will come.
 async fn next_key(asking: &mut Option<Asking>) -> Option<Key> {
     match asking {
         Some(asking) => asking.listening.keys.recv().await,
@@ -109,9 +109,9 @@ struct Session<'m> {
     display: Display,
     stream: Stream,
     asking: Option<Asking>,
-    /// Questions that are answered, though the record of it may not be here yet.
+    /// Questions that are answered, although the record of the answer may not have arrived yet.
     answered: BTreeSet<CallId>,
-    /// When the last record came, to show how the task's clock goes on.
+    /// When the last record came, so that the task's clock can be advanced on the screen.
     pulse: Instant,
 }
 
@@ -166,10 +166,10 @@ impl<'m> Session<'m> {
         }
     }
 
-    /// Reads what was missed from the journal.
+    /// Reads missed records from the journal.
     async fn catch_up(&mut self, io: &mut Io) -> Result<(), Error> {
         for record in self.organisation.records(&self.task).await? {
-            // The journal has no gaps; a record that it does not have cannot be waited for.
+            // The journal returns records in order; a gap in them cannot be filled by waiting.
             let _: Applied = self.take(io, &record)?;
         }
         Ok(())
@@ -203,7 +203,7 @@ impl<'m> Session<'m> {
         error.hint(format!("`setpoint tasks resume {}` takes the task up again", self.task))
     }
 
-    /// The task's clock now: it stands still while only people are waited for.
+    /// Returns the task's clock now. It stops while the task waits only for people.
     fn clock_ms(&self) -> u64 {
         let stands = self.state.is_ended() || self.state.asks.is_only_people();
         let since = if stands { 0 } else { self.pulse.elapsed().as_millis() };

@@ -1,5 +1,5 @@
-//! Progress as plain lines, for logs and for terminals that cannot redraw: one line for what a person would want
-//! to have seen.
+//! Progress as plain lines, for logs and for terminals that cannot redraw: one line per event that matters to
+//! a person.
 
 use setpoint_protocol::record::{Answered, Record, RecordKind};
 use setpoint_protocol::text::clip;
@@ -12,13 +12,13 @@ use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::words;
 
-/// Columns of what came from outside in one line.
+/// At most this many columns of text from outside are shown per line.
 const TEXT_COLUMNS_MAX: usize = 200;
-/// Characters of a call in one line; `tasks show` has it whole.
+/// At most this many characters of a call are shown per line; `tasks show` has all of it.
 const CALL_CHARS_MAX: usize = 90;
 
-/// Returns the line about a record that `state` has just taken in; `None` if it is not worth one. With `names_roles` it tells
-/// the roles by their names and the loss by its parts, without it what is done and what comes next.
+/// Returns the line about a record that `state` has just applied; `None` if it needs none. With `names_roles`
+/// it names the roles and the parts of the loss; without, it says what is done and what comes next.
 pub(crate) fn line(state: &ViewState, record: &Record, names_roles: bool) -> Option<Line> {
     let said = match record.kind {
         RecordKind::Message(_) => message(state, record, names_roles)?,
@@ -42,9 +42,9 @@ fn message(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Ton
         News::Verbose | News::Always => {}
     }
     let headline = match &message {
-        // The state knows whether anybody was there to refuse.
+        // Only the state knows whether a person could be asked.
         Payload::FinalResult(result) => words::end_of(state, result).to_text(),
-        // Where nothing was begun, the line of the end says the same.
+        // If no round was started, the line of the end says the same.
         Payload::TaskFault(_) if !names_roles && state.board.round() == 0 => return None,
         _ => headline,
     };
@@ -59,7 +59,7 @@ fn message(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Ton
     Some((tone, text.trim_end().to_owned()))
 }
 
-/// What is done, with the number of the sub-task that it is done for where there are several.
+/// Returns what is done, with the number of the sub-task if there are several.
 fn numbered(state: &ViewState, doing: &str, instance: Instance) -> String {
     if instance.0 > 0 && state.board.subtasks() > 1 {
         format!("{doing} {}", instance.0)

@@ -1,10 +1,10 @@
-//! Redrawing the live view in place. Pure: it gives the text to write and does not write.
+//! Redraws the live view in place. Pure: it returns the text to write.
 
 use crossterm::Command;
 use crossterm::cursor::MoveUp;
 use crossterm::terminal::{Clear, ClearType};
 
-/// What stands on the terminal now. The cursor is at the beginning of the line below it.
+/// The lines on the terminal. The cursor is at the beginning of the line below them.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
     /// Painted lines with their widths.
@@ -13,8 +13,8 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// The text that turns what is drawn into `lines` (painted, with their widths) on a terminal that is now
-    /// `columns` wide. Lines that did not change are left alone.
+    /// Returns the text that replaces the drawn lines with `lines` (painted, with their widths) on a terminal
+    /// that is now `columns` wide. Lines that did not change are not written.
     pub(crate) fn frame(&mut self, lines: Vec<(String, usize)>, columns: usize) -> String {
         let is_same_width = columns == self.columns;
         if is_same_width && lines == self.drawn {
@@ -32,14 +32,14 @@ impl Screen {
             }
             text.push_str("\r\n");
         }
-        // Lines that are no longer there, and what was typed meanwhile.
+        // Erases lines that are no longer there, and what was typed meanwhile.
         put(&mut text, Clear(ClearType::FromCursorDown));
         self.drawn = lines;
         self.columns = columns;
         text
     }
 
-    /// The text that takes everything drawn away, so that something else can be written there for good.
+    /// Returns the text that erases everything drawn, so that other lines can be written in its place.
     pub(crate) fn clear(&mut self, columns: usize) -> String {
         if self.drawn.is_empty() {
             return String::new();
@@ -50,7 +50,8 @@ impl Screen {
         text
     }
 
-    /// To the first line drawn. On a terminal that has become narrower, lines take more than one line each.
+    /// Returns the text that moves the cursor to the first drawn line. On a terminal that has become
+    /// narrower, a line takes several rows.
     fn to_top(&self, columns: usize) -> String {
         let columns = columns.max(1);
         let lines: usize = self.drawn.iter().map(|(_, width)| width.div_ceil(columns).max(1)).sum();
@@ -64,7 +65,7 @@ impl Screen {
     }
 }
 
-/// The input line of a question: the prompt, what was typed, and the cursor in it.
+/// Returns the input line of a question: the prompt, what was typed, and the cursor in it.
 pub(crate) fn input_line(prompt: &str, typed: &str, cursor_column: usize) -> String {
     let mut text = erase_line();
     text.push_str(prompt);
@@ -76,7 +77,7 @@ pub(crate) fn input_line(prompt: &str, typed: &str, cursor_column: usize) -> Str
     text
 }
 
-/// Empties the cursor's line.
+/// Returns the text that erases the cursor's line.
 pub(crate) fn erase_line() -> String {
     let mut text = "\r".to_owned();
     put(&mut text, Clear(ClearType::UntilNewLine));

@@ -1,4 +1,4 @@
-//! Records as CloudEvents while they come.
+//! Records as CloudEvents while they arrive.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,15 @@ use setpoint_protocol::envelope::{Columns, Envelope};
 use setpoint_protocol::record::Record;
 use setpoint_protocol::{Any, TaskId, Timestamp};
 
-/// Turns the records of one task, in order, into lines. It knows no slug: that is memory's word, and an export has it.
+/// Turns the records of one task, in order, into lines. The slug is left out, because only memory knows it;
+/// an export has it.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     times: BTreeMap<u64, Timestamp>,
 }
 
 impl Stream {
-    /// The next record as a JSON object.
+    /// Returns the next record as a JSON object.
     pub(crate) fn event(&mut self, task: &TaskId, record: &Record) -> Value {
         let payload: Any = serde_json::from_slice(&record.body)
             .unwrap_or_else(|_| Any(Value::String(String::from_utf8_lossy(&record.body).into_owned())));

@@ -12,11 +12,11 @@ use crate::text::sanitise;
 /// A question to a person.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Question {
-    /// What a reference means.
+    /// What does the goal mean?
     Clarification(ClarificationRequest),
-    /// Whether something may be done.
+    /// May something be done?
     Approval(ApprovalRequest),
-    /// Whether the plan is right.
+    /// Is the plan right?
     Plan(PlanProposal),
 }
 
@@ -33,7 +33,7 @@ impl Question {
         }
     }
 
-    /// Returns what the person is wanted for, after "it waits for you".
+    /// Returns what the person is asked for, to follow "it waits for you".
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -43,7 +43,7 @@ impl Question {
         }
     }
 
-    /// The ask that an answer names.
+    /// Returns the ask that an answer names.
     #[must_use]
     pub const fn call(&self) -> CallId {
         match self {
@@ -54,20 +54,20 @@ impl Question {
     }
 }
 
-/// Something that was asked of the world and has not come back.
+/// A call that has not been answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Open {
-    /// What it is.
+    /// What is waited for.
     pub what: What,
     /// The task's clock when it was asked, in milliseconds.
     pub since_ms: u64,
-    /// Which attempt, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// Why there was another attempt.
+    /// The reason for another attempt.
     pub reason: Option<String>,
 }
 
-/// What is waited for.
+/// The kind of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A model.
@@ -76,11 +76,11 @@ pub enum What {
     Tool,
     /// A timer.
     Timer,
-    /// A look around.
+    /// A survey of the workspace.
     Survey,
 }
 
-/// All open asks.
+/// All open calls and questions.
 #[derive(Clone, Debug, Default)]
 pub struct Asks {
     open: BTreeMap<CallId, Open>,
@@ -89,12 +89,12 @@ pub struct Asks {
 }
 
 impl Asks {
-    /// Models, tools and timers that have not come back.
+    /// Returns the calls to models and tools and the timers that have not been answered.
     pub fn open(&self) -> impl Iterator<Item = (&CallId, &Open)> {
         self.open.iter()
     }
 
-    /// The oldest tool call of the effector with this instance that runs now.
+    /// Returns the oldest running tool call of the effector with this instance.
     #[must_use]
     pub fn tool_of(&self, instance: Instance) -> Option<(CallId, &Open)> {
         let runs = |(call, open): &(&CallId, &Open)| call.instance == instance && open.what == What::Tool;
@@ -102,12 +102,12 @@ impl Asks {
         mine.min_by_key(|(_, open)| open.since_ms).map(|(call, open)| (*call, open))
     }
 
-    /// The open questions, oldest first.
+    /// Returns the open questions, oldest first.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
         self.questions.iter()
     }
 
-    /// Whether nothing but people is waited for: then the task's clock stands still.
+    /// Returns whether the task waits only for people, during which its clock stops.
     #[must_use]
     pub fn is_only_people(&self) -> bool {
         !self.questions.is_empty() && self.open.values().all(|open| open.what == What::Timer)
@@ -140,13 +140,13 @@ impl Asks {
         self.questions.retain(|question| question.call() != call);
     }
 
-    /// A fault or a cancel: timers and questions end at once, models and tools when they come back.
+    /// Applies a fault or a cancel: timers and questions end at once, models and tools when they answer.
     pub(super) fn stop_all(&mut self) {
         self.open.retain(|_, open| open.what != What::Timer);
         self.questions.clear();
     }
 
-    /// The same for one effector, whose fast loop is over.
+    /// Does the same for one effector, whose fast loop is over.
     pub(super) fn stop_instance(&mut self, instance: Instance) {
         let mine = |call: CallId| call.role.is_effector() && call.instance == instance;
         self.open.retain(|call, open| !mine(*call) || open.what != What::Timer);

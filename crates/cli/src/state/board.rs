@@ -1,7 +1,7 @@
-//! Criteria × attempts: how each criterion was judged, attempt by attempt, round by round.
+//! Criteria × attempts: how each criterion was judged in every attempt and round.
 //!
-//! Plans change and criteria get new ids with them. A row is a criterion as a person reads it: the same statement
-//! in a later round goes on in the same row.
+//! Each plan gives its criteria new ids. A row is a criterion as a person reads it: the same statement in a
+//! later round continues the same row.
 
 mod index;
 mod row;
@@ -16,8 +16,8 @@ use setpoint_protocol::{CriterionId, Instance, SubTaskId, Timestamp};
 use self::index::Index;
 pub use self::row::{Cell, Column, Evidence, Row};
 
-/// Attempts of a round that have a column of their own; no logic allows as many. Those beyond share the last, so that what
-/// a file says of its attempts does not decide how much is kept of it.
+/// At most this many attempts per round have a column of their own; real rounds have fewer. Further ones
+/// share the last column, so that the attempts in a file cannot make the board grow without limit.
 const ATTEMPTS_MAX: u32 = 100;
 
 /// All criteria of a task.
@@ -30,9 +30,9 @@ pub struct Board {
     round: u32,
     /// Sub-tasks of this round that have not matched.
     unmatched: BTreeSet<SubTaskId>,
-    /// Rows of the task as a whole that wait for them.
+    /// Rows of the whole task that wait for these sub-tasks.
     waiting: BTreeSet<usize>,
-    /// Rows that may have something under way.
+    /// Rows that may have a running cell.
     running: BTreeSet<usize>,
 }
 
@@ -47,18 +47,19 @@ struct Work {
 }
 
 impl Board {
-    /// The rows: sub-tasks' criteria first, then the task's own.
+    /// Returns the rows: sub-tasks' criteria first, then the task's own.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         let own = self.rows.iter().filter(|row| row.is_of_task());
         self.rows.iter().filter(|row| !row.is_of_task()).chain(own)
     }
 
-    /// The columns, in order.
+    /// Returns the columns, in order.
     pub fn columns(&self) -> impl DoubleEndedIterator<Item = Column> + '_ {
         self.columns.iter().copied()
     }
 
-    /// The cell of a row in a column. A criterion of the task is judged once a round, in the round's last column.
+    /// Returns the cell of a row in a column. A criterion of the task is judged once per round, so its cell
+    /// is in the round's last column.
     #[must_use]
     pub fn cell(&self, row: &Row, column: Column) -> Option<Cell> {
         if !row.is_of_task() {
@@ -69,19 +70,19 @@ impl Board {
         if *last == column { row.cell(Column { round: column.round, attempt: 0 }) } else { None }
     }
 
-    /// The row of this criterion.
+    /// Returns the row of this criterion.
     #[must_use]
     pub fn row(&self, id: &CriterionId) -> Option<&Row> {
         self.index.rows_of(id).min().and_then(|at| self.rows.get(at))
     }
 
-    /// The round that was dispatched last; 0 before the first.
+    /// Returns the round that was dispatched last; 0 before the first.
     #[must_use]
     pub fn round(&self) -> u32 {
         self.round
     }
 
-    /// Sub-tasks of the round that was dispatched last.
+    /// Returns the number of sub-tasks in the round that was dispatched last.
     #[must_use]
     pub fn subtasks(&self) -> usize {
         self.subtasks.values().filter(|work| work.round == self.round).count()
@@ -172,7 +173,7 @@ impl Board {
             }
         }
         self.judge_rows(Some(&rows), &outcome.criteria_verdicts, last, at);
-        // What ran and was not judged has failed; what never ran was not judged.
+        // What ran without a verdict has failed; what never ran stays unjudged.
         let why = outcome.failure_reason.as_deref().unwrap_or_default();
         for row in rows {
             let Some(row) = self.rows.get_mut(row) else { continue };
@@ -186,7 +187,8 @@ impl Board {
         self.start_fan_in();
     }
 
-    /// A sub-task that matched in an earlier round and is kept: what it rests on is as old as it was.
+    /// Judges a sub-task that matched in an earlier round and is kept, with the evidence and the time of that
+    /// round.
     fn carry(&mut self, outcome: &SubTaskOutcome, at: Timestamp) {
         let Some(work) = self.subtasks.get(&outcome.subtask_id) else { return };
         let column = Column { round: work.round, attempt: work.attempt };
@@ -207,7 +209,7 @@ impl Board {
 
     pub(super) fn fall_short(&mut self, request: &ReplanRequest, at: Timestamp) {
         for outcome in &request.outcomes {
-            // Outcomes that came one by one are known; skipped sub-tasks are only reported here.
+            // Outcomes that came one by one are known; skipped sub-tasks are reported only here.
             let is_new = self.subtasks.get(&outcome.subtask_id).is_some_and(|work| work.instance.is_none());
             if is_new && outcome.status == OutcomeStatus::Failed {
                 self.judge(outcome, at);
@@ -219,7 +221,7 @@ impl Board {
         }
     }
 
-    /// Nothing runs any more: what was not judged is not judged, for this reason.
+    /// Resets every running cell, and records `why` as its evidence.
     pub(super) fn stop(&mut self, at: Timestamp, why: &str) {
         for row in std::mem::take(&mut self.running) {
             let Some(row) = self.rows.get_mut(row) else { continue };
@@ -229,7 +231,7 @@ impl Board {
         }
     }
 
-    /// Judges those rows that a verdict names, among these or among all.
+    /// Judges the rows that the verdicts name, if they are among `rows`.
     fn judge_rows(
         &mut self,
         rows: Option<&BTreeSet<usize>>,
@@ -247,7 +249,7 @@ impl Board {
         }
     }
 
-    /// Once every sub-task has matched, it is the whole that is judged.
+    /// Marks the rows of the whole task as running once every sub-task has matched.
     fn start_fan_in(&mut self) {
         if !self.unmatched.is_empty() {
             return;
@@ -262,7 +264,7 @@ impl Board {
         }
     }
 
-    /// The rows of these criteria, each with an empty cell in `column`.
+    /// Returns the rows of these criteria, each with an empty cell in `column`.
     fn rows_of(&mut self, criteria: &[Criterion], column: Column, of_task: bool) -> BTreeSet<usize> {
         let mut indexes = BTreeSet::new();
         for criterion in criteria {

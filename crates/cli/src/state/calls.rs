@@ -1,4 +1,4 @@
-//! What is known of each tool call: what it was, what came of it.
+//! What is known of each tool call: its target and its outcome.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use setpoint_protocol::text::{clip, head_and_tail};
 use setpoint_protocol::tool::{ErrorKind, Phase, ToolCall, ToolRecord};
 use setpoint_protocol::{CallId, Timestamp};
 
-/// Characters of a call's target that are kept.
+/// At most this many characters of a call's target are kept.
 pub const TARGET_CHARS_MAX: usize = 300;
 
-/// Characters of a tool's name that are kept.
+/// At most this many characters of a tool's name are kept.
 pub const TOOL_CHARS_MAX: usize = 100;
 
-/// Characters of a call's output that are kept, head and tail; the journal has more.
+/// At most this many characters of a call's output are kept, head and tail; the journal has more.
 pub const OUTPUT_CHARS_MAX: usize = 1_200;
 
 /// One tool call.
@@ -22,26 +22,26 @@ pub const OUTPUT_CHARS_MAX: usize = 1_200;
 pub struct Call {
     /// The tool's name, or the tool id it ran as, clipped.
     pub tool: String,
-    /// What it is about, clipped.
+    /// Its target, clipped.
     pub target: String,
-    /// When in the sub-task's life it was made.
+    /// The phase of the sub-task in which it was made.
     pub phase: Phase,
     /// Whether it succeeded; `None` while it runs.
     pub ok: Option<bool>,
-    /// Why not.
+    /// Why it failed.
     pub error_kind: Option<ErrorKind>,
     /// A process's exit code.
     pub exit_code: Option<i32>,
     /// Wall time in milliseconds.
     pub duration_ms: u64,
-    /// What it printed or found, head and tail.
+    /// Its output, head and tail.
     pub output: String,
-    /// When it was asked, then when it was answered.
+    /// When it was asked, and later when it was answered.
     pub at: Timestamp,
 }
 
 impl Call {
-    /// The call in words: its target, after the tool's name unless the target is a command line.
+    /// Returns the call in words: its target, after the tool's name unless the target is a command line.
     #[must_use]
     pub fn words(&self) -> String {
         let name = self.tool.split('/').next().unwrap_or_default();
@@ -52,7 +52,7 @@ impl Call {
         }
     }
 
-    /// How it ended: `exit 1`, or why it did not run, or nothing when there is nothing to say.
+    /// Returns how it ended: `exit 1`, or why it did not run; `None` if there is nothing to add.
     #[must_use]
     pub fn outcome(&self) -> Option<String> {
         match (self.exit_code, self.error_kind, self.ok) {
@@ -71,13 +71,13 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// The call of this id.
+    /// Returns the call with this id.
     #[must_use]
     pub fn get(&self, id: CallId) -> Option<&Call> {
         self.calls.get(&id)
     }
 
-    /// All of them, by id.
+    /// Returns all calls, by id.
     pub fn iter(&self) -> impl Iterator<Item = (&CallId, &Call)> {
         self.calls.iter()
     }
@@ -99,7 +99,7 @@ impl Calls {
     }
 
     pub(super) fn answered(&mut self, answered: &Answered, at: Timestamp) {
-        // It did nothing but ask; once allowed, the call is made under another id.
+        // This call only asked for consent; once allowed, it is made again under another id.
         if asks_for_consent(&answered.answer) {
             self.calls.remove(&answered.call);
             return;
@@ -122,12 +122,12 @@ impl Calls {
         }
     }
 
-    /// Takes over what the evidence says of calls: the tool id and the target in normal form.
+    /// Takes the tool id and the normalised target of calls from their evidence.
     pub(super) fn learn(&mut self, records: &[Arc<ToolRecord>]) {
         for record in records {
             let known = self.calls.get(&record.call_id);
             let at = known.map(|call| call.at).unwrap_or_default();
-            // The answer itself says more than what travels on of it.
+            // The answer has more of the output than its evidence.
             let output = known.map(|call| call.output.clone()).filter(|output| !output.is_empty());
             let output = output.unwrap_or_else(|| head_and_tail(&record.evidence, OUTPUT_CHARS_MAX));
             let call = Call {
@@ -146,19 +146,20 @@ impl Calls {
     }
 }
 
-/// Whether a tool did nothing, because a person has to allow the call first.
+/// Returns whether a tool did nothing, because a person has to allow the call first.
 pub(super) fn asks_for_consent(answer: &Answer) -> bool {
     matches!(answer, Answer::Tool(tool) if tool.error_kind == Some(ErrorKind::ApprovalRequired))
 }
 
-/// What a call was about. A command is told as it was given: its normal form has `;` where `&&` stood.
+/// Returns a call's target. A command is shown as it was given, because its normal form has `;` in place of
+/// `&&`.
 fn target_in(record: &ToolRecord) -> &str {
     let command = record.input.get("command").and_then(serde_json::Value::as_str);
     command.filter(|_| record.tool.tool() == "shell").unwrap_or(&record.target)
 }
 
-/// What a call is about, before its evidence says so in normal form: the one text among its parameters that
-/// says most, else all of them.
+/// Returns a call's target before its evidence has the normalised one: the most telling text among its
+/// parameters, else all of them.
 fn target_of(call: &ToolCall) -> String {
     let said = ["command", "path", "url", "query", "pattern"]
         .into_iter()
@@ -166,7 +167,7 @@ fn target_of(call: &ToolCall) -> String {
     clip(&said.map_or_else(|| call.input.to_text(), str::to_owned), TARGET_CHARS_MAX)
 }
 
-/// The kind of an error, in a word or two.
+/// Returns the kind of an error, in a word or two.
 #[must_use]
 pub const fn error_words(kind: ErrorKind) -> &'static str {
     match kind {

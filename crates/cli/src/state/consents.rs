@@ -1,32 +1,33 @@
-//! What needed a person's consent, and what was said to it. It keeps the words that an approval file would need.
+//! Requests for consent and their decisions, with the text that an approval file would need.
 
 use setpoint_protocol::message::{ApprovalDecision, ApprovalRequest};
 
-/// The name recorded for a refusal where there is no person to ask.
+/// The name recorded for a refusal because there is no person to ask.
 pub const HEADLESS: &str = "headless";
 
-/// One question for consent.
+/// One request for consent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consent {
-    /// What was asked.
+    /// The request.
     pub request: ApprovalRequest,
-    /// What was said; `None` while nobody has.
+    /// The decision; `None` while it is open.
     pub decision: Option<ApprovalDecision>,
 }
 
-/// All of them, in the order in which they were asked.
+/// All requests, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Consents {
     all: Vec<Consent>,
 }
 
 impl Consents {
-    /// In the order in which they were asked.
+    /// Returns the requests, in the order in which they were made.
     pub fn iter(&self) -> impl Iterator<Item = &Consent> {
         self.all.iter()
     }
 
-    /// The digests of what was refused because there was no person to ask, each once.
+    /// Returns the digests of requests that were refused because there was no person to ask, without
+    /// duplicates.
     #[must_use]
     pub fn refused_unasked(&self) -> Vec<&str> {
         let is_refused_so =

@@ -1,7 +1,8 @@
-//! What a task looks like so far: a fold over its records, and nothing else.
+//! The state of a task: a fold over its records.
 //!
-//! The live view, the plain progress lines, the result and `tasks show` all read the same fold, so they cannot
-//! disagree. It never asks a clock, never does I/O, and takes any record: one that it cannot read changes nothing.
+//! The live view, the plain progress lines, the result and `tasks show` all read the same fold, so they
+//! cannot disagree. It reads no clock, does no I/O, and accepts any record: one that it cannot read changes
+//! nothing.
 
 pub mod asks;
 pub mod board;
@@ -31,64 +32,65 @@ use self::recall::Recall;
 use self::roles::Roles;
 use self::rounds::Rounds;
 
-/// What became of a record that was handed to [`ViewState::apply`].
+/// What [`ViewState::apply`] did with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a gap means that records must be read again"]
 pub enum Applied {
-    /// It is part of the state now.
+    /// It is applied.
     New,
-    /// It already was.
+    /// It was applied before.
     Known,
-    /// Records before it are missing; nothing changed.
+    /// Records before it are missing, so it was not applied.
     Gap,
 }
 
-/// A task so far.
+/// The state of a task.
 #[derive(Clone, Debug)]
 pub struct ViewState {
-    /// The task.
+    /// The task's id.
     pub task: TaskId,
-    /// The last record.
+    /// The number of the last record.
     pub seq: u64,
-    /// Its time.
+    /// The time of the last record.
     pub at: Timestamp,
-    /// The task's clock then, in milliseconds.
+    /// The task's clock at the last record, in milliseconds.
     pub clock_ms: u64,
     /// When the task was opened.
     pub opened_at: Option<Timestamp>,
-    /// The task that it goes on from, when it does.
+    /// The task that it is a fork of, if any.
     pub forked_from: Option<ForkedFrom>,
     /// What the person typed.
     pub goal: String,
-    /// The intent, once there is one.
+    /// The intent, once the Perceiver has read it.
     pub intent: Option<String>,
     /// Where the task may act or look, in the person's words.
     pub scope: Option<String>,
-    /// What was asked and answered on the way to the intent.
+    /// Questions and answers about the goal.
     pub clarifications: Vec<Clarification>,
     /// The controller's settings.
     pub controller: ControllerSettings,
-    /// Hard limits.
+    /// The hard limits.
     pub budgets: Budgets,
-    /// Milliseconds that the task may take; a deadline may make them fewer.
+    /// Milliseconds that the task may take; a deadline may lower it.
     pub time_budget_ms: u64,
     /// The task's clock at the `TaskSpec`.
     pub spec_clock_ms: Option<u64>,
-    /// The models that may be asked, each once.
+    /// The models that may be asked, without duplicates.
     pub models: Vec<String>,
-    /// Whether one of them is more than the embedded brain, whose steps are no model calls.
+    /// Whether one of them is a language model and not the embedded brain, whose steps do not count as model
+    /// calls.
     pub has_language_model: bool,
-    /// Who does what.
+    /// The state of each role.
     pub roles: Roles,
     /// Criteria and how they were judged.
     pub board: Board,
-    /// Rounds that are over.
+    /// Finished rounds.
     pub rounds: Rounds,
     /// The plan of each round, with what memory gave to it.
     pub plans: Plans,
-    /// What is waited for.
+    /// Open calls and questions.
     pub asks: Asks,
-    /// What needed consent.
+    /// Requests for consent.
     pub consents: Consents,
     /// Tool calls, by id.
     pub calls: Calls,
@@ -96,15 +98,15 @@ pub struct ViewState {
     pub made: BTreeSet<String>,
     /// Model calls, tokens and tool calls.
     pub used: Used,
-    /// What memory gave to the last plan; `None` while it was not asked.
+    /// What memory gave to the last plan; `None` if it was not asked.
     pub recall: Option<Recall>,
-    /// What broke on the way.
+    /// The faults of the task.
     pub faults: Vec<TaskFault>,
     /// Whether the person cancelled.
     pub is_cancelled: bool,
-    /// The end.
+    /// The result, at the end of the task.
     pub result: Option<FinalResult>,
-    /// The other end: small talk, answered at once.
+    /// The answer to small talk, which ends the task at once.
     pub answer: Option<String>,
 }
 
@@ -122,7 +124,7 @@ pub struct Used {
 }
 
 impl ViewState {
-    /// Nothing is known but the task's id.
+    /// Returns the state before the first record.
     #[must_use]
     pub fn new(task: TaskId) -> Self {
         ViewState {
@@ -159,18 +161,18 @@ impl ViewState {
         }
     }
 
-    /// The state after these records.
+    /// Returns the state after these records.
     #[must_use]
     pub fn of(task: TaskId, records: &[Record]) -> Self {
         let mut state = ViewState::new(task);
         for record in records {
-            // The journal hands records out in order; what it does not hand out cannot be shown.
+            // The journal returns records in order; a gap in them cannot be filled here.
             let _: Applied = state.apply(record);
         }
         state
     }
 
-    /// The state after the records that a pruned task has left, with gaps between them.
+    /// Returns the state after the records that a pruned task has left, with gaps between them.
     #[must_use]
     pub fn of_left(task: TaskId, records: &[Record]) -> Self {
         let mut state = ViewState::new(task);
@@ -181,7 +183,7 @@ impl ViewState {
         state
     }
 
-    /// Takes the next record in.
+    /// Applies the next record.
     pub fn apply(&mut self, record: &Record) -> Applied {
         if record.seq <= self.seq {
             return Applied::Known;
@@ -193,7 +195,7 @@ impl ViewState {
         self.at = record.at;
         self.clock_ms = self.clock_ms.max(record.clock_ms);
         self.opened_at.get_or_insert(record.at);
-        // What a fork took over keeps its times; the fork itself is there from its first own record on.
+        // Inherited records keep their times; a fork itself opens with its first own record.
         if self.forked_from.as_ref().is_some_and(|from| record.seq == from.seq.saturating_add(1)) {
             self.opened_at = Some(record.at);
         }
@@ -232,22 +234,23 @@ impl ViewState {
         Applied::New
     }
 
-    /// Whether the task has ended.
+    /// Returns whether the task has ended.
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.result.is_some() || self.answer.is_some()
     }
 
-    /// The round that runs, or ran last when the task has ended, as its manifest has it: from 1.
+    /// Returns the number of the running round, or of the last one if the task has ended, from 1.
     #[must_use]
     pub fn round(&self) -> u32 {
         self.rounds.next().max(self.board.round())
     }
 
-    /// Whether it ended before its last round was measured: it was cancelled, a budget was used up, a person refused.
+    /// Returns whether the task ended before its last round was measured, such as by a cancel, a fault or a spent
+    /// budget.
     #[must_use]
     pub fn is_broken_off(&self) -> bool {
-        // Any other end is decided on what was measured.
+        // The controller decides any other end after a measurement.
         let is_cut_short = |result: &FinalResult| match result.ended_by {
             EndedBy::Cancelled
             | EndedBy::Budget
@@ -265,7 +268,8 @@ impl ViewState {
         self.result.as_ref().is_some_and(is_cut_short) && !self.rounds.is_measured()
     }
 
-    /// Ω when the task's clock stands at `clock_ms`, as the controller counts it for the rounds that are over.
+    /// Returns Ω when the task's clock is at `clock_ms`, as the controller computes it from the finished
+    /// rounds.
     #[must_use]
     pub fn omega_at(&self, clock_ms: u64) -> f64 {
         if let Some(result) = &self.result {
@@ -278,7 +282,7 @@ impl ViewState {
         if omega.is_finite() { omega.clamp(0.0, 1.0) } else { 1.0 }
     }
 
-    /// The open questions to a person, oldest first.
+    /// Returns the open questions to a person, oldest first.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
         self.asks.questions()
     }
@@ -305,7 +309,7 @@ impl ViewState {
         if let Some(call) = message.answers() {
             self.asks.answered(call);
         }
-        // What is not here changes nothing that is looked at, except as a question or an answer.
+        // Messages that are not listed change nothing that is shown, except as a question or an answer.
         match message {
             Payload::UserInput(input) => self.goal = input.raw_input,
             Payload::TaskSpec(spec) => self.apply_spec(record, spec),

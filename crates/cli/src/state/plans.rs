@@ -1,4 +1,4 @@
-//! Plans, one a round: what each consisted of, and what memory had given to it.
+//! Plans, one per round: their sub-tasks, and what memory had given to them.
 
 use std::collections::BTreeMap;
 
@@ -14,42 +14,42 @@ pub struct Plan {
     pub round: u32,
     /// Its sub-tasks, in the order of the plan.
     pub parts: Vec<Part>,
-    /// What memory gave to it; `None` where it was not asked.
+    /// What memory gave to it; `None` if it was not asked.
     pub recall: Option<Recall>,
 }
 
 /// A sub-task of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it is for.
+    /// Its intent.
     pub intent: String,
     /// Its group, from 1; those of one group run side by side.
     pub sequence: u32,
-    /// Tools that it may use; none named means all.
+    /// The tools that it may use; empty for all.
     pub tools: Vec<String>,
-    /// The playbook's approach that it comes from, in words.
+    /// The approach of a playbook that it comes from, in words.
     pub approach: Option<String>,
-    /// Whether it had matched in an earlier round and its outcome is kept.
+    /// Whether it matched in an earlier round and its outcome is kept.
     pub is_kept: bool,
 }
 
-/// All of them.
+/// All plans.
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
     plans: Vec<Plan>,
-    /// Where the parts of the last one are.
+    /// The place of each sub-task in the last plan.
     places: BTreeMap<SubTaskId, usize>,
-    /// Memory has answered since the last plan.
+    /// Whether memory has answered since the last plan.
     is_recalled: bool,
 }
 
 impl Plans {
-    /// In order.
+    /// Returns the plans, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Plan> {
         self.plans.iter()
     }
 
-    /// Memory has answered.
+    /// Records that memory has answered.
     pub(super) fn recalled(&mut self) {
         self.is_recalled = true;
     }
@@ -68,7 +68,7 @@ impl Plans {
         self.plans.push(Plan { round: manifest.round, parts: parts.collect(), recall });
     }
 
-    /// A manifest does not say which tools a sub-task may use.
+    /// Records the tools of a sub-task, because a manifest does not say which it may use.
     pub(super) fn given_out(&mut self, subtask: &SubTask) {
         let (Some(plan), Some(place)) = (self.plans.last_mut(), self.places.get(&subtask.subtask_id)) else {
             return;

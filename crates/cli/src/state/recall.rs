@@ -1,38 +1,38 @@
-//! What memory gave to the last plan, and what became of it.
+//! What memory gave to the last plan, and what the plan did with it.
 
 use serde::Serialize;
 use setpoint_protocol::MegramId;
 use setpoint_protocol::message::{Availability, DispatchManifest, MemoryReply, Potentials, RuleRef, SopKind};
 
-/// What memory gave.
+/// The answer of memory to a plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recall {
-    /// Why it could not be asked; then it gave nothing.
+    /// Why memory could not be asked; then it gave nothing.
     pub unavailable: Option<String>,
-    /// The sums of the pair that this task belongs to, and what follows.
+    /// The sums of the pair that this task belongs to, and the action that follows from them.
     pub potentials: Potentials,
-    /// What it gave: what must not be done first, and what is only known last.
+    /// What it gave, from prohibitions to facts.
     pub given: Vec<Given>,
-    /// Best practices that the plan stands under.
+    /// Best practices that the plan follows.
     pub applied: Vec<MegramId>,
-    /// What the plan goes against, because no plan could be made otherwise.
+    /// Rules that the plan breaks, because no plan could be made otherwise.
     pub overridden: Vec<MegramId>,
-    /// Records that were kept from the task's language models, which were not there when they were learnt.
+    /// Records withheld from the task's language models, because they were learnt without them.
     pub withheld: u32,
 }
 
-/// One thing that memory gave.
+/// One item that memory gave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Given {
     /// The record's id.
     pub id: MegramId,
-    /// What it is.
+    /// Its kind.
     pub what: What,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
-/// What a thing is that memory gave.
+/// The kind of an item that memory gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
@@ -48,16 +48,16 @@ pub enum What {
     Failed,
     /// A record that is neither.
     Noted,
-    /// What worked elsewhere and might work here.
+    /// A record of what worked elsewhere and might work here.
     Hypothesis,
     /// A record of another kind of task.
     Related,
-    /// What the operator stated.
+    /// A fact that the operator stated.
     Fact,
 }
 
 impl What {
-    /// What a person reads before the text.
+    /// Returns the words before the text.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -75,7 +75,7 @@ impl What {
 }
 
 impl Recall {
-    /// What the reply gives.
+    /// Returns what a reply of memory gives.
     #[must_use]
     pub fn of(reply: MemoryReply) -> Self {
         let MemoryReply {
@@ -132,14 +132,14 @@ impl Recall {
         Recall { unavailable, potentials, given, applied: Vec::new(), overridden: Vec::new(), withheld }
     }
 
-    /// What the plan made of it.
+    /// Records which rules the plan follows and which it breaks.
     pub(super) fn planned(&mut self, manifest: &DispatchManifest) {
         let ids = |rules: &[RuleRef]| rules.iter().map(|rule| rule.id.clone()).collect();
         self.applied = ids(&manifest.applied_rules);
         self.overridden = ids(&manifest.overridden_rules);
     }
 
-    /// Whether there is anything to tell.
+    /// Returns whether there is nothing to show.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.unavailable.is_none() && self.given.is_empty() && self.withheld == 0

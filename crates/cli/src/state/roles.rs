@@ -1,4 +1,4 @@
-//! Who works, who is done, who has not been needed yet in this round.
+//! The state of each role: which ones work, are done, or have not been needed yet in this round.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,18 +6,18 @@ use setpoint_protocol::record::Record;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{Instance, RoleId};
 
-/// How a role stands.
+/// The state of a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stand {
     /// Not needed yet in this round.
     Idle,
-    /// So many instances work.
+    /// This many instances work.
     Working(usize),
     /// Its part of the round is done.
     Done,
 }
 
-/// Whose turn it is in an effector.
+/// The role that works in an effector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Executor,
@@ -33,7 +33,7 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// The roles that live in a task, in loop order.
+    /// The roles within a task, in loop order.
     pub const SHOWN: [RoleId; 6] = [
         RoleId::Perceiver,
         RoleId::Planner,
@@ -43,7 +43,7 @@ impl Roles {
         RoleId::GoalGradientSolver,
     ];
 
-    /// How `role` stands.
+    /// Returns the state of `role`.
     #[must_use]
     pub fn stand(&self, role: RoleId) -> Stand {
         let turns = |turn: Turn| self.effectors.values().filter(|now| **now == turn).count();
@@ -59,10 +59,10 @@ impl Roles {
         }
     }
 
-    /// Takes a message in.
+    /// Applies a message.
     pub(super) fn say(&mut self, record: &Record, message: &Payload) {
         let from = record.from.instance;
-        // A role that asks a person rests until the answer comes; effectors keep their turns.
+        // A role that asks a person pauses until the answer comes; effectors keep their turns.
         if message.opens().is_some() && record.to.iter().any(|to| to.role == RoleId::User) {
             self.rest(record.from.role);
         }
@@ -138,7 +138,7 @@ impl Roles {
         self.done.insert(role);
     }
 
-    /// It waits for somebody else, and its part is not done.
+    /// Pauses a role that waits for another, and whose part is not done.
     fn rest(&mut self, role: RoleId) {
         self.working.remove(&role);
     }

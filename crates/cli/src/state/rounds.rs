@@ -1,4 +1,4 @@
-//! Rounds that are over: their loss, and the direction that followed.
+//! Finished rounds: their loss, and the direction that followed.
 
 use setpoint_protocol::message::{ActionState, DirectiveClass, Loss, MacroState, PlanDirective, Urgency};
 
@@ -11,21 +11,21 @@ pub struct Round {
     pub loss: Loss,
     /// ∇L; 0 in the first round.
     pub grad_l: f64,
-    /// The part of ∇L that is budget alone.
+    /// The part of ∇L that comes from the budget alone.
     pub grad_l_budget: f64,
-    /// Which way its failures lean.
+    /// The class of its failures.
     pub failure_class: DirectiveClass,
-    /// How firmly the direction is worded.
+    /// How urgently the direction is worded.
     pub urgency: Urgency,
     /// The direction.
     pub directive: ActionState,
-    /// Why, without the numbers that are shown anyway.
+    /// Why, without the numbers, which are shown beside it.
     pub reason: String,
-    /// Tools and targets that the next plan may not use.
+    /// Tools and targets that the next plan must not use.
     pub blocked: Vec<String>,
 }
 
-/// All of them.
+/// All finished rounds.
 #[derive(Clone, Debug, Default)]
 pub struct Rounds {
     rounds: Vec<Round>,
@@ -33,34 +33,35 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// In order.
+    /// Returns the rounds, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Round> {
         self.rounds.iter()
     }
 
-    /// How many are over.
+    /// Returns the number of finished rounds.
     #[must_use]
     pub fn over(&self) -> u32 {
         u32::try_from(self.rounds.len()).unwrap_or(u32::MAX)
     }
 
-    /// Whether R4b measured the round that is not over yet.
+    /// Returns whether R4b measured the round that is not finished yet.
     #[must_use]
     pub fn is_measured(&self) -> bool {
         self.requested.is_some()
     }
 
-    /// The round after those that are over, which its manifest may yet give another number.
+    /// Returns the number after the last finished round; the manifest may give the next round another one.
     pub(super) fn next(&self) -> u32 {
         self.rounds.last().map_or(1, |last| last.round.saturating_add(1))
     }
 
-    /// R4b measured this round.
+    /// Records that R4b measured this round.
     pub(super) fn requested(&mut self, round: u32) {
         self.requested = Some(round);
     }
 
-    /// R7 gave a direction. A round that broke before it was measured counts from what was dispatched last.
+    /// Records a direction of R7. A round that broke before it was measured gets the number of the last
+    /// dispatched one.
     pub(super) fn directed(&mut self, directive: &PlanDirective, dispatched: u32) {
         let round = self.requested.take().unwrap_or(dispatched).max(self.next());
         let tools = directive.blocked_tools.iter().map(ToString::to_string);
@@ -78,7 +79,7 @@ impl Rounds {
     }
 }
 
-/// The rationale without the directive's name before it and the numbers behind it.
+/// Returns the rationale without the directive's name before it and the numbers after it.
 fn reason(rationale: &str, directive: MacroState) -> String {
     let text = rationale
         .strip_prefix(directive.name())

@@ -1,25 +1,26 @@
-//! Widths in terminal columns, and cutting by them.
+//! Widths in terminal columns, and clipping to them.
 //!
-//! Columns are counted character by character: safe text has no sequences whose width is less than the sum.
+//! Columns are counted per character: safe text has no sequences that are narrower than the sum of their
+//! characters.
 
 use unicode_width::UnicodeWidthChar;
 
-/// The mark of what was cut; one column wide.
+/// The mark for clipped text; one column wide.
 pub const CUT: char = '…';
 
-/// Columns that a safe text takes.
+/// Returns the columns of a safe text.
 #[must_use]
 pub fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-/// Columns that a safe character takes.
+/// Returns the columns of a safe character.
 #[must_use]
 pub fn char_width(c: char) -> usize {
     c.width().unwrap_or(0)
 }
 
-/// At most `columns` columns of a safe text, with [`CUT`] for the rest.
+/// Returns at most `columns` columns of a safe text, with [`CUT`] for the rest.
 #[must_use]
 pub fn clip(text: &str, columns: usize) -> String {
     if width(text) <= columns {
@@ -33,7 +34,7 @@ pub fn clip(text: &str, columns: usize) -> String {
     clipped
 }
 
-/// The beginning of a safe text, as much as fits into `columns`.
+/// Returns the beginning of a safe text, as much as fits into `columns`.
 #[must_use]
 pub fn head(text: &str, columns: usize) -> String {
     let mut used = 0;
@@ -45,7 +46,7 @@ pub fn head(text: &str, columns: usize) -> String {
         .collect()
 }
 
-/// The end of a safe text, as much as fits into `columns`.
+/// Returns the end of a safe text, as much as fits into `columns`.
 #[must_use]
 pub fn tail(text: &str, columns: usize) -> String {
     let mut used = 0;
@@ -61,7 +62,7 @@ pub fn tail(text: &str, columns: usize) -> String {
     kept.into_iter().skip_while(|c| char_width(*c) == 0).collect()
 }
 
-/// A safe text in exactly `columns` columns: clipped, or filled up with spaces.
+/// Returns a safe text in exactly `columns` columns: clipped, or padded with spaces.
 #[must_use]
 pub fn fit(text: &str, columns: usize) -> String {
     let mut fitted = clip(text, columns);

@@ -1,7 +1,7 @@
-//! Text for a terminal: made safe, measured in columns, and given a tone.
+//! Text for a terminal: sanitised, measured in columns, and given a tone.
 //!
-//! Nothing outside [`style`] writes an escape sequence, and nothing that came from data can be one: a [`Line`]
-//! only takes text that went through [`sanitise`].
+//! Only [`style`] writes escape sequences. Data cannot contain one, because a [`Line`] accepts only text from
+//! [`sanitise`].
 
 pub mod columns;
 pub mod sanitise;

@@ -1,31 +1,32 @@
-//! Text from models, tools, files and people, made safe to show.
+//! Sanitises text from models, tools, files and people.
 //!
-//! A terminal obeys control characters, and some invisible characters change the order in which the others
-//! are read. What is shown here can do neither: the safe text has no control character (but line ends and
-//! tabs in a [`block`]), no bidirectional control, nothing invisible, and no endless pile of combining marks.
+//! A terminal obeys control characters, and some invisible characters change the order in which others are
+//! read. Safe text has no control character (except line ends and tabs in a [`block`]), no bidirectional
+//! control, nothing invisible, and at most [`COMBINING_MAX`] combining marks per character.
 
 use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar;
 
-/// Combining marks that one character may carry; more of them are left out.
+/// At most this many combining marks per character; further ones are left out.
 pub const COMBINING_MAX: usize = 3;
 
-/// As one line: line ends and tabs become spaces, colour sequences vanish, other controls become visible signs.
+/// Returns the text as one line: line ends and tabs become spaces, colour sequences are removed, other
+/// controls become visible signs.
 #[must_use]
 pub fn line(text: &str) -> String {
     clean(text, Breaks::AsSpaces)
 }
 
-/// As lines: line ends and tabs stay, everything else is as in [`line()`]. A lone carriage return, which would
-/// overwrite what stands before it, ends the line instead.
+/// Returns the text as lines: line ends and tabs stay, everything else is as in [`line()`]. A lone carriage
+/// return, which would overwrite the text before it, ends the line instead.
 #[must_use]
 pub fn block(text: &str) -> String {
     clean(text, Breaks::Kept)
 }
 
-/// As lines for a page, which has room: as [`block`], but what hides or turns the order of reading is named where it
-/// stands, as `⟨U+202E⟩`. Only what joins and varies signs is left out: emoji are full of it.
+/// Returns the text as lines for a page: as [`block`], but an invisible character is replaced by its name,
+/// such as `⟨U+202E⟩`. Only joiners and variation selectors are left out, because emoji contain many.
 #[must_use]
 pub fn marked(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -40,8 +41,8 @@ pub fn marked(text: &str) -> String {
     block(&shown)
 }
 
-/// As one line in which nothing is left out: what cannot be shown is written as an escape (`\n`, `\u{202e}`).
-/// For what a person is asked to allow.
+/// Returns the text as one line that leaves nothing out: what cannot be shown becomes an escape (`\n`,
+/// `\u{202e}`). For what a person is asked to allow.
 #[must_use]
 pub fn exact(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -73,8 +74,7 @@ pub fn exact(text: &str) -> String {
     shown
 }
 
-/// JSON text whose strings hold no raw character that a terminal would obey or hide: they are written as JSON
-/// escapes, so the value is the same.
+/// Returns JSON text in which unsafe characters of strings are JSON escapes, so that the value is the same.
 #[must_use]
 pub fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -92,8 +92,8 @@ pub fn json(text: &str) -> String {
     shown
 }
 
-/// Whether a terminal would obey the character or show nothing for it: a control, a bidirectional control, a
-/// zero-width or otherwise invisible character.
+/// Returns whether a terminal would obey the character or show nothing for it: a control, a bidirectional
+/// control, a zero-width or otherwise invisible character.
 #[must_use]
 pub fn is_unsafe(c: char) -> bool {
     matches!(kind(c), Kind::Break | Kind::Tab | Kind::Control | Kind::Hidden)
@@ -150,8 +150,8 @@ fn clean(text: &str, breaks: Breaks) -> String {
     shown
 }
 
-/// The text after a complete colour sequence (`ESC [ digits m`) whose escape was just read. Only colours are
-/// taken away silently: they say nothing, every other sequence does something.
+/// Returns the text after a complete colour sequence (`ESC [ digits m`) whose escape was just read. Only
+/// colours are removed without a sign, because they carry no information; other sequences have an effect.
 fn colour_sequence(escape: char, rest: &str) -> Option<&str> {
     if escape != '\u{1b}' {
         return None;
@@ -160,7 +160,7 @@ fn colour_sequence(escape: char, rest: &str) -> Option<&str> {
     parameters.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ';' | ':')).strip_prefix('m')
 }
 
-/// A visible sign of the same width for a control character.
+/// Returns a visible sign of the same width for a control character.
 fn sign(c: char) -> char {
     match u32::from(c) {
         code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
@@ -181,7 +181,8 @@ fn kind(c: char) -> Kind {
     }
 }
 
-/// Characters that show nothing: bidirectional controls, joiners, fillers, variation selectors, tags.
+/// Returns whether a character shows nothing: bidirectional controls, joiners, fillers, variation selectors,
+/// tags.
 fn is_hidden(c: char) -> bool {
     matches!(u32::from(c),
         0xad | 0x34f | 0x61c | 0x115f | 0x1160 | 0x17b4 | 0x17b5 | 0x180b..=0x180f
@@ -190,7 +191,7 @@ fn is_hidden(c: char) -> bool {
         | 0x1_bca0..=0x1_bca3 | 0x1_d173..=0x1_d17a | 0xe_0000..=0xe_0fff)
 }
 
-/// Hidden characters that make one sign of several, or choose how one looks.
+/// Returns whether a hidden character joins others into one sign, or selects how one looks.
 fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
 }
@@ -238,7 +239,7 @@ mod tests {
         let pile = format!("e{}x", "\u{301}".repeat(500));
         assert_eq!(line(&pile), format!("e{}x", "\u{301}".repeat(COMBINING_MAX)));
         assert_eq!(line("\u{301}\u{301}x"), "x");
-        // An invisible character between them does not start a new pile.
+        // An invisible character between them does not restart the count.
         assert_eq!(line(&"\u{301}\u{200b}".repeat(9).replacen('\u{301}', "e\u{301}", 1)).chars().count(), 4);
     }
 
@@ -278,7 +279,7 @@ mod tests {
         }
     }
 
-    /// Arbitrary text, with what is dangerous far more often than chance has it.
+    /// Generates text with far more dangerous characters than random text has.
     fn any_text() -> impl Strategy<Value = String> {
         let nasty = prop::sample::select(vec![
             "\u{1b}",

@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Style};
 use super::columns::{char_width, clip, width};
 use super::sanitise;
 
-/// What a piece of text means; the colour follows from it.
+/// The meaning of a piece of text, which determines its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     /// Ordinary text.
@@ -19,9 +19,9 @@ pub enum Tone {
     Good,
     /// Failed.
     Bad,
-    /// Neither: gaps, waiting, vacuous.
+    /// Neither good nor bad: gaps, waiting, vacuous.
     Care,
-    /// Names of things: roles, directives.
+    /// Names: roles, directives.
     Name,
 }
 
@@ -40,65 +40,65 @@ impl Tone {
     }
 }
 
-/// One line. Whatever is put in is made safe first, so a line can always be shown.
+/// One line of safe text: whatever is added is sanitised first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     spans: Vec<(Tone, String)>,
 }
 
 impl Line {
-    /// An empty line.
+    /// Returns an empty line.
     #[must_use]
     pub fn new() -> Self {
         Line::default()
     }
 
-    /// A line of ordinary text.
+    /// Returns a line of ordinary text.
     #[must_use]
     pub fn plain(text: &str) -> Self {
         Line::new().and(Tone::Plain, text)
     }
 
-    /// The lines of a text, each in `tone`; tabs stay as they are.
+    /// Returns the lines of a text, each in `tone`; tabs are kept.
     #[must_use]
     pub fn block(tone: Tone, text: &str) -> Vec<Line> {
         let safe = sanitise::block(text);
         safe.lines().map(|line| Line { spans: vec![(tone, line.to_owned())] }).collect()
     }
 
-    /// With more text at its end.
+    /// Adds text at the end and returns the line.
     #[must_use]
     pub fn and(mut self, tone: Tone, text: &str) -> Self {
         self.push(tone, text);
         self
     }
 
-    /// Puts more text at its end.
+    /// Adds text at the end.
     pub fn push(&mut self, tone: Tone, text: &str) {
         self.push_safe(tone, sanitise::line(text));
     }
 
-    /// Puts another line at its end.
+    /// Adds another line at the end.
     pub fn append(&mut self, other: Line) {
         for (tone, text) in other.spans {
             self.push_safe(tone, text);
         }
     }
 
-    /// With another line at its end.
+    /// Adds another line at the end and returns the line.
     #[must_use]
     pub fn then(mut self, other: Line) -> Self {
         self.append(other);
         self
     }
 
-    /// Fills up with spaces to `columns` columns.
+    /// Pads it with spaces to `columns` columns.
     pub fn pad(&mut self, columns: usize) {
         let missing = columns.saturating_sub(self.width());
         self.push_safe(Tone::Plain, " ".repeat(missing));
     }
 
-    /// The same with another character in place of its first one, which must be as wide.
+    /// Replaces the first character by another of the same width.
     #[must_use]
     pub(crate) fn with_first(mut self, first: char) -> Self {
         if let Some((_, text)) = self.spans.first_mut() {
@@ -107,19 +107,19 @@ impl Line {
         self
     }
 
-    /// Columns that it takes.
+    /// Returns its columns.
     #[must_use]
     pub fn width(&self) -> usize {
         self.spans.iter().map(|(_, text)| width(text)).sum()
     }
 
-    /// Whether there is nothing on it.
+    /// Returns whether it has no text.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    /// At most `columns` columns of it, with a mark of what was cut.
+    /// Returns at most `columns` columns of it, with a mark for the rest.
     #[must_use]
     pub fn clip(self, columns: usize) -> Self {
         if self.width() <= columns {
@@ -129,7 +129,7 @@ impl Line {
         let mut room = columns;
         for (tone, text) in self.spans {
             let taken = width(&text);
-            // The mark needs a column of its own, also where a piece ends exactly at the edge.
+            // The mark needs a column of its own, even if a piece ends exactly at the edge.
             if taken < room {
                 room -= taken;
                 clipped.push_safe(tone, text);
@@ -142,7 +142,7 @@ impl Line {
         clipped
     }
 
-    /// The same in ASCII, character by character and as wide as before.
+    /// Replaces other characters by ASCII of the same width.
     #[must_use]
     pub fn into_ascii(mut self) -> Self {
         for (_, text) in &mut self.spans {
@@ -153,13 +153,13 @@ impl Line {
         self
     }
 
-    /// The text alone.
+    /// Returns the text without tones.
     #[must_use]
     pub fn to_text(&self) -> String {
         self.spans.iter().map(|(_, text)| text.as_str()).collect()
     }
 
-    /// The text as it is written to a terminal, with its tones when `colours` are wanted.
+    /// Returns the text for a terminal, with escape sequences for its tones if `colours`.
     #[must_use]
     pub fn paint(&self, colours: bool) -> String {
         if !colours {
@@ -184,7 +184,7 @@ impl Line {
     }
 }
 
-/// What stands for a character where only ASCII can be shown: as many columns as the character takes.
+/// Returns the ASCII in place of a character: as many columns as the character takes.
 fn ascii(c: char) -> impl Iterator<Item = char> {
     let sign = match c {
         c if c.is_ascii() => c,

@@ -1,12 +1,13 @@
-//! Columns of text under one another.
+//! Tables with aligned columns.
 
 use super::columns::width;
 use super::{Line, Tone};
 
-/// A cell: what it means, and its text.
+/// A cell: its tone and its text.
 pub type Cell = (Tone, String);
 
-/// Rows with their columns lined up, two spaces between them; nothing is cut. Numbers stand to the right.
+/// Returns rows with aligned columns, two spaces between them, nothing clipped. Columns of numbers are
+/// aligned to the right.
 #[must_use]
 pub fn table(head: &[&str], rows: &[Vec<Cell>]) -> Vec<Line> {
     let count = rows.iter().map(Vec::len).chain([head.len()]).max().unwrap_or(0);

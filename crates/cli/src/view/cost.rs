@@ -1,4 +1,4 @@
-//! What a table of costs has beside its rows' names: the same columns for a terminal and for a page.
+//! The columns of a cost table after its rows' names: the same for a terminal and for a page.
 
 use setpoint_history::cost::{CostReport, Spent};
 use setpoint_protocol::money::Money;
@@ -8,28 +8,28 @@ use super::words;
 /// Which columns a table has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Columns {
-    /// A share of a call is no call.
+    /// `false` if rows have shares of calls, which cannot be counted.
     has_calls: bool,
     is_priced: bool,
-    /// What of a row went into attempts that gave no answer.
+    /// Whether there is a column for attempts that gave no answer.
     has_failed: bool,
 }
 
 impl Columns {
-    /// Those that there is something to say in.
+    /// Returns the columns for which the report has values.
     #[must_use]
     pub(crate) fn of(report: &CostReport) -> Self {
         let Spent { cost, failed, .. } = report.total;
         Columns { has_calls: true, is_priced: cost.is_some(), has_failed: !failed.is_none() }
     }
 
-    /// Without calls, for rows that have shares of them.
+    /// Returns the columns without calls, for rows that have shares of them.
     #[must_use]
     pub(crate) fn of_shares(self) -> Self {
         Columns { has_calls: false, ..self }
     }
 
-    /// The head, `name` first.
+    /// Returns the head, with `name` first.
     #[must_use]
     pub(crate) fn head(self, name: &'static str) -> Vec<&'static str> {
         let mut head = vec![name];
@@ -52,7 +52,7 @@ impl Columns {
         head
     }
 
-    /// The cells of a row behind its name.
+    /// Returns the cells of a row after its name.
     #[must_use]
     pub(crate) fn cells(self, spent: &Spent) -> Vec<String> {
         let Spent { calls, tokens_in, tokens_out, tokens_cached, cost, tokens_unpriced, failed } = *spent;

@@ -7,12 +7,12 @@ use crate::state::calls::Call;
 use crate::text::columns::{clip, fit, width};
 use crate::text::{Line, Tone, sanitise};
 
-/// Columns from which evidence stands beside the cells.
+/// From this many columns on, evidence is shown beside the cells.
 const EVIDENCE_MIN: usize = 70;
-/// Columns of a criterion's statement beside evidence, at least and at most.
+/// Columns of a criterion's statement beside evidence: fewest and most.
 const STATEMENT: (usize, usize) = (16, 40);
 
-/// The box. At most `lines_max` lines: what runs or failed is kept first.
+/// Returns the box. If it has more than `lines_max` lines, failed and running criteria are kept first.
 pub(super) fn lines(state: &ViewState, look: &Look, columns: usize, lines_max: usize) -> Vec<Line> {
     let rows: Vec<&Row> = state.board.rows().collect();
     if rows.is_empty() || lines_max < 2 {
@@ -33,7 +33,7 @@ pub(super) fn lines(state: &ViewState, look: &Look, columns: usize, lines_max: u
     lines
 }
 
-/// The rows that there is room for, in their order, and how many there is none for.
+/// Returns the rows that fit, in order, and how many do not.
 fn choose<'r>(rows: &[&'r Row], room: usize) -> (Vec<&'r Row>, usize) {
     if rows.len() <= room {
         return (rows.to_vec(), 0);
@@ -48,7 +48,7 @@ fn choose<'r>(rows: &[&'r Row], room: usize) -> (Vec<&'r Row>, usize) {
     (kept, left_out)
 }
 
-/// What a person wants to see first, as the smallest number.
+/// Returns the priority of a row; the lowest number is shown first.
 fn urgency(row: &Row) -> u8 {
     match row.latest() {
         Some(Cell::Failed(_) | Cell::NotShown(_) | Cell::Cannot) => 0,
@@ -59,7 +59,7 @@ fn urgency(row: &Row) -> u8 {
     }
 }
 
-/// The last line of the box, with its corner.
+/// Returns the last line of the box, with its corner.
 fn closed(line: &Line) -> Line {
     let text = line.to_text();
     if !text.starts_with('│') {
@@ -135,7 +135,7 @@ fn heading(column: Column) -> String {
     format!("{}.{}", column.round, column.attempt)
 }
 
-/// What the row's latest cell rests on, and when that was, in at most `columns` columns.
+/// Adds the evidence of the row's latest cell and its time, in at most `columns` columns.
 fn evidence(state: &ViewState, look: &Look, row: &Row, columns: usize, line: &mut Line) {
     if row.latest() == Some(Cell::Running) {
         let Some((call, open)) = row.instance.and_then(|instance| state.asks.tool_of(instance)) else {

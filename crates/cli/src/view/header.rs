@@ -1,4 +1,4 @@
-//! What is wanted, how far it is, who works, and what is waited for.
+//! The goal, the progress, which roles work, and what the task waits for.
 
 use setpoint_protocol::CallId;
 use setpoint_protocol::record::Purpose;
@@ -9,7 +9,7 @@ use crate::state::asks::{Open, What};
 use crate::state::roles::{Roles, Stand};
 use crate::text::{Line, Tone};
 
-/// Columns from which goal and figures share a line.
+/// From this many columns on, goal and figures share a line.
 const ONE_LINE_MIN: usize = 80;
 /// Cells of the bar that shows Ω.
 const BAR_CELLS: usize = 8;
@@ -64,7 +64,7 @@ fn figures(state: &ViewState, look: &Look, columns: usize) -> Line {
 }
 
 fn bar(omega: f64) -> String {
-    // `omega` lies between 0 and 1; what is begun counts as a cell.
+    // `omega` is between 0 and 1; a partial cell counts as filled.
     let filled = (1..=BAR_CELLS).filter(|n| omega * BAR_CELLS as f64 > (*n - 1) as f64 + 1e-9).count();
     "▓".repeat(filled) + &"░".repeat(BAR_CELLS - filled)
 }
@@ -93,7 +93,7 @@ fn roles(state: &ViewState) -> Line {
     line
 }
 
-/// Who or what the task waits for.
+/// Returns what the task waits for.
 fn waiting(state: &ViewState, clock_ms: u64) -> Line {
     let mut line = label("waiting: ");
     if state.is_ended() {

@@ -1,4 +1,4 @@
-//! One line a round: its loss, and the direction that followed.
+//! One line per round: its loss, and the direction that followed.
 
 use setpoint_protocol::message::MacroState;
 
@@ -10,7 +10,7 @@ use crate::text::{Line, Tone};
 pub(super) fn lines(state: &ViewState, columns: usize) -> Vec<Line> {
     let last = state.result.as_ref().filter(|_| columns >= NARROW_MAX);
     let mut lines: Vec<Line> = state.rounds.iter().map(|round| line(round, columns)).collect();
-    // The last round has no directive but the result.
+    // The last round has a result in place of a directive.
     if let Some(result) = last {
         let number = state.rounds.iter().next_back().map_or(1, |round| round.round.saturating_add(1));
         let mut end = numbers(number, &result.loss, result.grad_l, number > 1);

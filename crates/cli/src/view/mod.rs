@@ -1,6 +1,6 @@
 //! The live view: a task's state as lines. Pure: the same state and look give the same lines.
 //!
-//! Reading order: this file (what stands where), [`header`](self) and grid, then the wording in [`words`].
+//! Reading order: this file (the layout), [`header`](self) and grid, then the wording in [`words`].
 
 pub(crate) mod cost;
 mod grid;
@@ -15,12 +15,12 @@ use crate::state::ViewState;
 use crate::state::board::Cell;
 use crate::text::{Line, Tone};
 
-/// Columns below which nothing is laid out side by side.
+/// Below this many columns, nothing is laid out side by side.
 pub const NARROW_MAX: usize = 60;
-/// Fewest columns that are laid out for; a narrower terminal sees cut lines.
+/// The view is laid out for at least this many columns; a narrower terminal shows clipped lines.
 pub const COLUMNS_MIN: usize = 20;
 
-/// How the view is to look.
+/// The size and style of the view.
 #[derive(Clone, Debug)]
 pub struct Look {
     /// Columns of the terminal.
@@ -31,11 +31,11 @@ pub struct Look {
     pub clock_ms: u64,
     /// Whether only ASCII can be shown.
     pub is_ascii: bool,
-    /// Where clock times are shown for.
+    /// The time zone of the reader.
     pub zone: TimeZone,
 }
 
-/// The view. No line is wider than the look's columns, and there are no more lines than it allows.
+/// Returns the view, within the columns and lines of `look`.
 #[must_use]
 pub fn view(state: &ViewState, look: &Look) -> Vec<Line> {
     let columns = look.columns.max(COLUMNS_MIN);
@@ -44,7 +44,7 @@ pub fn view(state: &ViewState, look: &Look) -> Vec<Line> {
     let end = state.result.as_ref().map(words::end);
     let fixed = head.len() + usize::from(end.is_some());
     let mut room = look.lines.map_or(usize::MAX, |lines| lines.saturating_sub(fixed));
-    // The newest rounds say most; the grid keeps at least a few lines.
+    // Keep the newest rounds, and at least a few lines for the grid.
     let rounds_max = if room == usize::MAX { room } else { (room / 2).max(1) };
     let older = rounds.len().saturating_sub(rounds_max);
     rounds.drain(..older);
@@ -65,19 +65,19 @@ pub fn view(state: &ViewState, look: &Look) -> Vec<Line> {
         .collect()
 }
 
-/// All criteria with all their attempts, as the live view shows them.
+/// Returns all criteria with all their attempts, as the live view shows them.
 #[must_use]
 pub fn criteria(state: &ViewState, look: &Look) -> Vec<Line> {
     grid::lines(state, look, look.columns.max(COLUMNS_MIN), usize::MAX)
 }
 
-/// One line a round that is over.
+/// Returns one line per finished round.
 #[must_use]
 pub fn rounds(state: &ViewState, look: &Look) -> Vec<Line> {
     history::lines(state, look.columns.max(COLUMNS_MIN))
 }
 
-/// A cell as it is shown.
+/// Returns the tone and the sign of a cell.
 #[must_use]
 pub fn cell(cell: Cell) -> (Tone, &'static str) {
     match cell {

@@ -1,4 +1,4 @@
-//! What memory gave to the plan: one line while the task runs, all of it when it is looked back at.
+//! What memory gave to the plan: one line while the task runs, all of it afterwards.
 
 use setpoint_protocol::message::MemoryAction;
 
@@ -6,7 +6,7 @@ use super::words;
 use crate::state::recall::{Given, Recall, What};
 use crate::text::{Line, Tone};
 
-/// The most that says something, in one line; nothing where memory gave nothing.
+/// Returns the most important item in one line; `None` if memory gave nothing.
 #[must_use]
 pub fn line(recall: &Recall) -> Option<Line> {
     if let Some(reason) = &recall.unavailable {
@@ -14,7 +14,7 @@ pub fn line(recall: &Recall) -> Option<Line> {
     }
     let Some(first) = recall.given.first() else { return withheld(recall) };
     let mut line = match recall.potentials.action {
-        // Rules and facts need no sums.
+        // Rules and facts apply whatever the sums are.
         MemoryAction::Ignore => given(first),
         _ => sums(recall).and(Tone::Dim, "; ").then(given(first)),
     };
@@ -25,7 +25,7 @@ pub fn line(recall: &Recall) -> Option<Line> {
     Some(line)
 }
 
-/// The same without the sums.
+/// Returns the same line without the sums.
 #[must_use]
 pub fn brief(recall: &Recall) -> Option<Line> {
     if recall.unavailable.is_some() {
@@ -34,7 +34,7 @@ pub fn brief(recall: &Recall) -> Option<Line> {
     recall.given.first().map(given).or_else(|| withheld(recall))
 }
 
-/// What was kept from the models, if anything was.
+/// Returns the number of records withheld from the models, if there are any.
 fn withheld(recall: &Recall) -> Option<Line> {
     let number = u64::from(recall.withheld);
     let count = words::count(number, "record");
@@ -42,7 +42,7 @@ fn withheld(recall: &Recall) -> Option<Line> {
     (number > 0).then(|| Line::new().and(Tone::Plain, &count).and(Tone::Dim, &format!(" {told}")))
 }
 
-/// Everything that memory gave, with the ids that `setpoint memory show` takes.
+/// Returns everything that memory gave, with the ids that `setpoint memory show` takes.
 #[must_use]
 pub fn lines(recall: &Recall) -> Vec<Line> {
     let head = Line::new().and(Tone::Dim, "memory  ");

@@ -1,4 +1,4 @@
-//! How numbers, times, judgements and ends are worded, everywhere alike.
+//! The wording of numbers, times, judgements and ends, shared by all output.
 
 use std::collections::BTreeSet;
 
@@ -15,12 +15,12 @@ use crate::state::calls::Calls;
 use crate::text::columns::{clip, width};
 use crate::text::{Line, Tone, sanitise};
 
-/// Columns of a call where what was seen of it is what counts.
+/// At most this many columns of a call are shown in the short form of evidence.
 const CALL_COLUMNS_SHORT: usize = 60;
-/// Columns that a call keeps beside what was seen of it.
+/// A call keeps at least this many columns beside the observation.
 const CALL_COLUMNS_MIN: usize = 12;
 
-/// A share with two digits and no leading zero: `.36`, `1.00`.
+/// Formats a share with two digits and no leading zero: `.36`, `1.00`.
 #[must_use]
 pub fn share(value: f64) -> String {
     if !value.is_finite() {
@@ -33,7 +33,7 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// Milliseconds as `mm:ss`, from an hour on as `h:mm:ss`.
+/// Formats milliseconds as `mm:ss`, from an hour on as `h:mm:ss`.
 #[must_use]
 pub fn clock(ms: u64) -> String {
     let seconds = ms / 1_000;
@@ -45,7 +45,7 @@ pub fn clock(ms: u64) -> String {
     }
 }
 
-/// Milliseconds as a person says them: `340 ms`, `2.4 s`, `03:20`.
+/// Formats milliseconds in a suitable unit: `340 ms`, `2.4 s`, `03:20`.
 #[must_use]
 pub fn duration(ms: u64) -> String {
     match ms {
@@ -55,19 +55,19 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
-/// The time of day where the reader is.
+/// Returns the time of day in the reader's zone.
 #[must_use]
 pub fn time_of_day(at: Timestamp, zone: &TimeZone) -> String {
     local(at, zone).map_or_else(|| "?".to_owned(), |local| local.strftime("%H:%M:%S").to_string())
 }
 
-/// Date and time where the reader is.
+/// Returns date and time in the reader's zone.
 #[must_use]
 pub fn date_and_time(at: Timestamp, zone: &TimeZone) -> String {
     local(at, zone).map_or_else(|| "?".to_owned(), |local| local.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
-/// How far the reader's clock is from UTC at this moment, as `UTC+02`.
+/// Returns the offset of the reader's zone from UTC at this moment, as `UTC+02`.
 #[must_use]
 pub fn zone(at: Timestamp, zone: &TimeZone) -> String {
     let offset = local(at, zone).map(|local| local.offset());
@@ -77,13 +77,13 @@ pub fn zone(at: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
-/// A role's label, with its instance where there are several: `R3.2`.
+/// Returns a role's label, with its instance if there are several: `R3.2`.
 #[must_use]
 pub fn who(role: RoleId, instance: Instance) -> String {
     if instance.0 > 0 { format!("{}.{}", role.label(), instance.0) } else { role.label().to_owned() }
 }
 
-/// What the next plan is to be like.
+/// Returns what the next plan should be like.
 #[must_use]
 pub const fn direction(state: MacroState) -> &'static str {
     match state {
@@ -96,19 +96,19 @@ pub const fn direction(state: MacroState) -> &'static str {
     }
 }
 
-/// A number of things: `1 round`, `2 rounds`, with thousands set apart.
+/// Formats a number of things: `1 round`, `2 rounds`, with separated thousands.
 #[must_use]
 pub fn count(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
-/// A number of criteria.
+/// Formats a number of criteria.
 #[must_use]
 pub fn criteria(number: usize) -> String {
     if number == 1 { "1 criterion".to_owned() } else { format!("{} criteria", thousands(number as u64)) }
 }
 
-/// A number with its thousands set apart.
+/// Formats a number with separated thousands.
 #[must_use]
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -122,7 +122,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// What memory's sums say to a plan.
+/// Returns what memory's sums mean for a plan.
 #[must_use]
 pub const fn action(action: MemoryAction) -> (Tone, &'static str) {
     match action {
@@ -133,7 +133,7 @@ pub const fn action(action: MemoryAction) -> (Tone, &'static str) {
     }
 }
 
-/// What a person said to a call that needed consent.
+/// Returns a person's decision on a call that needed consent.
 #[must_use]
 pub const fn approval(word: ApprovalWord) -> (Tone, &'static str) {
     match word {
@@ -143,7 +143,7 @@ pub const fn approval(word: ApprovalWord) -> (Tone, &'static str) {
     }
 }
 
-/// The sign of a failed criterion, with its class.
+/// Returns the sign of a failed criterion, with its class.
 #[must_use]
 pub const fn failed(class: Option<FailureClass>) -> &'static str {
     match class {
@@ -153,7 +153,7 @@ pub const fn failed(class: Option<FailureClass>) -> &'static str {
     }
 }
 
-/// The sign of a criterion for which nothing shows that it holds, with its class.
+/// Returns the sign of a criterion without evidence, with its class.
 #[must_use]
 pub const fn not_shown(class: Option<FailureClass>) -> &'static str {
     match class {
@@ -163,12 +163,12 @@ pub const fn not_shown(class: Option<FailureClass>) -> &'static str {
     }
 }
 
-/// What a pass that rests on the work's own tests or files is told apart by.
+/// The note at a pass that rests on the work's own tests or files.
 pub const SELF_MADE: &str = "on what the work made or changed itself";
 /// The sign of a criterion that cannot hold here.
 pub const CANNOT: &str = "⊘";
 
-/// A verdict in words: how a pass was judged, or what a failure came to.
+/// Returns a verdict in words: how a pass was judged, or the kind of failure.
 #[must_use]
 pub const fn verdict(verdict: &Verdict) -> &'static str {
     match (verdict.verdict, verdict.shown, verdict.judged_by) {
@@ -184,7 +184,7 @@ pub const fn verdict(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// A cell in words.
+/// Returns a cell in words.
 #[must_use]
 pub const fn cell(cell: Cell) -> &'static str {
     match cell {
@@ -202,7 +202,8 @@ pub const fn cell(cell: Cell) -> &'static str {
     }
 }
 
-/// What the failures among these verdicts came to, counted: `1 refuted, 2 not shown`. Empty where none says.
+/// Returns the kinds of failure among these verdicts, counted: `1 refuted, 2 not shown`. Empty if none is
+/// known.
 #[must_use]
 pub fn failures(verdicts: &[Verdict]) -> String {
     let count = |shown: Shown| verdicts.iter().filter(|one| one.shown == Some(shown)).count();
@@ -211,13 +212,13 @@ pub fn failures(verdicts: &[Verdict]) -> String {
     told.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What a judgement rests on: the last cited call with its outcome, and what was seen.
+/// Returns the evidence: the last cited call with its outcome, and the observation.
 #[must_use]
 pub fn evidence(evidence: &Evidence, calls: &Calls) -> String {
     evidence_within(evidence, calls, usize::MAX)
 }
 
-/// The same with no more of the call than tells which it is.
+/// Returns the evidence with a clipped call.
 #[must_use]
 pub fn evidence_in_short(evidence: &Evidence, calls: &Calls) -> String {
     let whole = evidence_within(evidence, calls, usize::MAX);
@@ -226,7 +227,8 @@ pub fn evidence_in_short(evidence: &Evidence, calls: &Calls) -> String {
     whole.strip_prefix(&call).map_or_else(|| whole.clone(), |seen| clip(&call, CALL_COLUMNS_SHORT) + seen)
 }
 
-/// The same in at most `columns` columns. What was seen says more than how, so the call is cut first.
+/// Returns the evidence in at most `columns` columns. The call is clipped first, because the observation
+/// matters more.
 #[must_use]
 pub fn evidence_within(evidence: &Evidence, calls: &Calls, columns: usize) -> String {
     let seen = sanitise::line(&evidence.text);
@@ -239,7 +241,7 @@ pub fn evidence_within(evidence: &Evidence, calls: &Calls, columns: usize) -> St
     clip(&(clip(&sanitise::line(&call.words()), room) + &rest), columns)
 }
 
-/// A finding in which the places of values are names: `/problem_count is 1` begins with a pointer.
+/// Replaces JSON pointers by names in an observation such as `/problem_count is 1`.
 #[must_use]
 pub fn without_pointers(seen: &str) -> String {
     let is_pointer = |word: &str| {
@@ -256,7 +258,7 @@ pub fn without_pointers(seen: &str) -> String {
     plain.collect::<Vec<_>>().join(" ")
 }
 
-/// Bytes as a person says them: `812 bytes`, `1.2 MB`.
+/// Formats bytes in a suitable unit: `812 bytes`, `1.2 MB`.
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
@@ -273,7 +275,7 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
-/// How a task ended, in a word. The word `success` is not among them: it would say more than is so.
+/// Returns how a task ended, in a word. Never `success`, because gaps and missing proof can remain.
 #[must_use]
 pub const fn end_word(result: &FinalResult) -> &'static str {
     match (result.directive, result.ended_by) {
@@ -286,7 +288,8 @@ pub const fn end_word(result: &FinalResult) -> &'static str {
     }
 }
 
-/// The same for other programs: what never began, or was stopped, is told from what was given up after an attempt.
+/// Returns how a task ended, for other programs. Unlike `end_word`, it separates what never began or was
+/// stopped from what was given up after an attempt.
 #[must_use]
 pub fn outcome(result: &FinalResult) -> &'static str {
     match (result.directive, result.ended_by, not_begun(&result.summary)) {
@@ -295,16 +298,16 @@ pub fn outcome(result: &FinalResult) -> &'static str {
     }
 }
 
-/// How a task ended, in a line: with the gaps by name, or the rule that ended it.
+/// Returns how a task ended, in a line: with the names of the gaps, or the rule that ended it.
 #[must_use]
 pub fn end(result: &FinalResult) -> Line {
     end_with(result, &format!("not met: {}", result.unmet_criteria.join("; ")))
 }
 
-/// The same of a task that is looked at.
+/// As [`end`], but a refusal because no person could be asked is reported as such.
 #[must_use]
 pub fn end_of(state: &ViewState, result: &FinalResult) -> Line {
-    // Nobody refused it: nobody was there to be asked.
+    // The refusal was automatic, because no person could be asked.
     if result.ended_by == EndedBy::Consent && !state.consents.refused_unasked().is_empty() {
         let why = ": it needs your approval, and nobody could be asked";
         return Line::new().and(Tone::Bad, "stopped").and(Tone::Plain, why);
@@ -312,7 +315,7 @@ pub fn end_of(state: &ViewState, result: &FinalResult) -> Line {
     end(result)
 }
 
-/// The same with the number of gaps, where they are listed below it.
+/// As [`end`], with the number of gaps, for output that lists them below.
 #[must_use]
 pub fn end_counted(result: &FinalResult) -> Line {
     let judged = result.verdicts.iter().chain(&result.subtask_verdicts);
@@ -349,7 +352,7 @@ fn end_with(result: &FinalResult, gaps: &str) -> Line {
     }
 }
 
-/// What did not begin, or was stopped, and why: the summary says it in its first sentence.
+/// Returns whether a task never began or was stopped, and why, from the first sentence of its summary.
 fn not_begun(summary: &str) -> Option<(&'static str, &str)> {
     let what = [("Not started", "not started"), ("Stopped", "stopped")];
     let (begins, word) = what.into_iter().find(|(begins, _)| summary.starts_with(begins))?;
@@ -357,7 +360,7 @@ fn not_begun(summary: &str) -> Option<(&'static str, &str)> {
     Some((word, first.trim_end_matches('.').strip_prefix(begins)?))
 }
 
-/// Who is accountable for an end that is no accept.
+/// Returns who is accountable for an end without an accept.
 #[must_use]
 pub fn accountable(role: RoleId, by: EndedBy) -> String {
     match (role, by) {
@@ -367,7 +370,7 @@ pub fn accountable(role: RoleId, by: EndedBy) -> String {
     }
 }
 
-/// Which rule ended a task, in words.
+/// Returns the rule that ended a task, in words.
 const fn rule_words(rule: EndedBy) -> &'static str {
     match rule {
         EndedBy::CriteriaMet => "every criterion is met",

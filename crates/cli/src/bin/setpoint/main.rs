@@ -1,4 +1,4 @@
-//! The `setpoint` binary: the one place that puts the command line and the runtime together.
+//! The `setpoint` binary, which joins the command line and the runtime.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -21,26 +21,26 @@ use tracing_subscriber::Layer as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// A task is thousands of small allocations from several threads.
+/// A task makes thousands of small allocations from several threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long work that cannot be interrupted is waited for, once a person has left.
+/// How long the exit waits for work that cannot be interrupted, after a person interrupted the program.
 const LEAVING_MAX: Duration = Duration::from_millis(500);
-/// The same at an end by itself.
+/// How long it waits after a normal end.
 const ENDING_MAX: Duration = Duration::from_secs(5);
 
-/// Tasks offered to a shell that completes an id, at most.
+/// At most this many tasks are offered to a shell that completes an id.
 const COMPLETED_MAX: usize = 100;
 /// Characters of a variable's value that a warning repeats.
 const VALUE_CHARS_MAX: usize = 100;
 
 fn main() -> ExitCode {
-    // Before anything else: a keeper is started for every program that a tool runs.
+    // First of all, because a keeper is started for every program that a tool runs.
     if let Some(exit) = app::program::serve_as_keeper() {
         return exit;
     }
-    // Keys lie in the environment; what went wrong is logged once there is a log.
+    // The environment holds keys. A failure is logged once there is a log.
     let kept = app::program::keep_to_itself();
     if let Err(error) = app::program::leave_no_time_zone(warn_of_time_zone) {
         let error = Error::new(ErrorKind::Configuration, format!("failed to start in UTC: {error}"))
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
             }
             let exit = tokio.block_on(setpoint_cli::execute(command, &app, &mut io));
             drop(inside);
-            // A person who has interrupted it does not wait for a search of a large journal or for a file that never
+            // After an interrupt, do not wait for a search of a large journal or for a file that never
             // answers.
             tokio.shutdown_timeout(if exit == Exit::CANCELLED { LEAVING_MAX } else { ENDING_MAX });
             exit.into()
@@ -99,7 +99,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The newest tasks, for a shell that completes a task's id. What keeps them from being read is not for its line.
+/// Returns the newest tasks, for a shell that completes a task's id; none if they cannot be read, because an
+/// error would appear in the line that is being typed.
 fn tasks_to_name(data_dir: Option<OsString>) -> Vec<NamedTask> {
     let wishes = app::program::Wishes { data_dir: data_dir.map(PathBuf::from), ..Default::default() };
     let tasks = app::program::Program::load(&wishes).and_then(|program| program.newest_tasks(COMPLETED_MAX));
@@ -110,7 +111,7 @@ fn tasks_to_name(data_dir: Option<OsString>) -> Vec<NamedTask> {
 fn warn_of_time_zone(name: &str, value: &OsStr) {
     let value: String = value.to_string_lossy().chars().take(VALUE_CHARS_MAX).collect();
     let line = format!("warning: {name}={value:?} names no time zone; times are in UTC\n");
-    // With standard error closed, the message has no reader.
+    // If stderr is closed, there is no other place for the warning.
     drop(std::io::stderr().write_all(line.as_bytes()));
 }
 
@@ -130,9 +131,10 @@ fn own(set: &[setpoint_cli::Setting]) -> Vec<(String, String, String)> {
     set.iter().map(|one| (one.key.clone(), one.value.clone(), one.option.clone())).collect()
 }
 
-/// Logs go to a file in the data directory, which is made when there is something to say, and with `-v` to stderr.
+/// Sends logs to a file in the data directory, which is created with the first line, and with `-v` to stderr
+/// as well.
 fn start_logging(program: &app::program::Program, is_verbose: bool) {
-    // What is no level was refused when the configuration was read.
+    // The configuration has already rejected a value that is not a level.
     let levels = program.config.text("log.level").unwrap_or("off");
     let filter = || tracing_subscriber::EnvFilter::new(levels);
     let log = Arc::new(app::program::LogFile::new(program.directories.log()));

@@ -1,4 +1,4 @@
-//! `audit follow`: auditing in this process, and saying what is found as it is found.
+//! `audit follow`: audits in this process and prints findings as they appear.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -54,14 +54,14 @@ async fn follow(
                 if is_stopping {
                     return Ok(Exit::CANCELLED);
                 }
-                // What was read is still noted and sealed; then it ends.
+                // Finish what was read: it is still recorded and sealed.
                 is_stopping = true;
                 events.close();
             }
             event = events.recv(), if !is_stopping => match event {
                 Some(event) => {
                     show(&event, options, io)?;
-                    // Stop: the reader of stdout is gone.
+                    // Nothing reads stdout any more, so stop.
                     if io.out.is_gone() {
                         is_stopping = true;
                         events.close();

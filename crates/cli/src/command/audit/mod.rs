@@ -1,4 +1,4 @@
-//! `audit`: the operator's door to the Auditor. One file a command.
+//! `audit`: commands for the Auditor, one file per command.
 
 mod follow;
 mod query;

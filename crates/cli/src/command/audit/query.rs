@@ -1,4 +1,4 @@
-//! `audit query`: what was found.
+//! `audit query`: lists findings.
 
 use clap::Args;
 use serde_json::json;
@@ -16,7 +16,7 @@ use crate::moment::{self, At};
 use crate::options::Options;
 use crate::report;
 
-/// Findings that are listed unless another number is asked for.
+/// Findings that are listed by default.
 pub const FINDINGS_LISTED: usize = 50;
 
 /// List findings, newest first
@@ -71,7 +71,7 @@ impl Query {
     }
 }
 
-/// The moment that `--since` names.
+/// Returns the moment that `--since` names.
 fn since(at: At, app: &App<'_>, io: &Io) -> Result<Timestamp, Error> {
     at.anywhen(app.now(), &io.zone).map_err(|error| {
         Error::new(ErrorKind::Usage, format!("the moment of `--since` cannot be used: {error}"))

@@ -1,4 +1,4 @@
-//! `audit report`: what the Auditor saw, as Markdown or JSON.
+//! `audit report`: what the Auditor found, as Markdown or JSON.
 
 use clap::Args;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `audit verify`: whether what was written down still stands.
+//! `audit verify`: checks that journal and audit log have not been changed.
 
 use std::path::PathBuf;
 

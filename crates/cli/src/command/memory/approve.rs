@@ -1,4 +1,4 @@
-//! `memory approve`: what is proposed for the system's own thinking.
+//! `memory approve`: lists or approves proposed principles of the system's own thinking.
 
 use clap::Args;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `memory dream`: one pass of the Dreamer now.
+//! `memory dream`: runs one pass of the Dreamer now.
 
 use clap::Args;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `memory export`: all records as JSON lines, or the rules in force as folders.
+//! `memory export`: writes all records as JSON lines, or the rules in force as folders.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::text::Line;
 use crate::view::words;
 
-/// What to do about a memory that says what it cannot.
+/// The hint when memory returns something impossible.
 const SEE_DOCTOR: &str = "`setpoint doctor` says how everything stands";
 
 /// Write all records, one JSON object per line
@@ -75,7 +75,8 @@ async fn skills(memory: &dyn Memory, folder: &Path, options: &Options, io: &mut 
     Ok(Exit::DONE)
 }
 
-/// Gives each record as a line of JSON, oldest first, and how many there were. Never more than a page is held.
+/// Passes each record to `take` as a line of JSON, oldest first, and returns their number. Holds at most one
+/// page at a time.
 async fn each(memory: &dyn Memory, mut take: impl FnMut(&str) -> Result<(), Error>) -> Result<u64, Error> {
     let mut count = 0;
     let mut after = 0;
@@ -92,7 +93,7 @@ async fn each(memory: &dyn Memory, mut take: impl FnMut(&str) -> Result<(), Erro
         match next {
             None => return Ok(count),
             Some(next) if next > after => after = next,
-            // It would never end.
+            // The loop would never end.
             Some(next) => {
                 let message = format!("failed to read memory: after the place {after} comes {next}");
                 return Err(Error::new(ErrorKind::Internal, message).hint(SEE_DOCTOR));

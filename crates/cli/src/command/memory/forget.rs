@@ -1,4 +1,4 @@
-//! `memory forget`: records go for good, once somebody has agreed.
+//! `memory forget`: deletes records for good, after consent.
 
 use clap::Args;
 use serde_json::json;
@@ -38,7 +38,7 @@ impl Forget {
     }
 }
 
-/// Whether there is somebody to agree.
+/// Fails if no one can give consent.
 fn check(is_agreed: bool, options: &Options, io: &Io) -> Result<(), Error> {
     if is_agreed || is_interactive(options, io) {
         return Ok(());
@@ -84,7 +84,7 @@ async fn forget(
     Ok(Exit::DONE)
 }
 
-/// The records that are meant, each once, however often it is named.
+/// Returns the records that the ids name, without duplicates.
 async fn find(memory: &dyn Memory, ids: &[String]) -> Result<Vec<RecordLine>, Error> {
     let mut found: Vec<RecordLine> = Vec::new();
     for id in ids {

@@ -1,4 +1,4 @@
-//! `memory import`: records from elsewhere, one JSON object a line.
+//! `memory import`: reads records from a file, one JSON object per line.
 
 use std::path::PathBuf;
 
@@ -17,14 +17,14 @@ use crate::source::{self, TextSource, Wanted};
 use crate::text::{Line, Tone};
 use crate::view::words;
 
-/// Refused lines that a person is shown; a program gets them all.
+/// At most this many refused lines are listed for a person; JSON output has all.
 const REFUSED_SHOWN_MAX: usize = 20;
 
-/// An export is a line a record, so a longer one can be taken in piece by piece.
+/// An export has one line per record, so a longer one can be imported in pieces.
 const IMPORT: Wanted = Wanted {
     noun: "import",
     bytes_max: 256 * 1024 * 1024,
-    // An export of an empty memory.
+    // An export of an empty memory is empty.
     when_empty: None,
     when_too_long: "cut it into several files between lines; what is taken in twice is known the second time",
     when_unreadable: "name a file that can be read, or give the records with `-` on stdin",
@@ -70,11 +70,11 @@ async fn import(
     if !is_lenient {
         error = error.hint("mend them, or take in the others with `--lenient`");
     }
-    // As JSON it has been told above.
+    // With `--json` the error is already in the value above.
     Ok(report::error(io, &error, false))
 }
 
-/// Whether nothing was taken because of lines that cannot be. A line that is known already can be.
+/// Returns whether invalid lines kept everything from being imported. A line that is known already is valid.
 fn is_refused(report: &ImportReport, is_lenient: bool) -> bool {
     !report.refused.is_empty() && report.taken == 0 && (!is_lenient || report.known == 0)
 }
@@ -87,7 +87,7 @@ fn taken(report: &ImportReport) -> Line {
     }
 }
 
-/// Names the lines that cannot be taken, and what is wrong with them.
+/// Lists the refused lines and what is wrong with them.
 fn tell_refused(report: &ImportReport, io: &mut Io) {
     for problem in report.refused.iter().take(REFUSED_SHOWN_MAX) {
         report::warning(io, &format!("line {}: {}", problem.line, problem.reason));

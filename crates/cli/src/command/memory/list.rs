@@ -1,4 +1,4 @@
-//! `memory list` and `memory show`: records, and one of them in full.
+//! `memory list`: lists records.
 
 use clap::{Args, ValueEnum};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `memory`: the operator's door to what is remembered. One file a command.
+//! `memory`: commands for what is remembered, one file per command.
 
 mod approve;
 mod dream;
@@ -17,7 +17,7 @@ mod stats;
 
 pub(super) use self::share::ask;
 
-/// Records that are listed unless another number is asked for.
+/// Records that are listed by default.
 pub const RECORDS_LISTED: usize = 20;
 
 use std::time::Duration;
@@ -34,7 +34,7 @@ use crate::moment::{self, At, MomentError};
 use crate::options::Options;
 use crate::report;
 
-/// Milliseconds that closing memory may take; what was acknowledged is kept whether or not it closes.
+/// Milliseconds that closing memory may take. Acknowledged writes are kept whether or not it closes.
 const CLOSE_MS_MAX: u64 = 5_000;
 
 /// List, query, state, forget, export and import memories [default: list]
@@ -62,7 +62,7 @@ enum Verb {
 }
 
 impl Memory {
-    /// Everything that can be wrong with the command line is found before memory is opened.
+    /// Each command checks its arguments before it opens memory.
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         match self.verb.unwrap_or(Verb::List(list::List::default())) {
             Verb::Stats(stats) => stats.run(app, io).await,
@@ -106,7 +106,7 @@ impl Seen {
     }
 }
 
-/// Opens memory, does this with it, and closes it whatever came of it.
+/// Opens memory, runs `work` with it, and closes it even if `work` failed.
 async fn opened(
     app: &App<'_>,
     work: impl AsyncFnOnce(&dyn Remembers) -> Result<Exit, Error>,
@@ -129,7 +129,7 @@ fn look(at: Option<Timestamp>, app: &App<'_>, io: &Io) -> Look {
     }
 }
 
-/// Says on stderr what is worth knowing beside what was asked for.
+/// Prints a note on stderr unless `--quiet` was given.
 fn note(text: &str, options: &Options, io: &mut Io) {
     if !options.is_quiet {
         report::note(io, text);

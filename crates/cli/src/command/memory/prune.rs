@@ -1,4 +1,4 @@
-//! `memory prune`: what was learnt long ago is forgotten for good, once somebody has agreed.
+//! `memory prune`: deletes records older than a given age for good, after consent.
 
 use clap::Args;
 use serde_json::json;
@@ -15,9 +15,9 @@ use crate::options::Options;
 use crate::text::Line;
 use crate::view::words;
 
-/// The key that says how old a record has to be.
+/// The configuration key with the default age.
 const KEY: &str = "retention.memory";
-/// Records that one act of the journal forgets.
+/// Records that one entry of the journal forgets.
 const FORGOTTEN_AT_ONCE: usize = 1_000;
 
 /// Delete old lessons permanently, after asking; keeps rules and stated facts

@@ -1,4 +1,4 @@
-//! `memory query`: what memory says about pairs, and what follows for a plan.
+//! `memory query`: shows what memory holds about pairs and what it means for a plan.
 
 use clap::Args;
 use serde_json::json;

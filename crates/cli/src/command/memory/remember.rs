@@ -1,4 +1,4 @@
-//! `memory remember`: a fact that every task knows from then on.
+//! `memory remember`: states a fact for every later task.
 
 use clap::Args;
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::options::Options;
 use crate::source::{self, TextSource, Wanted};
 use crate::text::{Line, Tone};
 
-/// What memory makes of a long text is its own matter; this is what is read of one.
+/// How much of a fact is read; memory has its own limit on what it stores.
 const FACT: Wanted = Wanted {
     noun: "fact",
     bytes_max: RAW_INPUT_BYTES_MAX,

@@ -1,4 +1,4 @@
-//! `memory rules`: the rules and facts in force, and what still speaks for them.
+//! `memory rules`: lists the rules and facts in force, and how much still supports them.
 
 use clap::Args;
 use serde_json::json;

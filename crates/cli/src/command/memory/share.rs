@@ -1,4 +1,5 @@
-//! `memory share`, and the question that is asked once: whether memory may send a language model what was learnt without it.
+//! `memory share`, and the one-time question: whether memory may send a language model lessons learnt without
+//! it.
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -45,9 +46,10 @@ async fn share(memory: &dyn Memory, is_allowed: bool, options: &Options, io: &mu
     Ok(Exit::DONE)
 }
 
-/// Asks the person, where memory holds something that these models, or else the configured ones, do not know, and nothing
-/// was said about it. The answer is kept. Gives the person's word when they were asked. A memory that cannot be asked stops
-/// nobody, and sends no model anything.
+/// Asks the person whether memory may be shared, if it holds lessons that `models`, or else the configured
+/// models, were not part of and the question is still open. Stores the answer and returns it; `None` if the
+/// person was not asked. If memory cannot be asked, the command goes on and no model is sent anything from
+/// it.
 pub(in crate::command) async fn ask(models: &[String], app: &App<'_>, io: &mut Io) -> Option<Word> {
     let mut said = None;
     let asked = opened(app, async |memory| {

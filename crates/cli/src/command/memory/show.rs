@@ -1,4 +1,4 @@
-//! `memory show`.
+//! `memory show`: shows one record in full.
 
 use clap::Args;
 use serde_json::json;

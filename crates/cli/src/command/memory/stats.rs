@@ -1,4 +1,4 @@
-//! `memory stats`: how much is remembered, where, and when the Dreamer last went through it.
+//! `memory stats`: how much is remembered, in which layers, and when the Dreamer last ran.
 
 use clap::Args;
 use serde_json::json;

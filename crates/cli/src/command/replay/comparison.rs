@@ -7,12 +7,12 @@ use setpoint_protocol::text::clip;
 
 use crate::text::{Line, Tone};
 
-/// Characters of one line of an aspect.
+/// At most this many characters of one line of an aspect are shown.
 const TEXT_CHARS_MAX: usize = 300;
-/// Lines of an aspect that both have alike, beyond which the rest are counted.
+/// At most this many lines of an aspect that is the same in both are shown; the rest are counted.
 const SAME_LINES_MAX: usize = 3;
 
-/// Every aspect: once where both are the same, line against line where they part.
+/// Returns every aspect: once if both tasks agree, else the lines of each in which they differ.
 pub(crate) fn lines(comparison: &Comparison) -> Vec<Line> {
     let mut lines = vec![
         Line::new().and(Tone::Bad, "- ").and(Tone::Name, comparison.one.as_str()),
@@ -53,7 +53,7 @@ fn of_aspect(aspect: &Aspect) -> Vec<Line> {
     let sides =
         [("  - ", Tone::Bad, &aspect.one, &aspect.other), ("  + ", Tone::Good, &aspect.other, &aspect.one)];
     for (sign, tone, mine, theirs) in sides {
-        // What stands in both, however often, is not what they part in.
+        // A line that both have, however often, is not a difference.
         let theirs: BTreeSet<&String> = theirs.iter().collect();
         let own = mine.iter().filter(|line| !theirs.contains(*line));
         lines.extend(own.map(|line| Line::new().and(tone, sign).and(Tone::Plain, &text(line))));

@@ -1,4 +1,5 @@
-//! `replay`: a task gone through again without a model, its controller under other settings, two tasks side by side.
+//! `replay`: replays a task without a model, reruns its controller with other settings, or compares two
+//! tasks.
 
 mod comparison;
 mod render;
@@ -114,7 +115,7 @@ async fn beside(
     Ok(Exit::DONE)
 }
 
-/// Replays first, then shows the steps, so that the summary can say whether they match what was recorded.
+/// Replays first, then shows the steps, so that the summary can say whether they match the recorded ones.
 async fn steps(
     organisation: &dyn Organisation,
     task: &TaskId,
@@ -152,7 +153,7 @@ async fn steps(
             lines.extend(render::step_head(number, step, &look));
         }
         for record in step {
-            // The journal hands records out in order; what it does not hand out cannot be shown.
+            // The journal returns records in order; a gap in them cannot be filled here.
             let _: crate::state::Applied = state.apply(record);
             if !is_wanted(record) {
                 continue;

@@ -74,7 +74,7 @@ async fn take_up(
     interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,
 ) -> Result<Exit, Error> {
-    // The message is durable before anything of the task runs again.
+    // The message is durable before the task runs again.
     organisation.say(task, cancel).await?;
     let (resumed, events) = organisation.resume(task).await?;
     let mut state = ViewState::of(task.clone(), &organisation.records(task).await?);

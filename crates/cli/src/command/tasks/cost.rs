@@ -1,4 +1,5 @@
-//! `tasks cost`: what a task cost, by role, round, criterion and model, and what of it gave no answer.
+//! `tasks cost`: what a task cost, by role, round, criterion and model, and the part of it spent on failed
+//! attempts.
 
 use clap::Args;
 use serde_json::json;
@@ -15,7 +16,7 @@ use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone, sanitise};
 use crate::view::cost::Columns;
 
-/// Columns of a criterion's text.
+/// At most this many columns of a criterion's text are shown.
 const TEXT_CHARS_MAX: usize = 60;
 
 /// Show what a task cost by role, round, criterion and model, and what was spent on failed calls

@@ -1,4 +1,4 @@
-//! `tasks export`: a task's records as CloudEvents, one JSON object a line.
+//! `tasks export`: writes a task's records as CloudEvents, one JSON object per line.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `tasks fork`: a new task that goes on from a point of another one, to its end.
+//! `tasks fork`: starts a new task from a point of an existing one and runs it to its end.
 
 use std::path::PathBuf;
 
@@ -73,7 +73,7 @@ async fn start(
             report::note(io, &left_out);
         }
     }
-    // Events come from now on; what was before is in the journal.
+    // Events start now; earlier records are in the journal.
     let records = organisation.records(&made.task).await?;
     let state = ViewState::of(made.task.clone(), &records);
     let manner = Manner {
@@ -89,7 +89,7 @@ async fn start(
     Ok(exit_of(&state))
 }
 
-/// What a person must know of the fork before it goes on.
+/// Returns what a person must know about the fork before it runs.
 fn told(made: &Forked) -> String {
     let (task, seq, from) = (&made.task, made.from.seq, &made.from.task);
     let workspace = match &made.copied {
@@ -107,7 +107,7 @@ fn told(made: &Forked) -> String {
     )
 }
 
-/// What the copy of the workspace lacks.
+/// Returns what the copy of the workspace does not contain.
 fn left_out(copied: &CopiedWorkspace) -> Option<String> {
     if copied.left_out == 0 {
         return None;

@@ -1,4 +1,4 @@
-//! `tasks list`.
+//! `tasks list`: lists tasks, newest first.
 
 use clap::Args;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::render::task;
 use crate::report;
 use crate::text::table::table;
 
-/// Tasks that are listed unless another number is asked for.
+/// Tasks that are listed by default.
 pub const TASKS_LISTED: usize = 20;
 
 /// List tasks, newest first

@@ -1,4 +1,4 @@
-//! `tasks`: looking at tasks, and acting on them.
+//! `tasks`: commands that show and change tasks.
 
 mod cancel;
 mod cost;

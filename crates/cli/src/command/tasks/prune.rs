@@ -1,4 +1,4 @@
-//! `tasks prune`: what old tasks did goes, once somebody has agreed.
+//! `tasks prune`: deletes the content of old tasks, after consent.
 
 use clap::Args;
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::report;
 use crate::text::{Line, Tone};
 use crate::view::words;
 
-/// The key that says how old a task has to be.
+/// The configuration key with the default age.
 const KEY: &str = "retention.tasks";
 
 /// Delete the steps of old tasks to free disk space; keeps goals, results and lessons

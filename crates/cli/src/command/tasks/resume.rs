@@ -1,4 +1,4 @@
-//! `tasks resume`: unfinished tasks to their ends, one after the other.
+//! `tasks resume`: runs unfinished tasks to their ends, one after the other.
 
 use std::path::PathBuf;
 
@@ -75,7 +75,7 @@ struct Work<'w> {
     interrupts: &'w mut mpsc::Receiver<()>,
 }
 
-/// How taking up one task ended.
+/// How resuming one task ended.
 enum Taken {
     Ended(Box<ViewState>),
     Left,
@@ -93,8 +93,8 @@ impl Work<'_> {
         }
     }
 
-    /// Every open task that no process drives, oldest first. One that cannot be taken up does not keep the others
-    /// from it; one that is cancelled does.
+    /// Resumes every open task that no process drives, oldest first. A task that cannot be resumed does not
+    /// stop the others; a cancel does.
     async fn all(&mut self, io: &mut Io) -> Result<Exit, Error> {
         let open = self.organisation.tasks(true, LISTED_MAX).await?;
         let tasks: Vec<TaskId> =
@@ -138,7 +138,7 @@ impl Work<'_> {
 
     async fn take_up(&mut self, task: &TaskId, io: &mut Io) -> Result<Taken, Error> {
         let (resumed, events) = self.organisation.resume(task).await?;
-        // Events come from now on; what was before is in the journal.
+        // Events start now; earlier records are in the journal.
         let records = self.organisation.records(task).await?;
         let state = ViewState::of(task.clone(), &records);
         if resumed == Resumed::Ended {

@@ -1,4 +1,4 @@
-//! `tasks show`.
+//! `tasks show`: shows one task.
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,8 @@ async fn show(
     io: &mut Io,
 ) -> Result<Exit, Error> {
     let task = organisation.resolve(part).await?;
-    // A page shows the steps, so it fails below as all does that needs them.
+    // A page needs the steps of the task, so a pruned task fails below, as with every other command that
+    // needs them.
     if page.is_none()
         && let Some(left) = organisation.left(&task).await?
     {

@@ -1,5 +1,4 @@
-//! Where the rows are. A file that is looked at may hold very many criteria and verdicts, so no row is ever sought by
-//! looking at all of them.
+//! Index of the rows. A file can hold very many criteria and verdicts, so no lookup may search all rows.
 
 use std::collections::BTreeMap;
 
@@ -8,32 +7,33 @@ use setpoint_protocol::message::Criterion;
 
 use super::row::{Column, Row};
 
-/// Finds a row by a criterion's id, or one that a criterion of the same words can go on in.
+/// Finds a row by a criterion's id, or one with the same statement that can be continued.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
-    /// By whether it is one of the task as a whole, and the ids that the criterion went by.
+    /// By whether the row is one of the whole task, and by each id that its criterion had.
     by_id: BTreeMap<(bool, CriterionId), usize>,
     by_statement: BTreeMap<(bool, String), Alike>,
-    /// Rows of sub-tasks, and of the task as a whole.
+    /// The number of rows of sub-tasks, and of the whole task.
     counts: [usize; 2],
 }
 
-/// Rows of one statement.
+/// Rows with the same statement.
 #[derive(Clone, Debug, Default)]
 struct Alike {
     rows: Vec<usize>,
-    /// How many of them, from the first on, are known to have a cell in a column. No cell is ever taken away.
+    /// How many of them, counted from the first, have a cell in a column. Cells are never removed, so the
+    /// count only grows.
     taken: BTreeMap<Column, usize>,
 }
 
 impl Index {
-    /// The rows that went by this id: of a sub-task, of the task.
+    /// Returns the rows whose criterion had this id, in a sub-task or in the whole task.
     pub(super) fn rows_of(&self, id: &CriterionId) -> impl Iterator<Item = usize> + use<> {
         [false, true].map(|of_task| self.by_id.get(&(of_task, id.clone())).copied()).into_iter().flatten()
     }
 
-    /// The row of a criterion: the one that went by its id, else the first of the same statement without a cell in this
-    /// column, else a new one.
+    /// Returns the row of a criterion: the one that has its id, else the first with the same statement and no
+    /// cell in this column, else a new one.
     pub(super) fn row_for(
         &mut self,
         rows: &mut Vec<Row>,

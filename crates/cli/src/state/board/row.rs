@@ -8,10 +8,10 @@ use setpoint_protocol::message::{
 use setpoint_protocol::text::clip;
 use setpoint_protocol::{CallId, CriterionId, Instance, Timestamp};
 
-/// Characters of evidence that are kept; the journal has all of it.
+/// At most this many characters of evidence are kept; the journal has all of it.
 const EVIDENCE_CHARS_MAX: usize = 300;
 
-/// A round and an attempt in it, from 1. Attempt 0 stands for the round as a whole.
+/// A round and an attempt in it, from 1. Attempt 0 is the round as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Column {
     /// The round.
@@ -20,27 +20,27 @@ pub struct Column {
     pub attempt: u32,
 }
 
-/// How a criterion stands in one attempt.
+/// The state of a criterion in one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// Not judged, and nothing runs that could make it so.
+    /// Not judged, and nothing runs that could lead to a verdict.
     NotYet,
-    /// Work on it, or its judgement, is under way.
+    /// The work on it, or its judgement, is running.
     Running,
     /// It holds.
     Verified,
-    /// Its check was green before any work, so that it proves nothing.
+    /// Its check passed before any work, so the pass proves nothing.
     Vacuous,
-    /// It does not hold, for a reason of this class where that could be told.
+    /// It does not hold; with the class of the failure, if known.
     Failed(Option<FailureClass>),
-    /// There is no evidence for it, for a reason of this class where that could be told.
+    /// There is no evidence for it; with the class of the failure, if known.
     NotShown(Option<FailureClass>),
-    /// It is shown that it cannot hold here.
+    /// It is proved that it cannot hold here.
     Cannot,
 }
 
 impl Cell {
-    /// As a verdict has it.
+    /// Returns the cell for a verdict.
     #[must_use]
     pub fn of(verdict: &Verdict) -> Cell {
         match (verdict.verdict, verdict.shown) {
@@ -52,7 +52,7 @@ impl Cell {
         }
     }
 
-    /// The word in machine output.
+    /// Returns the word for JSON output.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -71,27 +71,27 @@ impl Cell {
     }
 }
 
-/// What a judgement rests on.
+/// The basis of a judgement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
     /// When it was judged.
     pub at: Timestamp,
-    /// What was seen, clipped.
+    /// The observation, clipped.
     pub text: String,
     /// Calls that were cited.
     pub calls: Vec<CallId>,
     /// Whether the output itself was cited.
     pub cites_output: bool,
-    /// Who judged; nobody when the text is only a reason for no judgement.
+    /// Who judged; `None` if the text is only the reason why it was not judged.
     pub judged_by: Option<JudgedBy>,
-    /// What a failure came to, where that is known.
+    /// The kind of failure, if known.
     pub shown: Option<Shown>,
-    /// Whether a pass rests on what the work made or changed itself.
+    /// Whether a pass rests on something that the work itself made or changed.
     pub self_made: bool,
 }
 
 impl Evidence {
-    /// As a verdict has it.
+    /// Returns the evidence of a verdict.
     #[must_use]
     pub fn of(verdict: &Verdict, at: Timestamp) -> Self {
         let calls = verdict.cites.iter().filter_map(|cite| match cite {
@@ -130,19 +130,19 @@ pub struct Row {
     pub label: String,
     /// The statement.
     pub statement: String,
-    /// How firmly it can be judged.
+    /// How strictly it can be judged.
     pub mode: Mode,
     /// Whether code can judge it.
     pub is_checked: bool,
     /// The latest evidence.
     pub evidence: Option<Evidence>,
-    /// The effector that works on it, or did last.
+    /// The effector that works on it, or was the last to do so.
     pub instance: Option<Instance>,
     of_task: bool,
     ids: BTreeSet<CriterionId>,
     cells: BTreeMap<Column, Cell>,
     seen: BTreeMap<Column, Evidence>,
-    /// The columns whose cell is running.
+    /// The columns with a running cell.
     running: BTreeSet<Column>,
 }
 
@@ -163,58 +163,58 @@ impl Row {
         }
     }
 
-    /// Whether it is a criterion of the task as a whole.
+    /// Returns whether it is a criterion of the whole task.
     #[must_use]
     pub fn is_of_task(&self) -> bool {
         self.of_task
     }
 
-    /// Whether the criterion went by this id in some round.
+    /// Returns whether the criterion had this id in some round.
     #[must_use]
     pub fn has(&self, id: &CriterionId) -> bool {
         self.ids.contains(id)
     }
 
-    /// The ids that it went by.
+    /// Returns the ids that the criterion had.
     pub fn ids(&self) -> impl Iterator<Item = &CriterionId> {
         self.ids.iter()
     }
 
-    /// All cells, in order.
+    /// Returns all cells, in order.
     pub fn cells(&self) -> impl Iterator<Item = (Column, Cell)> + '_ {
         self.cells.iter().map(|(column, cell)| (*column, *cell))
     }
 
-    /// The latest cell.
+    /// Returns the latest cell.
     #[must_use]
     pub fn latest(&self) -> Option<Cell> {
         self.cells.last_key_value().map(|(_, cell)| *cell)
     }
 
-    /// The cell of exactly this column.
+    /// Returns the cell of exactly this column.
     #[must_use]
     pub fn cell(&self, column: Column) -> Option<Cell> {
         self.cells.get(&column).copied()
     }
 
-    /// What exactly this column's cell rests on.
+    /// Returns the evidence for the cell of exactly this column.
     #[must_use]
     pub fn evidence_in(&self, column: Column) -> Option<&Evidence> {
         self.seen.get(&column)
     }
 
-    /// What was seen in this column is the latest.
+    /// Records evidence for this column as the row's latest.
     pub(super) fn see(&mut self, column: Column, evidence: Evidence) {
         self.seen.insert(column, evidence.clone());
         self.evidence = Some(evidence);
     }
 
-    /// The same, where something that says more may be known already.
+    /// Records evidence for this column, but keeps the row's latest, which may say more.
     pub(super) fn note(&mut self, column: Column, evidence: Evidence) {
         self.seen.insert(column, evidence);
     }
 
-    /// What was known before a kept judgement was repeated in this column is what it rests on, and as old as it was.
+    /// Replaces the evidence that a repeated judgement left in this column by the original, with its time.
     pub(super) fn keep(&mut self, column: Column, known: Evidence) {
         let repeated = self.seen.get_mut(&column).filter(|seen| seen.judged_by.is_some());
         if let Some(seen) = repeated {
@@ -239,7 +239,7 @@ impl Row {
         self.instance = instance;
     }
 
-    /// Where something ran; it does no more.
+    /// Resets the running cells. Returns the last column that had one.
     pub(super) fn stop(&mut self) -> Option<Column> {
         let ran = std::mem::take(&mut self.running);
         for column in &ran {

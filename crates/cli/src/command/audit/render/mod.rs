@@ -1,4 +1,4 @@
-//! What the Auditor says, as lines: reports are Markdown, so that they can be put wherever people read.
+//! The Auditor's findings and reports as lines. Reports are Markdown, so that they can be pasted elsewhere.
 
 mod report;
 mod verdict;
@@ -12,7 +12,7 @@ pub(crate) use self::verdict::verdict;
 use crate::text::{Line, Tone};
 use crate::view::words;
 
-/// A finding of the log, in two lines.
+/// Returns a finding of the log, in two lines.
 pub(crate) fn finding_line(line: &FindingLine, zone: &TimeZone) -> Vec<Line> {
     let finding = &line.finding;
     let head = Line::new()
@@ -30,7 +30,7 @@ pub(crate) fn finding_line(line: &FindingLine, zone: &TimeZone) -> Vec<Line> {
     vec![head, Line::new().and(Tone::Plain, &format!("    {}", finding.text))]
 }
 
-/// A report that was due, in one line.
+/// Returns a one-line summary of a periodic report.
 pub(crate) fn digest(report: &AuditReport, zone: &TimeZone) -> Vec<Line> {
     let found = report.boundary_violations.len() + report.drift_alerts.len() + report.anomalies.len();
     let found = found as u64 + report.findings_left_out;
@@ -51,7 +51,7 @@ fn tone(severity: Severity) -> Tone {
     }
 }
 
-/// The records that a finding rests on, the first of them.
+/// Names the first records that a finding rests on.
 fn records(records: &[u64]) -> String {
     const SHOWN: usize = 6;
     let shown: Vec<String> = records.iter().take(SHOWN).map(|seq| format!("#{seq}")).collect();

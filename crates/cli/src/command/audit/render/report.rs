@@ -12,10 +12,10 @@ use crate::view::words;
 
 /// Rounds of a task that are shown.
 const ROUNDS_SHOWN: usize = 12;
-/// Characters of a cell.
+/// At most this many characters of a table cell are shown.
 const CELL_CHARS_MAX: usize = 400;
 
-/// The report.
+/// Returns the report's lines.
 pub(crate) fn report(report: &AuditReport, zone: &TimeZone) -> Vec<Line> {
     let mut page = Page::default();
     let when = |at| words::date_and_time(at, zone);
@@ -220,7 +220,8 @@ impl Page {
     }
 }
 
-/// A text in a table of Markdown: on one line, and with nothing that would end its cell or be taken for markup.
+/// Returns a text for a cell of a Markdown table: on one line, and without anything that would end the cell
+/// or be read as markup.
 fn cell(text: &str) -> String {
     let mut cell = String::new();
     for c in clip(&sanitise::line(text), CELL_CHARS_MAX).chars() {
@@ -267,7 +268,7 @@ mod tests {
         let row = lines.last().unwrap();
         assert_eq!(lines.len(), 3);
         assert!(!row.chars().any(|c| c.is_control() || c == '\u{2028}'), "{row:?}");
-        // As Markdown reads it: a sign after a backslash is only itself.
+        // As Markdown does: the character after a backslash is literal.
         let (mut bars, mut rest) = (0, row.chars());
         while let Some(c) = rest.next() {
             match c {

@@ -1,11 +1,10 @@
-//! What a verification found and what it proves.
+//! The result of a verification and what it proves.
 
 use setpoint_audit::view::AuditVerdict;
 
 use crate::text::{Line, Tone};
 use crate::view::words;
 
-/// The verdict.
 pub(crate) fn verdict(verdict: &AuditVerdict) -> Vec<Line> {
     let (tone, word) = if verdict.is_sound { (Tone::Good, "sound") } else { (Tone::Bad, "NOT sound") };
     let mut lines = vec![Line::new().and(Tone::Dim, "audit log  ").and(tone, word)];

@@ -1,4 +1,4 @@
-//! What memory has, for a person: pairs with how they fade, records, rules. Pure.
+//! Memory for a person: pairs and how they fade, records, rules. Pure.
 
 mod pair;
 mod plot;
@@ -17,28 +17,28 @@ pub(crate) use self::words::short;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone, columns, sanitise};
 
-/// Columns of a lesson in a list.
+/// At most this many columns of a lesson are shown in a list.
 const LESSON_COLUMNS_MAX: usize = 300;
-/// Columns of a space in a list; entities stand last and are whole.
+/// At most this many columns of a space are shown in a list; entities come last and are not cut.
 const SPACE_COLUMNS_MAX: usize = 80;
-/// Where what belongs to a record in a list begins: below its second column.
+/// The indent of what belongs to a record in a list: below its second column.
 const INDENT: &str = "          ";
 
-/// How memory is looked at.
+/// How memory is shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Look {
-    /// Columns of the terminal; `None` where there is none, and no line is cut.
+    /// Columns of the terminal; `None` without one, and then no line is cut.
     pub(crate) columns: Option<usize>,
     /// Whether only ASCII can be shown.
     pub(crate) is_ascii: bool,
-    /// Where clock times are shown for.
+    /// The time zone of the reader.
     pub(crate) zone: TimeZone,
-    /// The moment that everything is as of.
+    /// The moment for which ages and strengths are computed.
     pub(crate) at: Timestamp,
 }
 
 impl Look {
-    /// No line wider than the terminal.
+    /// Clips each line to the terminal's width.
     fn fit(&self, lines: Vec<Line>) -> Vec<Line> {
         match self.columns {
             Some(columns) => lines.into_iter().map(|line| line.clip(columns)).collect(),
@@ -47,7 +47,7 @@ impl Look {
     }
 }
 
-/// A table in which lines may stand below a row.
+/// Returns a table in which each row can have lines below it.
 fn table_with_notes(head: &[&str], rows: Vec<(Vec<Cell>, Vec<Line>)>) -> Vec<Line> {
     let (cells, notes): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let mut laid_out = table(head, &cells).into_iter();
@@ -59,22 +59,22 @@ fn table_with_notes(head: &[&str], rows: Vec<(Vec<Cell>, Vec<Line>)>) -> Vec<Lin
     lines
 }
 
-/// What a record says, on one line.
+/// Returns a record's lesson, on one line.
 fn lesson(megram: &Megram) -> Line {
     Line::plain(&columns::clip(&sanitise::line(&megram.content.lesson), LESSON_COLUMNS_MAX))
 }
 
-/// A space or an entity, which may hold any character: a line break in it is part of it and shown as such.
+/// Returns a space or an entity. Each may hold any character, so a line break is shown as an escape.
 fn tag(text: &str) -> String {
     sanitise::exact(text)
 }
 
-/// A pair's two halves as the last cells of a row.
+/// Returns the space and the entity of a pair, as the last cells of a row.
 fn pair_cells(space: &str, entity: &str) -> [Cell; 2] {
     [(Tone::Name, columns::clip(&tag(space), SPACE_COLUMNS_MAX)), (Tone::Plain, tag(entity))]
 }
 
-/// A name, and what is to be said of it.
+/// Returns a labelled line.
 fn field(name: &str, text: &str) -> Line {
     label(name).and(Tone::Plain, text)
 }

@@ -9,12 +9,12 @@ use crate::text::{Line, Tone};
 use crate::view;
 use crate::view::words as times;
 
-/// Columns of a plot at most, and where there is no terminal.
+/// At most this many columns of a plot are drawn; without a terminal, exactly this many.
 const PLOT_COLUMNS_MAX: usize = 80;
 /// Lines of each curve.
 const PLOT_ROWS: usize = 8;
 
-/// Pairs, the strongest first.
+/// Returns a table of pairs, the strongest first.
 pub(crate) fn pairs(pairs: &[PairLine], look: &Look) -> Vec<Line> {
     let row = |pair: &PairLine| -> Vec<Cell> {
         let (tone, action) = view::words::action(pair.sums.action);
@@ -32,7 +32,7 @@ pub(crate) fn pairs(pairs: &[PairLine], look: &Look) -> Vec<Line> {
     look.fit(table(&["M_att", "M_dec", "action", "records", "rules", "space", "entity"], &rows))
 }
 
-/// Everything about one pair.
+/// Returns everything about one pair.
 pub(crate) fn pair(report: &PairReport, look: &Look) -> Vec<Line> {
     let (tone, action) = view::words::action(report.sums.action);
     let count = times::count(report.count, "record");
@@ -55,14 +55,14 @@ pub(crate) fn pair(report: &PairReport, look: &Look) -> Vec<Line> {
         };
         section(&mut lines, title, look.fit(record::of_pair(&report.records, look)));
     }
-    // What is nothing from the first to the last has no course to show.
+    // A curve that is 0 throughout would show nothing.
     if report.curve.iter().any(|point| point.attention != 0.0 || point.decision != 0.0) {
         section(&mut lines, "if nothing comes in", curves(&report.curve, look));
     }
     lines
 }
 
-/// Rules and facts of one pair, each with what it says below it.
+/// Returns the rules and facts of one pair, each with its text below it.
 fn rules(rules: &[RecordLine], look: &Look) -> Vec<Line> {
     let row = |rule: &RecordLine| {
         let (tone, kind) = words::kind(words::kind_of(rule.author, rule.megram.sigma));
@@ -79,7 +79,7 @@ fn rules(rules: &[RecordLine], look: &Look) -> Vec<Line> {
     table_with_notes(&["id", "age", "kind"], rules.iter().map(row).collect())
 }
 
-/// Both sums over days, each under a line that says when it crosses what matters.
+/// Returns plots of both sums over days, each under a line that says when it crosses its threshold.
 fn curves(curve: &[CurvePoint], look: &Look) -> Vec<Line> {
     let Some(first) = curve.first() else { return Vec::new() };
     let days = |point: &CurvePoint| words::days_between(first.at, point.at);
@@ -107,7 +107,7 @@ fn heading(name: &str, value: String) -> Line {
     Line::new().and(Tone::Strong, name).and(Tone::Plain, &format!("  {value}"))
 }
 
-/// The lines with more at the end of the last one.
+/// Returns the lines with `text` added to the last one.
 fn said(mut lines: Vec<Line>, text: &str) -> Vec<Line> {
     if let Some(last) = lines.last_mut() {
         last.push(Tone::Plain, text);
@@ -126,7 +126,8 @@ fn drawn(
     Plot { points, marks, label, tone, columns, rows: PLOT_ROWS, is_ascii: look.is_ascii }.lines()
 }
 
-/// After how many days a curve that begins above `bound` first comes down to it, straight lines between its points.
+/// Returns after how many days a curve that begins above `bound` first falls to it, interpolated between its
+/// points.
 fn falls_to(points: &[(f64, f64)], bound: f64) -> Option<f64> {
     let is_above = points.first().is_some_and(|(_, value)| *value > bound);
     let steps = points.windows(2).filter(|_| is_above);

@@ -1,29 +1,29 @@
 //! A curve over days, drawn with characters. Pure: points in, lines out.
 //!
-//! A cell of braille holds two by four dots, so that a curve is finer than the characters; in ASCII a cell is an upper and a
-//! lower one.
-//! Zero and the marks are always in the picture: what a curve is held against is what it is drawn for.
+//! A braille cell holds two by four dots, so that a curve is finer than the characters; in ASCII a cell has
+//! an upper and a lower dot. Zero and the marks are always in the plot, because the curve is compared with
+//! them.
 
 use crate::text::{Line, Tone};
 
-/// Columns beside the labels below which a curve says nothing; nothing is drawn then.
+/// With fewer columns beside the labels, nothing is drawn, because a curve would show nothing.
 const AREA_COLUMNS_MIN: usize = 10;
-/// Columns that a label below the axis gets at least.
+/// Columns that each label below the axis gets at least.
 const TICK_COLUMNS: f64 = 8.0;
-/// The empty cell of braille; each dot of a cell adds its bit.
+/// The empty braille cell; each dot of a cell adds its bit.
 const BRAILLE: u32 = 0x2800;
 /// The bits of a cell's dots, by line and column.
 const BRAILLE_BITS: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// What is drawn, and how.
+/// A curve and how to draw it.
 pub(crate) struct Plot<'p> {
-    /// Days from the first moment, and the value then. What is not finite is left out.
+    /// Days from the first moment, and the value then. Values that are not finite are left out.
     pub(crate) points: &'p [(f64, f64)],
     /// Values that get a line and a label of their own.
     pub(crate) marks: &'p [f64],
-    /// How a value is shown in words.
+    /// Returns a value as text.
     pub(crate) label: fn(f64) -> String,
-    /// What a value means.
+    /// Returns the tone of a value.
     pub(crate) tone: fn(f64) -> Tone,
     /// Columns that may be used.
     pub(crate) columns: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Plot<'p> {
     pub(crate) is_ascii: bool,
 }
 
-/// The signs of a plot that are not the curve.
+/// The characters of a plot that are not the curve.
 struct Signs {
     side: &'static str,
     side_labelled: &'static str,
@@ -48,7 +48,7 @@ const UNICODE: Signs =
 const ASCII: Signs = Signs { side: "|", side_labelled: "+", mark: "-", corner: "+", floor: '-', tick: '+' };
 
 impl Plot<'_> {
-    /// The lines; none where there is no point, or too little room.
+    /// Returns the lines; none if there is no point, or too little room.
     pub(crate) fn lines(&self) -> Vec<Line> {
         let mut points: Vec<(f64, f64)> =
             self.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
@@ -77,7 +77,8 @@ impl Plot<'_> {
         lines
     }
 
-    /// The labels of the rows: of the marks before all, of the ends, and of zero, where there is room for each.
+    /// Returns the labels of the rows: first the marks, then the ends, then zero, each if there is room for
+    /// it.
     fn labels(&self, scale: &Scale) -> Vec<Option<String>> {
         let mut labels = vec![None; self.rows];
         let mut marks: Vec<(usize, f64)> = Vec::new();
@@ -104,24 +105,24 @@ impl Plot<'_> {
         labels
     }
 
-    /// The row of characters that a value falls into.
+    /// Returns the row of characters that a value falls into.
     fn row(&self, scale: &Scale, value: f64) -> usize {
         scale.dot(value, self.rows * self.dots().1) / self.dots().1
     }
 
-    /// Dots of a cell: side by side, and one below the other.
+    /// Returns the dots per cell: columns, rows.
     const fn dots(&self) -> (usize, usize) {
         if self.is_ascii { (1, 2) } else { (2, 4) }
     }
 
-    /// The dots of the curve, gathered into cells.
+    /// Returns the cells with the curve's dots.
     fn cells(&self, points: &[(f64, f64)], scale: &Scale, area: usize) -> Vec<Vec<Cell>> {
         let (across, down) = self.dots();
         let mut cells = vec![vec![Cell::default(); area]; self.rows];
         let mut before: Option<usize> = None;
         for (column, value) in sampled(points, area * across).into_iter().enumerate() {
             let dot = scale.dot(value, self.rows * down);
-            // From dot to dot without a gap, or a steep curve would fall apart.
+            // Fill the gap between neighbouring dots, or a steep curve would fall apart.
             let (from, to) = match before {
                 Some(before) if before < dot => (before + 1, dot),
                 Some(before) if before > dot => (dot, before - 1),
@@ -142,7 +143,7 @@ impl Plot<'_> {
 
     fn row_line(&self, mut line: Line, cells: Option<&Vec<Cell>>, mark: Option<&'static str>) -> Line {
         let cells = cells.map(Vec::as_slice).unwrap_or_default();
-        // A mark goes on to the edge; blanks behind the curve say nothing.
+        // A mark extends to the edge; without one, blanks to the right of the curve are left out.
         let shown = match mark {
             Some(_) => cells.len(),
             None => cells.iter().rposition(|cell| cell.bits > 0).map_or(0, |last| last + 1),
@@ -162,7 +163,7 @@ impl Plot<'_> {
     }
 }
 
-/// The upper dot, the lower one, or both.
+/// Returns the character for the upper dot, the lower one, or both.
 const fn ascii(bits: u32) -> &'static str {
     match bits {
         0x01 => "'",
@@ -178,7 +179,7 @@ struct Cell {
     tone: Tone,
 }
 
-/// The values at the ends of the picture.
+/// The lowest and the highest value of the plot.
 struct Scale {
     low: f64,
     high: f64,
@@ -191,16 +192,16 @@ impl Scale {
         Scale { low, high: if low < high { high } else { low + 1.0 } }
     }
 
-    /// Which of so many dots, counted from the top, a value falls on.
+    /// Returns which of `dots` dots, counted from the top, a value falls on.
     fn dot(&self, value: f64, dots: usize) -> usize {
         let most = dots.saturating_sub(1);
-        // Halved, the greatest numbers still have a difference.
+        // Halve first, because the difference of the largest numbers would overflow.
         let from_top = (self.high / 2.0 - value / 2.0) / (self.high / 2.0 - self.low / 2.0);
         ((from_top * most as f64).round() as usize).min(most)
     }
 }
 
-/// The values at so many places side by side, straight lines between the points.
+/// Returns the values at `places` equally spaced places, interpolated between the points.
 fn sampled(points: &[(f64, f64)], places: usize) -> Vec<f64> {
     let (Some((first, value)), Some((last, _))) = (points.first(), points.last()) else { return Vec::new() };
     if first >= last {
@@ -225,7 +226,7 @@ fn sampled(points: &[(f64, f64)], places: usize) -> Vec<f64> {
     values
 }
 
-/// The axis of days, and the labels below it.
+/// Returns the axis of days, and the labels below it.
 fn axis(indent: &str, area: usize, days: f64, signs: &Signs) -> [Line; 2] {
     let step = step(days, area);
     let mut floor: Vec<char> = vec![signs.floor; area];
@@ -255,7 +256,7 @@ fn axis(indent: &str, area: usize, days: f64, signs: &Signs) -> [Line; 2] {
     ]
 }
 
-/// Days between two labels: 1, 2 or 5 with a power of ten, and room for each.
+/// Returns the days between two labels: 1, 2 or 5 times a power of ten, with room for each label.
 fn step(days: f64, area: usize) -> f64 {
     let least = days * TICK_COLUMNS / area.max(1) as f64;
     if least <= 0.0 || !least.is_finite() {

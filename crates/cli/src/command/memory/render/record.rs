@@ -10,13 +10,13 @@ use crate::text::table::Cell;
 use crate::text::{Line, Tone};
 use crate::view::words as times;
 
-/// Records of any pairs, each with its lesson below it.
+/// Returns a table of records of any pairs, each with its lesson below it.
 pub(crate) fn records(records: &[RecordLine], look: &Look) -> Vec<Line> {
     let rows = records.iter().map(|record| (row(record, look), vec![lesson(&record.megram)])).collect();
     look.fit(table_with_notes(&["id", "age", "level", "left", "standing", "space", "entity"], rows))
 }
 
-/// Records of one pair, with what their part of its sums comes from.
+/// Returns a table of one pair's records, with the values that give their part of its sums.
 pub(super) fn of_pair(records: &[RecordLine], look: &Look) -> Vec<Line> {
     let head = ["id", "age", "level", "state", "f", "sigma", "k", "half-life", "left", "standing", "fades"];
     let rows = records
@@ -42,7 +42,7 @@ pub(super) fn of_pair(records: &[RecordLine], look: &Look) -> Vec<Line> {
     table_with_notes(&head, rows)
 }
 
-/// What was done with records, a line each: this word, the end of the id, the lesson.
+/// Returns one line per record that was changed: `word`, the end of the id, the lesson.
 pub(crate) fn told(word: &str, tone: Tone, records: &[RecordLine], look: &Look) -> Vec<Line> {
     let line = |record: &RecordLine| {
         Line::new()
@@ -55,7 +55,7 @@ pub(crate) fn told(word: &str, tone: Tone, records: &[RecordLine], look: &Look) 
     look.fit(records.iter().map(line).collect())
 }
 
-/// One record in full: nothing of it is cut.
+/// Returns one record in full, nothing cut.
 pub(crate) fn report(report: &RecordReport, look: &Look) -> Vec<Line> {
     let record = &report.record;
     let megram = &record.megram;
@@ -104,7 +104,7 @@ fn row(record: &RecordLine, look: &Look) -> Vec<Cell> {
     cells
 }
 
-/// How old it is at the moment that is looked at.
+/// Returns the record's age at the moment that is shown.
 pub(super) fn age(record: &RecordLine, look: &Look) -> Cell {
     (Tone::Dim, words::span(words::days_between(record.megram.created_at, look.at)))
 }
@@ -156,7 +156,7 @@ fn strength(record: &RecordLine) -> String {
     format!("f {f}, sigma {sigma}, k {k} a day: {half_life}")
 }
 
-/// When it will have faded.
+/// Returns when the record will have faded.
 fn fades(record: &RecordLine, look: &Look) -> String {
     record.fades_at.map_or_else(|| "never".to_owned(), |at| times::date_and_time(at, &look.zone))
 }
@@ -180,7 +180,7 @@ fn sign(sigma: f64) -> Tone {
     }
 }
 
-/// What the lesson is about, as far as it says.
+/// Returns what the lesson is about, as far as it says.
 fn about(record: &RecordLine) -> Vec<Line> {
     let content = &record.megram.content;
     let join = |texts: &mut dyn Iterator<Item = &str>| texts.map(tag).collect::<Vec<_>>().join(", ");
@@ -200,7 +200,7 @@ fn approach(name: &ApproachName) -> String {
     tag(&format!("{}/{}{variant}", name.playbook, name.approach))
 }
 
-/// A field of several lines.
+/// Returns a field of several lines.
 fn block(name: &str, text: &str) -> Vec<Line> {
     let mut rest = Line::block(Tone::Strong, text).into_iter();
     let mut lines = vec![rest.next().map_or_else(|| label(name), |line| label(name).then(line))];

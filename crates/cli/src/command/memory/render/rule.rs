@@ -1,4 +1,4 @@
-//! Rules and facts in force, with what still speaks for them.
+//! Rules and facts in force, with the records that still support them.
 
 use setpoint_memory::view::RuleLine;
 use setpoint_protocol::TaskId;
@@ -8,10 +8,10 @@ use crate::text::table::Cell;
 use crate::text::{Line, Tone};
 use crate::view::words as times;
 
-/// Tasks that are named below a rule; `--json` has them all.
+/// At most this many tasks are named below a rule; `--json` has them all.
 const TASKS_NAMED_MAX: usize = 3;
 
-/// Each rule with what it says, and the tasks that it comes from, below it.
+/// Returns a table of rules, each with its text and the tasks that it comes from below it.
 pub(crate) fn rules(rules: &[RuleLine], look: &Look) -> Vec<Line> {
     let head = ["id", "age", "kind", "left", "sources", "tasks", "space", "entity"];
     let rows = rules.iter().map(|rule| (row(rule, look), notes(rule))).collect();
@@ -33,7 +33,7 @@ fn row(rule: &RuleLine, look: &Look) -> Vec<Cell> {
     cells
 }
 
-/// Nothing counts against a fact.
+/// A fact has no strength, because nothing counts against it.
 fn left(rule: &RuleLine) -> Cell {
     match rule.kind {
         None => (Tone::Dim, String::new()),

@@ -7,24 +7,25 @@ use setpoint_protocol::{MegramId, Timestamp};
 use crate::text::Tone;
 use crate::view::words::thousands;
 
-/// M_attention below which a pair says nothing to a plan (SPEC 7).
+/// The M_attention below which a pair has no effect on a plan (SPEC 7).
 pub(crate) const ATTENTION_GATE: f64 = 0.5;
-/// How far from 0 an M_decision must lie to speak for or against something (SPEC 7).
+/// An M_decision further than this from 0 is for or against something (SPEC 7).
 pub(crate) const DECISION_BAND: f64 = 0.2;
-/// The last characters of an id that are shown, and taken: the first ones are the time, and alike for many.
+/// The last characters of an id are shown and accepted, because the first ones are the time and are the same
+/// for many ids.
 const ID_CHARS_SHOWN: usize = 8;
 /// From here on a strength is written with a power of ten.
 const PLAIN_MAX: f64 = 1e6;
 
 const MINUTES_OF_DAY: f64 = 1_440.0;
 const DAYS_OF_YEAR: f64 = 365.25;
-/// Days from which on years are said.
+/// From this many days on, years are shown.
 const DAYS_SHOWN_MAX: f64 = 730.5;
-/// Years that are told apart.
+/// From this many years on, only "over" this number is shown.
 const YEARS_MAX: f64 = 10_000.0;
 const MICROS_OF_DAY: f64 = 86_400_000_000.0;
 
-/// A strength: `3.42`.
+/// Formats a strength: `3.42`.
 pub(crate) fn strength(value: f64) -> String {
     if !value.is_finite() {
         return "?".to_owned();
@@ -33,17 +34,17 @@ pub(crate) fn strength(value: f64) -> String {
         return format!("{value:.1e}");
     }
     let text = format!("{value:.2}");
-    // What rounds to nothing has no sign.
+    // A value that rounds to 0 has no sign.
     if text == "-0.00" { "0.00".to_owned() } else { text }
 }
 
-/// What is good or bad, with its sign: `+2.10`.
+/// Formats a strength with its sign: `+2.10`.
 pub(crate) fn signed(value: f64) -> String {
     let text = strength(value);
     if value > 0.0 && !matches!(text.as_str(), "0.00" | "?") { format!("+{text}") } else { text }
 }
 
-/// How fast something fades, a day: `0.05`.
+/// Formats how fast something fades per day: `0.05`.
 pub(crate) fn rate(k: f64) -> String {
     let text = if k.is_finite() && k.abs() < PLAIN_MAX { format!("{k:.3}") } else { strength(k) };
     if text.contains('e') || !text.contains('.') {
@@ -52,7 +53,7 @@ pub(crate) fn rate(k: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A time of so many days as a person says it: `12 min`, `5.5 h`, `13.9 d`, `2.3 y`.
+/// Formats a number of days in a suitable unit: `12 min`, `5.5 h`, `13.9 d`, `2.3 y`.
 pub(crate) fn span(days: f64) -> String {
     let minutes = days * MINUTES_OF_DAY;
     let years = days / DAYS_OF_YEAR;
@@ -71,18 +72,18 @@ pub(crate) fn span(days: f64) -> String {
     }
 }
 
-/// Days from one moment to a later one; 0 where it is not later.
+/// Returns the days from one moment to a later one; 0 if it is not later.
 pub(crate) fn days_between(from: Timestamp, to: Timestamp) -> f64 {
     to.as_micros().saturating_sub(from.as_micros()).max(0) as f64 / MICROS_OF_DAY
 }
 
-/// The end of an id, by which it can be named.
+/// Returns the end of an id, which is enough to name the record.
 pub(crate) fn short(id: &MegramId) -> &str {
     let text = id.as_str();
     text.get(text.len().saturating_sub(ID_CHARS_SHOWN)..).unwrap_or(text)
 }
 
-/// A layer.
+/// Returns the name of a layer.
 pub(crate) const fn level(level: Level) -> &'static str {
     match level {
         Level::M => "M",
@@ -92,7 +93,7 @@ pub(crate) const fn level(level: Level) -> &'static str {
     }
 }
 
-/// What a layer holds.
+/// Returns what a layer holds.
 pub(crate) const fn level_meaning(level: Level) -> &'static str {
     match level {
         Level::M => "raw experience",
@@ -102,7 +103,7 @@ pub(crate) const fn level_meaning(level: Level) -> &'static str {
     }
 }
 
-/// A kind of lesson.
+/// Returns the name of a kind of lesson.
 pub(crate) const fn category(category: InsightCategory) -> &'static str {
     match category {
         InsightCategory::Fact => "fact",
@@ -111,7 +112,7 @@ pub(crate) const fn category(category: InsightCategory) -> &'static str {
     }
 }
 
-/// What a rule is.
+/// Returns the name of a kind of rule.
 pub(crate) const fn kind(kind: Option<SopKind>) -> (Tone, &'static str) {
     match kind {
         Some(SopKind::BestPractice) => (Tone::Good, "best practice"),
@@ -120,7 +121,7 @@ pub(crate) const fn kind(kind: Option<SopKind>) -> (Tone, &'static str) {
     }
 }
 
-/// What a record in force is. What the operator states is a fact, whichever way it points.
+/// Returns the kind of a rule in force; `None` for a fact, which is what the operator states.
 pub(crate) fn kind_of(author: Author, sigma: f64) -> Option<SopKind> {
     match author {
         Author::Operator => None,
@@ -129,7 +130,7 @@ pub(crate) fn kind_of(author: Author, sigma: f64) -> Option<SopKind> {
     }
 }
 
-/// What follows for a plan means this.
+/// Returns what an action means for a plan.
 pub(crate) fn action_meaning(action: MemoryAction) -> String {
     match action {
         MemoryAction::Ignore => format!("attention is below {ATTENTION_GATE}, so nothing is said to a plan"),

@@ -1,4 +1,4 @@
-//! A task gone through again: its steps with all that was said, asked and answered, and what the replay came to.
+//! A replayed task: its steps with all messages, questions and answers, and the result of the replay.
 
 pub(crate) mod rerun;
 
@@ -14,10 +14,10 @@ use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::{Look, words};
 
-/// How far details stand to the right of the record that they belong to.
+/// The indent of details below their record.
 const INDENT: &str = "         ";
 
-/// The line above a step: one input and all that it caused.
+/// Returns the line above a step: one input and all that it caused.
 pub(crate) fn step_head(number: u64, step: &[Record], look: &Look) -> Option<Line> {
     let (first, last) = (step.first()?, step.last()?);
     let records = match step.len() {
@@ -32,7 +32,7 @@ pub(crate) fn step_head(number: u64, step: &[Record], look: &Look) -> Option<Lin
     )
 }
 
-/// A record that `state` has just taken in.
+/// Returns the lines of a record that `state` has just applied.
 pub(crate) fn record(state: &ViewState, record: &Record, manner: &Manner<'_>) -> Vec<Line> {
     let who = |address: &setpoint_protocol::Address| words::who(address.role, address.instance);
     let mut route = who(&record.from);
@@ -58,14 +58,14 @@ pub(crate) fn record(state: &ViewState, record: &Record, manner: &Manner<'_>) ->
     lines
 }
 
-/// What a message says; a text of several lines stands below its record.
+/// Returns the headline and the details of a message.
 fn message(state: &ViewState, record: &Record) -> (Line, Vec<Line>) {
     let Some(message) = record.message() else {
         return (Line::new().and(Tone::Bad, "its body cannot be read"), Vec::new());
     };
     let Gist { tone, headline, aside, mut details, .. } = gist(&message);
     if let Payload::FinalResult(_) = message {
-        // Its first line is the headline.
+        // The first line of the result is the headline already.
         details = result::lines(state).into_iter().skip(1).collect();
     }
     if headline.trim_end().contains('\n') {
@@ -76,7 +76,7 @@ fn message(state: &ViewState, record: &Record) -> (Line, Vec<Line>) {
     (if aside.is_empty() { head } else { head.and(Tone::Dim, &format!("  {aside}")) }, details)
 }
 
-/// A record as a JSON value: its columns, its body, and the pieces of the prompt where they are wanted.
+/// Returns a record as a JSON value: its columns, its body, and the pieces of the prompt if they are wanted.
 pub(crate) fn record_value(number: u64, record: &Record, manner: &Manner<'_>) -> Value {
     let body: Value = serde_json::from_slice(&record.body).unwrap_or(Value::Null);
     let mut value = json!({
@@ -105,7 +105,7 @@ pub(crate) fn record_value(number: u64, record: &Record, manner: &Manner<'_>) ->
     value
 }
 
-/// What the replay came to, in a line or two.
+/// Returns the result of the replay, in a line or two.
 pub(crate) fn summary(report: &ReplayReport) -> Vec<Line> {
     let counts = format!(
         "{}, {}, {}",

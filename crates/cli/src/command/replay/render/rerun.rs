@@ -1,4 +1,4 @@
-//! A controller under other settings, beside what was decided.
+//! A rerun of the controller with other settings, beside the recorded decisions.
 
 use setpoint_protocol::replay::{Decided, PartingKind, Rerun, RerunRound};
 
@@ -6,7 +6,7 @@ use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 use crate::view::words;
 
-/// The settings, the decisions side by side, and what they mean.
+/// Returns the settings, the decisions side by side, and what they mean.
 pub(crate) fn lines(rerun: &Rerun) -> Vec<Line> {
     let mut lines = Vec::new();
     for setting in &rerun.settings {
@@ -45,7 +45,7 @@ pub(crate) fn lines(rerun: &Rerun) -> Vec<Line> {
     lines
 }
 
-/// What the comparison comes to, in words.
+/// Returns the result of the comparison in words.
 pub(crate) fn words_of(rerun: &Rerun) -> String {
     let Some(parting) = rerun.parting else {
         return match rerun.rounds.len() {
@@ -103,7 +103,7 @@ fn verdict(rerun: &Rerun) -> Vec<Line> {
 fn row(round: &RerunRound, parted: Option<u32>) -> Vec<Cell> {
     let mut cells = vec![(Tone::Plain, round.round.to_string()), (Tone::Dim, round.seq.to_string())];
     cells.extend(side(round.recorded.as_ref(), ""));
-    // What the changed controller would see after it parted is not known.
+    // After the decisions differ, later measurements of the changed controller are unknown.
     cells.extend(side(round.tried.as_ref(), "unknown"));
     let mark = if parted == Some(round.round) { "parts here" } else { "" };
     cells.push((Tone::Care, mark.to_owned()));
@@ -125,7 +125,7 @@ fn side(decided: Option<&Decided>, missing: &str) -> Vec<Cell> {
     cells
 }
 
-/// A direction, or an end with the rule that makes it.
+/// Returns a direction, or an end with the rule that decided it.
 fn decision(decided: &Decided) -> String {
     match decided.ended_by {
         Some(rule) => format!("{} ({})", decided.decision.name(), rule.name()),

@@ -1,4 +1,4 @@
-//! What was done to the world: tool calls with what came of them, and what a person was asked to allow.
+//! Tool calls with their outcomes, and the calls that needed consent.
 
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
@@ -17,7 +17,6 @@ use crate::view::words;
 
 const HEAD: [&str; 6] = ["Call", "At", "Took", "Phase", "Ended", "What"];
 
-/// The tool calls.
 pub(super) fn calls(state: &ViewState, zone: &TimeZone) -> Markup {
     if state.calls.iter().next().is_none() {
         return none("No tool was called.");
@@ -69,7 +68,7 @@ fn row(id: CallId, call: &Call, zone: &TimeZone) -> Markup {
     }
 }
 
-/// What needed consent.
+/// Lists the calls that needed consent.
 pub(super) fn approvals(state: &ViewState) -> Markup {
     if state.consents.iter().next().is_none() {
         return none("Nothing needed consent.");

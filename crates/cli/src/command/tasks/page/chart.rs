@@ -1,4 +1,4 @@
-//! The loss over the rounds: what it is made of, and each measure beside its threshold.
+//! The loss over the rounds: its parts, and each measure beside its threshold.
 
 use maud::{Markup, html};
 use setpoint_protocol::settings::ControllerSettings;
@@ -8,21 +8,21 @@ use super::parts::{keys, none};
 use super::{limit, parts, svg};
 use crate::view::words;
 
-/// Pixels: room for the axis, for what stands right of the bars, a round, a bar.
+/// Pixels of width: for the axis, for the labels to the right of the bars, per round, per bar.
 const LEFT: f64 = 40.0;
 const RIGHT: f64 = 36.0;
 const STEP: f64 = 58.0;
 const BAR: f64 = 34.0;
-/// Pixels from top to bottom: above the bars, the bars, below them.
+/// Pixels of height: above the bars, of the bars, below them.
 const TOP: f64 = 30.0;
 const PLOT: f64 = 168.0;
 const BOTTOM: f64 = 40.0;
 /// Pixels that a part of a bar needs to carry its letter.
 const LETTER_MIN: f64 = 15.0;
-/// Rounds that fill the narrowest picture.
+/// The narrowest chart has room for this many rounds.
 const ROUNDS_MIN: usize = 4;
 
-/// The chart, the gauges, and all of it in numbers.
+/// Returns the chart, the gauges, and all of it as a table.
 pub(super) fn chart(all: &[Measured], settings: &ControllerSettings) -> Markup {
     let (left_out, rounds) = limit::latest(all, limit::ROUNDS_MAX);
     if rounds.is_empty() {
@@ -97,14 +97,14 @@ fn bar(parts: [f64; 3], middle: f64, at: impl Fn(f64) -> f64, tip: &str) -> Mark
     }
 }
 
-/// The upper end of the axis: 1, or the next quarter above the highest bar.
+/// Returns the upper end of the axis: 1, or the next quarter above the highest bar.
 fn top(rounds: &[Measured], settings: &ControllerSettings) -> f64 {
     let sums = rounds.iter().map(|one| one.parts(settings).iter().sum::<f64>().max(one.loss.l));
     let highest = sums.filter(|sum| sum.is_finite()).fold(0.0, f64::max).min(100.0);
     (highest * 4.0).ceil().max(4.0) / 4.0
 }
 
-/// At most eight values from 0 to the upper end.
+/// Returns at most eight values from 0 to the upper end.
 fn ticks(top: f64) -> impl Iterator<Item = f64> {
     let step = [0.25, 0.5, 1.0, 5.0, 25.0].into_iter().find(|step| top / step <= 7.0).unwrap_or(top);
     (0..8).map(move |n| f64::from(n) * step).take_while(move |tick| *tick <= top)
@@ -120,7 +120,7 @@ fn gauges(rounds: &[Measured], settings: &ControllerSettings) -> Markup {
     }
 }
 
-/// One measure over the rounds, from 0 to 1, with its threshold as a line.
+/// Returns one measure over the rounds, from 0 to 1, with its threshold as a line.
 fn gauge(name: &str, sign: &str, threshold: f64, class: &str, values: &[f64]) -> Markup {
     const WIDTH: f64 = 164.0;
     const HEIGHT: f64 = 64.0;
@@ -166,7 +166,7 @@ fn table(rounds: &[Measured], settings: &ControllerSettings) -> Markup {
     parts::table("The loss of each round in numbers", &HEAD, &rows)
 }
 
-/// ∇L with an arrow that says which way it goes, beside the sign.
+/// Returns ∇L with an arrow and a word for its direction.
 pub(super) fn slope(grad_l: f64) -> String {
     let arrow = if grad_l > 0.0 {
         "▲ worse"
@@ -176,7 +176,7 @@ pub(super) fn slope(grad_l: f64) -> String {
         "= the same"
     };
     let (arrow, word) = arrow.split_once(' ').unwrap_or((arrow, ""));
-    // One word to the browser: an arrow without its number says nothing.
+    // Use no-break spaces, because an arrow on another line than its number says nothing.
     format!("{arrow}\u{a0}{}\u{a0}{word}", words::share(grad_l.abs()))
 }
 

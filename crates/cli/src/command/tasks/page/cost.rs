@@ -1,4 +1,4 @@
-//! What the task cost, by role, criterion, round and model, and what of it gave no answer.
+//! What the task cost, by role, criterion, round and model, and the part of it spent on failed attempts.
 
 use maud::{Markup, html};
 use setpoint_history::cost::{CostReport, Row};
@@ -9,7 +9,6 @@ use super::{limit, parts};
 use crate::view::cost::Columns;
 use crate::view::words;
 
-/// The tables.
 pub(super) fn cost(report: &CostReport) -> Markup {
     if report.total.calls == 0 {
         return none("No model was asked.");

@@ -1,4 +1,4 @@
-//! What the Auditor found, what can be done next, and what came out.
+//! What the Auditor found, what can be done next, and the task's output.
 
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
@@ -11,7 +11,7 @@ use super::{limit, rounds};
 use crate::state::ViewState;
 use crate::view::words;
 
-/// The findings, the gravest first.
+/// Lists the findings, the most severe first.
 pub(super) fn findings(findings: &[Finding], zone: &TimeZone) -> Markup {
     if findings.is_empty() {
         return none("No findings.");
@@ -47,7 +47,6 @@ fn one(finding: &Finding, zone: &TimeZone) -> Markup {
     }
 }
 
-/// What can be done next.
 pub(super) fn next(state: &ViewState) -> Markup {
     match &state.result {
         Some(result) if !result.next_moves.is_empty() => rounds::list("next", &result.next_moves),
@@ -66,7 +65,7 @@ pub(super) fn next(state: &ViewState) -> Markup {
     }
 }
 
-/// What came out, whole or head and tail.
+/// Returns the task's output, or its head and tail if it is long.
 pub(super) fn output(state: &ViewState) -> Markup {
     let text = match (&state.result, &state.answer) {
         (Some(result), _) => match &result.output.0 {

@@ -1,4 +1,4 @@
-//! A record in a line: its headline, and as much of what else it says as there is room for.
+//! A record in one line: its headline, and as much of its details as fits.
 
 use setpoint_protocol::record::Record;
 use setpoint_protocol::text::clip;
@@ -7,7 +7,6 @@ use super::limit::GIST_CHARS_MAX;
 use crate::render::gist::{Gist, gist};
 use crate::render::record;
 
-/// The line, clipped.
 pub(super) fn of(record: &Record) -> String {
     let (headline, details) = match record.message() {
         Some(message) => {

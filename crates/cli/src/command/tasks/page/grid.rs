@@ -1,4 +1,4 @@
-//! The action grid: where each round stood between signal and cause, and which way the task went.
+//! The action grid: which state each round led to, and the path from state to state.
 
 use maud::{Markup, html};
 use setpoint_protocol::message::MacroState;
@@ -8,29 +8,29 @@ use super::measured::Measured;
 use super::{limit, svg};
 use crate::view::words;
 
-/// Pixels of the picture. It fits a telephone.
+/// Pixels of the picture, which fits a phone.
 const WIDTH: f64 = 348.0;
 const HEIGHT: f64 = 282.0;
-/// Pixels of a band above or below the cells, of what stands left of them, of a cell.
+/// Pixels: of a band above or below the cells, of the labels to their left, of a cell.
 const BAND: f64 = 32.0;
 const LEFT: f64 = 72.0;
 const CELL: (f64, f64) = ((WIDTH - LEFT) / 2.0, 92.0);
 const CELLS: [MacroState; 4] =
     [MacroState::ChangePath, MacroState::BreakSymmetry, MacroState::Refine, MacroState::ChangeApproach];
-/// Where the cells begin.
+/// Pixels from the top to the cells.
 const CELLS_TOP: f64 = BAND + 24.0;
-/// Places for steps, of which one cell has as many as there are rounds shown.
+/// Places for rounds within one cell, which can hold all rounds that are shown.
 struct Places {
     a_row: usize,
     radius: f64,
     has_numbers: bool,
 }
-/// Steps that one cell has wide places for.
+/// A cell with at most this many rounds has wide places.
 const WIDE_MAX: usize = 10;
 const WIDE: Places = Places { a_row: 5, radius: 11.0, has_numbers: true };
 const NARROW: Places = Places { a_row: 10, radius: 4.5, has_numbers: false };
 
-/// The grid with its trail.
+/// Returns the grid with the path through it.
 pub(super) fn grid(all: &[Measured], settings: &ControllerSettings) -> Markup {
     let (left_out, trail) = limit::latest(all, limit::ROUNDS_MAX);
     let most = CELLS.map(|state| trail.iter().filter(|one| one.decision == state).count());
@@ -63,7 +63,7 @@ pub(super) fn grid(all: &[Measured], settings: &ControllerSettings) -> Markup {
     }
 }
 
-/// The bands and cells, over which the trail goes.
+/// Draws the bands and cells, below the path.
 fn field() -> Markup {
     html! {
         (svg::rectangle("band good", (0.0, 0.0), (WIDTH, BAND), None))
@@ -72,7 +72,7 @@ fn field() -> Markup {
     }
 }
 
-/// What they are, readable over the trail.
+/// Draws the names of bands and cells, above the path so that they can be read.
 fn names(settings: &ControllerSettings) -> Markup {
     let [delta, rho, epsilon, theta] =
         [settings.delta, settings.rho, settings.epsilon, settings.theta].map(words::share);
@@ -97,19 +97,19 @@ fn names(settings: &ControllerSettings) -> Markup {
     }
 }
 
-/// The middle of the `n`th place of a state, from 0.
+/// Returns the middle of the `n`th place of a state, from 0.
 fn place(state: MacroState, n: usize, places: &Places) -> (f64, f64) {
     let gap = places.radius * 2.0 + if places.has_numbers { 4.0 } else { 3.0 };
     let (column, row) = ((n % places.a_row) as f64, (n / places.a_row) as f64);
     match (corner(state), state) {
         (Some((x, y)), _) => (x + 8.0 + places.radius + gap * column, y + 40.0 + gap * row),
-        // An end comes once.
+        // A task has one end, so an end needs one place.
         (None, MacroState::Abandon) => (WIDTH - 24.0, HEIGHT - BAND / 2.0),
         (None, _) => (WIDTH - 24.0, BAND / 2.0),
     }
 }
 
-/// The upper left corner of a state's cell; the ends and the beginning have none.
+/// Returns the upper left corner of a state's cell; `None` for the ends and the beginning.
 const fn corner(state: MacroState) -> Option<(f64, f64)> {
     let (column, row) = match state {
         MacroState::ChangePath => (0.0, 0.0),

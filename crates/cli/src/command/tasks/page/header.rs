@@ -1,4 +1,4 @@
-//! The head of the page: what was wanted, how it ended, what it took.
+//! The head of the page: the goal, how the task ended, what it took.
 
 use maud::{Markup, html};
 use setpoint_protocol::message::{EndState, FinalResult};
@@ -9,7 +9,6 @@ use super::{Report, limit, measured};
 use crate::state::ViewState;
 use crate::view::words;
 
-/// The head of the page.
 pub(super) fn header(report: &Report<'_>) -> Markup {
     let state = report.state;
     let (class, word) = pill(state);
@@ -33,12 +32,12 @@ pub(super) fn header(report: &Report<'_>) -> Markup {
     }
 }
 
-/// The goal as a heading; below it verbatim where the heading cannot hold it.
+/// Returns the goal as a heading, and below it verbatim if the heading shows less.
 fn goal(goal: &str) -> Markup {
     let heading = clip(goal, limit::HEADING_CHARS_MAX);
     html! {
         h1 dir="auto" { (if heading.trim().is_empty() { "No goal is known" } else { &heading }) }
-        // A heading keeps no lines apart.
+        // A heading does not show line breaks.
         @if heading != goal || goal.contains('\n') {
             details {
                 summary { "The goal verbatim, " (words::count(goal.chars().count() as u64, "character")) }
@@ -62,7 +61,7 @@ fn pill(state: &ViewState) -> (&'static str, &'static str) {
     }
 }
 
-/// What broke, and what is waited for.
+/// Returns what failed, and what the task waits for.
 fn trouble(state: &ViewState) -> Markup {
     let line = |what: &str, why: &str| {
         html! { li { strong { (what) } (said(&clip(why, limit::FIELD_CHARS_MAX))) } }

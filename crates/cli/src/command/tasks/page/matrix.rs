@@ -1,4 +1,5 @@
-//! The matrix: criteria × attempts, each cell with a sign and a letter, and below each criterion what was seen.
+//! The matrix of criteria × attempts, each cell with a sign and a letter, and below each criterion what was
+//! seen.
 
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
@@ -11,7 +12,6 @@ use crate::state::ViewState;
 use crate::state::board::{Cell, Column, Evidence, Row};
 use crate::view::{self, words};
 
-/// The matrix.
 pub(super) fn matrix(state: &ViewState, zone: &TimeZone) -> Markup {
     let all: Vec<Column> = state.board.columns().collect();
     let rows: Vec<&Row> = state.board.rows().collect();
@@ -53,7 +53,7 @@ fn criterion(state: &ViewState, (n, row): (usize, &Row), columns: &[Column], zon
         let judged = judgement(state, (*column, *cell), row.evidence_in(*column), zone);
         html! { li id=(anchor(n, *column)) { (judged) } }
     });
-    // A criterion of the whole is judged once a round.
+    // A criterion of the whole task is judged once per round.
     let judged_in = |column: Column| if row.is_of_task() { Column { attempt: 0, ..column } } else { column };
     html! {
         tr {
@@ -82,7 +82,8 @@ fn criterion(state: &ViewState, (n, row): (usize, &Row), columns: &[Column], zon
     }
 }
 
-/// What the latest judgement rests on, in a line below the statement: the last cited call, and what was seen.
+/// Returns the evidence of the latest judgement, in a line below the statement: the last cited call, and what
+/// was seen.
 fn latest(state: &ViewState, row: &Row) -> Markup {
     let Some(evidence) = &row.evidence else { return Markup::default() };
     let call = evidence.calls.iter().rev().find_map(|id| state.calls.get(*id));
@@ -149,7 +150,7 @@ fn seen(state: &ViewState, evidence: &Evidence, zone: &TimeZone) -> Markup {
     }
 }
 
-/// A cell's sign, as a way to its evidence where there is one.
+/// Returns a cell's sign, as a link to its evidence if there is any.
 fn sign(cell: Cell, to: Option<&str>) -> Markup {
     let ((_, text), name) = (view::cell(cell), words::cell(cell));
     let class = class(cell);

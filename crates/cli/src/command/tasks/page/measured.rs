@@ -1,32 +1,31 @@
-//! The rounds as the controller measured them, the one that ended the task included.
+//! The rounds as the controller measured them, including the last one.
 
 use setpoint_protocol::message::{Loss, MacroState};
 use setpoint_protocol::settings::ControllerSettings;
 
 use crate::state::ViewState;
 
-/// One measured round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measured {
     /// The round, from 1.
     pub(super) round: u32,
     /// Its loss.
     pub(super) loss: Loss,
-    /// ∇L; `None` where there was no round before.
+    /// ∇L; `None` in the first round.
     pub(super) grad_l: Option<f64>,
-    /// What was decided on it.
+    /// The decision that followed.
     pub(super) decision: MacroState,
 }
 
 impl Measured {
-    /// α·D, β·(1 − Ω)·P and λ·Ω: together they are L.
+    /// Returns α·D, β·(1 − Ω)·P and λ·Ω, whose sum is L.
     pub(super) fn parts(&self, settings: &ControllerSettings) -> [f64; 3] {
         let Loss { d, p, omega, .. } = self.loss;
         [settings.alpha * d, settings.beta * (1.0 - omega) * p, settings.lambda * omega]
     }
 }
 
-/// All of them, in order.
+/// Returns all measured rounds, in order.
 pub(super) fn rounds(state: &ViewState) -> Vec<Measured> {
     let mut rounds: Vec<Measured> = Vec::new();
     for round in state.rounds.iter() {
@@ -34,7 +33,7 @@ pub(super) fn rounds(state: &ViewState) -> Vec<Measured> {
         let decision = MacroState::from(round.directive);
         rounds.push(Measured { round: round.round, loss: round.loss, grad_l, decision });
     }
-    // A task that ended before its first plan measured nothing, and neither did a round that was broken off.
+    // Nothing was measured if the task ended before its first plan, or in a round that was broken off.
     let has_measured = !state.is_broken_off() && (state.board.round() > 0 || !rounds.is_empty());
     let result = state.result.as_ref().filter(|_| has_measured);
     if let Some(result) = result {

@@ -1,7 +1,8 @@
-//! A task as one page: everything that its records say, in a file that needs nothing else and asks nobody.
+//! A task as one page: everything in its records, in one file that loads nothing else.
 //!
-//! `maud` checks the markup when this program is built, and escapes every text. Reading order: [`limit`] (how much of a
-//! text gets in), [`sections`] (what stands where), then one file per section. [`parts`] has what they share.
+//! `maud` checks the markup when this program is built, and escapes every text. Reading order: [`limit`] (how
+//! much is shown), [`sections`] (the order of the page), then one file per section. [`parts`] has what they
+//! share.
 
 mod calls;
 mod chart;
@@ -27,16 +28,16 @@ use setpoint_protocol::record::Record;
 pub(crate) use self::sections::page;
 use crate::state::ViewState;
 
-/// What a page is made of.
+/// The data of a page.
 pub(crate) struct Report<'a> {
     /// The task, folded from `records`.
     pub(crate) state: &'a ViewState,
-    /// All of its records.
+    /// All of the task's records.
     pub(crate) records: &'a [Record],
-    /// What it cost, from the same records.
+    /// What the task cost, from the same records.
     pub(crate) cost: &'a CostReport,
     /// What the Auditor found.
     pub(crate) findings: &'a [Finding],
-    /// Where times are shown for.
+    /// The time zone of the reader.
     pub(crate) zone: &'a TimeZone,
 }

@@ -2,17 +2,18 @@
 
 use maud::{Markup, html};
 
-/// A text of others within a line of ours: whichever way it is read, ours is not turned round by it.
+/// Returns a text from outside, isolated so that its reading direction does not change that of the line
+/// around it.
 pub(super) fn said(text: &str) -> Markup {
     html! { bdi { (text) } }
 }
 
-/// Says that a section has nothing.
+/// Returns the note of an empty section.
 pub(super) fn none(text: &str) -> Markup {
     html! { p.none { (text) } }
 }
 
-/// What the colours of a picture mean: a class and its words.
+/// Returns the legend of a picture: the classes of its colours and their meanings.
 pub(super) fn keys(keys: &[(&str, &str)]) -> Markup {
     html! {
         @for (class, text) in keys {
@@ -21,7 +22,7 @@ pub(super) fn keys(keys: &[(&str, &str)]) -> Markup {
     }
 }
 
-/// A table in a box of its own, so that a wide one moves and not the page.
+/// Returns a table in a box of its own, so that a wide table scrolls and the page does not.
 pub(super) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
     html! {
         div.wide {

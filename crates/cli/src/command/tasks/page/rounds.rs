@@ -1,4 +1,4 @@
-//! Round by round: what was planned, what memory gave to the plan, what was decided and why, what was blocked.
+//! Each round: what was planned, what memory gave to the plan, what was decided and why, what was blocked.
 
 use maud::{Markup, html};
 use setpoint_protocol::message::{DirectiveClass, MacroState, Urgency};
@@ -12,7 +12,6 @@ use crate::state::recall::{Given, Recall};
 use crate::state::rounds::Round;
 use crate::view::words;
 
-/// The decisions.
 pub(super) fn decisions(state: &ViewState) -> Markup {
     if state.rounds.over() == 0 {
         return none(match state.result {
@@ -61,7 +60,7 @@ fn decision(round: &Round) -> Markup {
     }
 }
 
-/// What each plan consisted of.
+/// Returns the sub-tasks of each plan.
 pub(super) fn plans(state: &ViewState) -> Markup {
     let all: Vec<&Plan> = state.plans.iter().collect();
     let (earlier, plans) = limit::latest(&all, limit::ROUNDS_MAX);
@@ -108,14 +107,14 @@ fn part(part: &Part) -> Markup {
     }
 }
 
-/// What memory gave to each plan.
+/// Returns what memory gave to each plan.
 pub(super) fn memory(state: &ViewState) -> Markup {
     let all: Vec<(u32, &Recall)> =
         state.plans.iter().filter_map(|plan| Some((plan.round, plan.recall.as_ref()?))).collect();
     let (earlier, given) = limit::latest(&all, limit::ROUNDS_MAX);
     match (given.first(), &state.recall) {
         (None, None) => none("Memory was not asked."),
-        // It has answered, and the plan is not made yet.
+        // Memory has answered, but the plan is not made yet.
         (None, Some(recall)) => recalled("For the plan that is being made", recall),
         (Some(_), _) => {
             let (given, left_out) = limit::each(given, limit::ROUNDS_MAX, |(round, recall)| {
@@ -162,7 +161,7 @@ fn one(recall: &Recall, given: &Given) -> Markup {
     }
 }
 
-/// Texts of others, one a line.
+/// Returns texts from outside, one per line.
 pub(super) fn list(class: &str, texts: &[String]) -> Markup {
     let (lines, left_out) = limit::each(texts, limit::LINES_MAX, |text| {
         html! { li dir="auto" { (clip(text, limit::FIELD_CHARS_MAX)) } }

@@ -1,4 +1,4 @@
-//! The page's order, and the sections that are a table or a list.
+//! The order of the page, and the sections that are a table or a list.
 
 use jiff::tz::TimeZone;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -13,12 +13,12 @@ use crate::state::ViewState;
 use crate::text::sanitise;
 use crate::view::words;
 
-/// Nothing is fetched, nothing is run, nothing is sent: a page that was tampered with cannot do so either.
+/// Forbids the page to load, run or send anything, even if someone changed its text.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("style.css");
 
-/// The page. Pure: the same report gives the same page.
+/// Returns the page. Pure: the same report gives the same page.
 #[must_use]
 pub(crate) fn page(report: &Report<'_>) -> String {
     let Report { state, zone, .. } = *report;
@@ -48,7 +48,7 @@ pub(crate) fn page(report: &Report<'_>) -> String {
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
                 title { (clip(&state.goal, limit::HEADING_CHARS_MAX)) " · " (state.task) }
-                // The only text that is not escaped: it is a file of this program.
+                // The only text that is not escaped, because it is a file of this program.
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -77,7 +77,7 @@ pub(crate) fn page(report: &Report<'_>) -> String {
     finished(page)
 }
 
-/// The markup with what a text hides named where it stands.
+/// Returns the markup with hidden characters replaced by their names.
 fn finished(page: Markup) -> String {
     sanitise::marked(&page.into_string())
 }
@@ -108,7 +108,7 @@ fn intent(state: &ViewState) -> Markup {
 
 const HEAD: [&str; 5] = ["No.", "At", "From → to", "Kind", "Gist"];
 
-/// The picture, and folded away all records: what it is made of.
+/// Returns the picture, and all records below it, collapsed.
 fn messages(records: &[Record], zone: &TimeZone) -> Markup {
     let (rows, left_out) = limit::each(records, limit::RECORDS_MAX, |record| {
         html! {
@@ -153,7 +153,7 @@ mod tests {
             ("a < b && c > d", "a &lt; b &amp;&amp; c &gt; d"),
             ("</p><script>alert(1)</script>", "&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt;"),
             ("\" onload=\"x", "&quot; onload=&quot;x"),
-            // Attributes stand between double quotes, so a single one ends nothing.
+            // Attributes are in double quotes, so a single quote ends nothing.
             ("' onload='x", "' onload='x"),
             ("&lt;", "&amp;lt;"),
             ("]]><!-- \u{0}", "]]&gt;&lt;!-- ␀"),
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// What a browser would take for markup, and what it might take for such.
+    /// Generates texts that a browser would or might take for markup.
     fn any_text() -> impl Strategy<Value = String> {
         let nasty = prop::sample::select(vec![
             "<",

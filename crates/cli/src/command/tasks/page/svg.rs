@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
-/// A coordinate as it is written. What is no number stands at the edge.
+/// Formats a coordinate. A value that is not finite becomes 0.
 fn px(value: f64) -> String {
     if value.is_finite() { format!("{value:.1}") } else { "0".to_owned() }
 }
 
-/// A picture with a name and a description for whoever cannot see it.
+/// Returns a picture with a name and a description for screen readers.
 pub(super) fn picture(
     (id, name, description): (&str, &str, &str),
     (width, height): (f64, f64),
@@ -24,7 +24,7 @@ pub(super) fn picture(
     }
 }
 
-/// A rectangle; `tip` is what a pointer over it is told.
+/// Returns a rectangle with an optional tooltip.
 pub(super) fn rectangle(class: &str, (x, y): (f64, f64), size: (f64, f64), tip: Option<&str>) -> Markup {
     let (width, height) = (size.0.max(0.0), size.1.max(0.0));
     html! {
@@ -32,23 +32,20 @@ pub(super) fn rectangle(class: &str, (x, y): (f64, f64), size: (f64, f64), tip: 
     }
 }
 
-/// A straight line.
 pub(super) fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> Markup {
     html! { line class=(class) x1=(px(x1)) y1=(px(y1)) x2=(px(x2)) y2=(px(y2)) {} }
 }
 
-/// A circle.
 pub(super) fn circle(class: &str, (x, y): (f64, f64), radius: f64, tip: Option<&str>) -> Markup {
     html! { circle class=(class) cx=(px(x)) cy=(px(y)) r=(px(radius)) { (tooltip(tip)) } }
 }
 
-/// A line through several points.
 pub(super) fn path(class: &str, points: &[(f64, f64)]) -> Markup {
     let points: Vec<String> = points.iter().map(|(x, y)| format!("{},{}", px(*x), px(*y))).collect();
     html! { polyline class=(class) points=(points.join(" ")) {} }
 }
 
-/// Text whose baseline is at `y`; the class says on which side of `x` it stands.
+/// Returns text whose baseline is at `y`; the class says on which side of `x` it is.
 pub(super) fn label(class: &str, (x, y): (f64, f64), text: &str) -> Markup {
     html! { text class=(class) x=(px(x)) y=(px(y)) { (text) } }
 }

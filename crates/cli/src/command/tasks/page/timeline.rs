@@ -1,6 +1,6 @@
-//! The time line: one lane a role, what was asked of models and tools as spans, messages from lane to lane.
+//! The time line: one lane per role, calls to models and tools as spans, messages from lane to lane.
 //!
-//! Time runs to the right. Where much happens at once it is stretched, so that nothing covers anything else.
+//! Time runs to the right. Where much happens at once it is stretched, so that nothing overlaps.
 
 use std::collections::BTreeMap;
 
@@ -15,26 +15,27 @@ use super::{gist, limit, svg};
 use crate::state::calls::TOOL_CHARS_MAX;
 use crate::view::words;
 
-/// Pixels of the lanes' names, of a record on average, of the picture at least and at most.
+/// Pixels of width: of the lanes' names, of the right margin, per record, of the picture at least and at
+/// most.
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
 const RECORD: f64 = 8.0;
 const WIDTH_MIN: f64 = 960.0;
 const WIDTH_MAX: f64 = 6_000.0;
-/// Pixels above the lanes, of one row of a lane, of a span in it, below the lanes.
+/// Pixels of height: above the lanes, of one row of a lane, of a span in it.
 const TOP: f64 = 24.0;
 const ROW: f64 = 20.0;
 const SPAN: f64 = 16.0;
-/// Pixels that a span needs to carry how long it took.
+/// Pixels that a span needs to show its duration.
 const TOOK: f64 = 58.0;
 const BOTTOM: f64 = 26.0;
 /// Pixels between two lanes.
 const GAP: f64 = 6.0;
-/// Spans of one lane that are drawn side by side; the others lie over the last.
+/// At most this many rows per lane; further spans overlap in the last one.
 const ROWS_MAX: usize = 8;
-/// How much of the width is given out by time; the rest by the number of records.
+/// The share of the width that time divides; the number of records divides the rest.
 const TIME_SHARE: f64 = 0.6;
-/// Pixels that the name of a time or a round needs, and from one time to the next.
+/// Pixels of the name of a time or a round, and between two times.
 const NAME: f64 = 64.0;
 const TICK: f64 = 120.0;
 
@@ -53,7 +54,6 @@ const LANES: [RoleId; 11] = [
     RoleId::Runtime,
 ];
 
-/// The picture.
 pub(super) fn timeline(records: &[Record]) -> Markup {
     let left_out = records.len().saturating_sub(limit::DRAWN_MAX);
     let (spans, spans_left_out) = spans(records, limit::DRAWN_MAX);
@@ -114,7 +114,7 @@ fn span(span: &Span, scale: &Scale, lanes: &Lanes) -> Markup {
     }
 }
 
-/// Where each round was dispatched.
+/// Marks where each round was dispatched.
 fn rounds(scale: &Scale, lanes: &Lanes, records: &[Record]) -> Markup {
     let mut named_to = 0.0;
     let dispatched = records.iter().enumerate().filter_map(|(n, record)| match record.kind {
@@ -158,7 +158,7 @@ fn message((n, record): (usize, &Record), scale: &Scale, lanes: &Lanes) -> Marku
     }
 }
 
-/// What the task's clock said, wherever there is room to say it.
+/// Shows the task's clock wherever there is room.
 fn ticks(scale: &Scale, records: &[Record], bottom: f64) -> Markup {
     let mut named_to = 0.0;
     let mut named = None;
@@ -178,7 +178,7 @@ fn ticks(scale: &Scale, records: &[Record], bottom: f64) -> Markup {
     }
 }
 
-/// From records to places on the line.
+/// The place of each record on the time line.
 struct Scale {
     width: f64,
     end_ms: u64,
@@ -214,7 +214,7 @@ enum What {
     Tool(String),
 }
 
-/// Something that was asked of the world, from the record that asked to the one that answered.
+/// A call to a model or a tool, from the record that asked to the one that answered.
 struct Span {
     call: CallId,
     what: What,
@@ -263,7 +263,7 @@ impl Lanes {
     }
 }
 
-/// Gives each span a row in which nothing else is under way; returns how many rows there are.
+/// Gives each span a row that is free at its start; returns the number of rows.
 fn stacked<'s>(spans: impl Iterator<Item = &'s mut Span>) -> usize {
     let mut free_from: Vec<usize> = Vec::new();
     for span in spans {
@@ -278,8 +278,8 @@ fn stacked<'s>(spans: impl Iterator<Item = &'s mut Span>) -> usize {
     free_from.len()
 }
 
-/// What is asked in the first records, in that order, and how much is asked after them. What comes back after them ends
-/// with the last of them.
+/// Returns the calls that start in the first `drawn` records, in order, and the number of later ones. A call
+/// whose answer comes later ends at the last drawn record.
 fn spans(records: &[Record], drawn: usize) -> (Vec<Span>, usize) {
     let last = records.len().min(drawn).saturating_sub(1);
     let mut left_out = 0;

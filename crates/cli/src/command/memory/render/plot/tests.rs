@@ -1,4 +1,4 @@
-//! What is drawn, as it is seen.
+//! Plots, as a reader sees them.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn check(points: &[(f64, f64)], marks: &[f64], columns: usize, expected: &Expect
     expected.assert_eq(&(text(false) + &ascii));
 }
 
-/// What fades from `start` by `k` a day.
+/// Returns values that fade from `start` at the rate `k` per day.
 fn fading(start: f64, k: f64, days: u32) -> Vec<(f64, f64)> {
     (0..=days).map(|day| (f64::from(day), start * (-k * f64::from(day)).exp())).collect()
 }
