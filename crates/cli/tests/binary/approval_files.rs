@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Came, Home};
 
-/// A goal that names a command of the worked example by a word; each is an approach of its own.
+/// Returns a playbook whose goals name a command of the worked example by a word, one approach per command.
 fn playbook(commands: &[(&str, &str)]) -> String {
     let mut book = String::from(
         r#"
@@ -58,13 +58,13 @@ which = "{which}"
 
 const DOCUMENT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/approvals.md"));
 
-/// The worked example's file.
+/// Returns the file of the worked example.
 fn example() -> &'static str {
     let (_, rest) = DOCUMENT.split_once("\n```approvals\n").unwrap();
     rest.split_once("```").unwrap().0
 }
 
-/// The worked example's table: a command and what it comes to.
+/// Returns the rows of the worked example's table: a command and its outcome.
 fn rows() -> Vec<(&'static str, &'static str)> {
     let (_, rest) = DOCUMENT.split_once("| the task wants to run | it comes to |\n|---|---|\n").unwrap();
     let row = |line: &'static str| {
@@ -74,7 +74,7 @@ fn rows() -> Vec<(&'static str, &'static str)> {
     rest.lines().map_while(row).collect()
 }
 
-/// The site of the worked example, with a name for every command that is run in it.
+/// Returns the site of the worked example, with a name for every command that is run in it.
 fn site(names: &[&'static str], commands: &[&str]) -> Home {
     let home = Home::new();
     let named: Vec<_> = names.iter().copied().zip(commands.iter().copied()).collect();
@@ -89,7 +89,7 @@ fn site(names: &[&'static str], commands: &[&str]) -> Home {
     home
 }
 
-/// Runs a command with a file or without, and gives its one approval as `tasks show` has it.
+/// Runs a command with or without a file, and returns its one approval as `tasks show` has it.
 fn decided(home: &Home, which: &str, approve: Option<&str>) -> (Came, Value) {
     let goal = format!("do the nightly thing {which}");
     let (came, result) = match approve {
@@ -119,7 +119,7 @@ fn the_worked_example_does_what_its_table_says() {
         let (came, approval) = decided(&home, which, Some("approve.txt"));
         assert_eq!(approval["command"], command);
         let said = (came.code, approval["decision"].as_str().unwrap(), approval["by"].as_str().unwrap());
-        // The number that follows, which a reason may follow.
+        // The line number that follows; a reason may come after it.
         let line = |words: &str| Some(comes_to.strip_prefix(words)?.split(':').next().unwrap());
         let expected = match (line("allowed by line "), line("refused by line ")) {
             (Some(line), _) => (0, "once", format!("file:approve.txt:{line}")),

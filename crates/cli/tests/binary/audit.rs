@@ -1,4 +1,4 @@
-//! The Auditor beside real runs: what it says of them, what shows that somebody changed something, and what a full disk
+//! The Auditor beside real runs: what it reports about them, how a later change shows, and what a full disk
 //! costs.
 
 use std::fs;
@@ -21,7 +21,7 @@ fn exported(home: &Home) -> PathBuf {
     home.data().join("exported")
 }
 
-/// A home whose checkpoints are exported, with a task that needs three plans.
+/// Returns a home whose checkpoints are exported, with a task that needs three plans.
 fn home() -> Home {
     let home = Home::new();
     Trial::new().counts("there.txt", "000").hashes("there.txt", "110").reads("there.txt", "111").write(&home);
@@ -29,7 +29,7 @@ fn home() -> Home {
     home
 }
 
-/// One that no plan meets.
+/// Returns such a home with a task that no plan meets.
 fn hopeless() -> Home {
     let home = home();
     Trial::new().counts("there.txt", "0").hashes("there.txt", "0").reads("there.txt", "0").write(&home);
@@ -90,12 +90,12 @@ fn replans_that_lead_nowhere_are_found() {
     let [finding] = found.as_array().unwrap().as_slice() else { panic!("{found:#}") };
     assert_eq!((&finding["kind"], &finding["severity"]), (&"convergence_failure".into(), &"warning".into()));
     assert_eq!(finding["task_id"], ended.result["task_id"]);
-    // The records that it names are the directives.
+    // The finding names the records of the directives.
     for seq in finding["records"].as_array().unwrap() {
         let record = &ended.records.iter().find(|record| record["seq"] == *seq || record["sequence"] == *seq);
         assert!(record.is_none_or(|record| record["type"] == "setpoint.PlanDirective"), "{record:#?}");
     }
-    // It also broke the symmetry twice, to no avail.
+    // The task also broke the symmetry twice, without success.
     let counts = [
         ("--kind=ggs_thrashing", 1),
         ("--role=r7", 2),
@@ -154,7 +154,7 @@ fn what_was_changed_is_told_with_its_place() {
         assert!(wrong.contains("line") || name == "cut", "{name}: {wrong}");
         assert!(!wrong.is_empty(), "{name}");
     }
-    // The next process begins another log. The one that was changed is no better for it, until somebody has looked at it.
+    // The next process begins another log. The changed one stays a failure until a person has moved it away.
     report(&home);
     let came = verify(&home);
     assert_eq!(came.code, 1, "{came:#?}");
@@ -164,7 +164,7 @@ fn what_was_changed_is_told_with_its_place() {
     let looked_at = home.work().join("log.aside-1");
     fs::rename(home.data().join("audit/log.aside-1"), looked_at).unwrap();
     assert_sound(&home);
-    // The journal is gone, and the log is not.
+    // The journal is missing, but the log is there.
     fs::rename(home.data().join("journal"), home.work().join("journal")).unwrap();
     let came = verify(&home);
     assert_eq!((came.code, &came.json()["log"]), (1, &Value::Array(vec![])), "{came:#?}");
@@ -175,7 +175,7 @@ fn what_was_changed_is_told_with_its_place() {
     assert!(home.run(&["audit", "report"]).err.contains("the journal that it notes is gone"));
     fs::rename(home.work().join("journal"), home.data().join("journal")).unwrap();
     assert_sound(&home);
-    // With all of its directory: a log that was begun anew, under another key.
+    // The whole audit directory is replaced: a new log under another key.
     let audit = home.data().join("audit");
     fs::remove_dir_all(&audit).unwrap();
     report(&home);
@@ -200,7 +200,7 @@ fn a_journal_that_was_changed_behind_the_log_is_told() {
     assert_eq!(home.run(&["audit", "verify", "--log-only"]).code, 0);
 }
 
-/// Full for the log alone: it is larger than files may be, and the journal is not.
+/// The disk is full only for the log, which has exceeded the file size limit; the journal has not.
 #[test]
 fn a_full_disk_under_the_log_holds_no_task_up_and_is_made_good_later() {
     let home = home();
@@ -286,7 +286,7 @@ fn process_totals_can_be_read_while_it_follows() {
     let line = said.next().unwrap().unwrap();
     let address =
         line.strip_prefix("metrics at http://").unwrap().strip_suffix("/metrics").unwrap().to_owned();
-    // The first page is made when it begins to audit.
+    // The first page is available when it begins to audit.
     assert_eq!(said.next().unwrap().unwrap(), "auditing in this process");
     let read = || {
         let mut connection = std::net::TcpStream::connect(&address).unwrap();

@@ -1,5 +1,5 @@
-//! What a person gets wrong: commands, configuration, approvals, goals. Each is told with what to do about it, before
-//! anything is written.
+//! A person's mistakes: commands, configuration, approvals, goals. Each is reported with what to do about it,
+//! before anything is written.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,11 +12,12 @@ use std::process::{Command, Stdio};
 use crate::support::task::{Ended, GOAL, Trial};
 use crate::support::{Came, Home};
 
-/// A usage or configuration error: told on stderr with a hint, nothing on stdout, nothing written.
+/// Asserts a usage or configuration error: reported on stderr with a hint, nothing on stdout, nothing
+/// written.
 fn assert_refused(home: &Home, came: &Came, said: &[&str]) {
     assert_eq!((came.code, came.out.as_str()), (2, ""), "{came:#?}");
     assert!(came.err.starts_with("error: ") && came.err.contains("\nhint: "), "{came:#?}");
-    // Every layer completes the sentence that the edge begins.
+    // Each cause continues one sentence, so "failed to" occurs only once.
     assert!(came.err.matches("failed to").count() <= 1, "{came:#?}");
     for part in said {
         assert!(came.err.contains(part), "{part:?} is not in {came:#?}");
@@ -29,7 +30,7 @@ fn run_with_stdin(home: &Home, arguments: &[&str], stdin: &[u8]) -> Came {
     let mut command = home.command(arguments);
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // One that reads no further than it needs has closed its end.
+    // A command that reads no further than it needs has closed its end.
     drop(child.stdin.take().unwrap().write_all(stdin));
     Came::from(child.wait_with_output().unwrap())
 }
@@ -81,7 +82,7 @@ fn a_value_that_cannot_be_used_is_named_with_key_file_and_line() {
         ("controller = 7\n", 1, "controller", "there is no key"),
     ] {
         let home = Home::new();
-        // In the user's configuration, and in the project's.
+        // In the user's configuration and in the project's.
         for path in [home.config().join("setpoint.toml"), home.work().join("setpoint.toml")] {
             fs::write(&path, content).unwrap();
             let place = format!("{}:{line}", path.canonicalize().unwrap().display());
@@ -208,7 +209,7 @@ fn a_goal_that_no_playbook_knows_is_told_what_would_help() {
     assert_eq!(fs::read_to_string(before).unwrap(), "mine\n");
 }
 
-/// A broken playbook is told and left out; the others work.
+/// A broken playbook is reported and left out; the others work.
 #[test]
 fn a_broken_playbook_does_not_stop_the_others() {
     let home = Home::new();

@@ -1,5 +1,5 @@
-//! Goals that are to be pursued with models that cannot be used: told with the setting to change, before anything is
-//! written where it can be known, and else by an end of the task.
+//! Goals with models that cannot be used: reported with the setting to change, before anything is written if
+//! it can be known then, else by the end of the task.
 
 use std::fs;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn a_missing_key_is_told_before_any_journal_is_made() {
     ] {
         let came = home.run(&["run", "--model", model, GOAL]);
         assert_refused(&home, &came, &format!("{variable} is not set"), &format!("set {variable}"));
-        // An empty one is none.
+        // An empty variable counts as not set.
         let came = Came::of(home.command(&["run", "--model", model, GOAL]).env(variable, " "));
         assert_refused(&home, &came, &format!("{variable} is not set"), &format!("set {variable}"));
         let came = home.run(&["run", "--json", "--model", model, GOAL]);
@@ -90,7 +90,8 @@ fn what_cannot_be_used_is_told_before_any_journal_is_made() {
     }
 }
 
-/// What only the server can say ends the task by a fault, with the setting to change among the next moves.
+/// An error that only the server can report ends the task by a fault, with the setting to change among the
+/// next moves.
 #[test]
 fn what_only_the_server_can_say_ends_the_task_with_the_setting_to_change() {
     for (fault, hint) in [
@@ -108,7 +109,7 @@ fn what_only_the_server_can_say_ends_the_task_with_the_setting_to_change() {
         assert_eq!((came.code, &result["directive"]), (4, &"abandon".into()), "{result:#}");
         assert!(result["next_moves"].to_string().contains(hint), "{hint:?}: {result:#}");
         assert!(!(came.out.clone() + &came.err).contains("sk-none-of-it"), "{came:#?}");
-        // Nobody asks a second time.
+        // The server is asked only once.
         assert_eq!(server.seen().len(), 1, "{result:#}");
     }
 }

@@ -1,5 +1,5 @@
-//! What a machine gets wrong: data directories, journals, outputs, names that are no text. Each is told with what to
-//! do about it, and nothing is lost or half-written.
+//! A machine's problems: data directories, journals, outputs, names that are not UTF-8. Each is reported with
+//! what to do about it, and nothing is lost or half-written.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -12,11 +12,11 @@ use crate::support::task::{Ended, GOAL, Trial, pursue};
 use crate::support::tree::tree;
 use crate::support::{Came, Home, shell};
 
-/// An error without a `FinalResult`, told with a hint.
+/// Asserts an error without a `FinalResult`, reported with a hint.
 fn assert_failed(came: &Came, code: i32, said: &[&str]) {
     assert_eq!((came.code, came.out.as_str()), (code, ""), "{came:#?}");
     assert!(came.err.contains("error: ") && came.err.contains("\nhint: "), "{came:#?}");
-    // Every layer completes the sentence that the edge begins.
+    // Each cause continues one sentence, so "failed to" occurs only once.
     assert!(came.err.matches("failed to").count() <= 1, "{came:#?}");
     for part in said {
         assert!(came.err.contains(part), "{part:?} is not in {came:#?}");
@@ -33,7 +33,7 @@ fn journal(home: &Home) -> PathBuf {
     home.data().join("journal/journal.db")
 }
 
-/// The binary behind a bash script, where it is `"$@"`.
+/// Runs the binary from a bash script, in which it is `"$@"`.
 fn scripted(home: &Home, script: &str, arguments: &[&str]) -> Came {
     let direct = home.command(arguments);
     let mut command = Command::new("bash");
@@ -48,7 +48,8 @@ fn a_data_directory_that_cannot_be() {
     let home = home();
     let before = tree(&home.work());
     let below_a_file = home.work().join("there.txt/data");
-    // The kernel's own file systems take no directory, whoever asks. Where they are not mounted they are ordinary.
+    // The kernel's own file systems accept no directory from any user. If they are not mounted, the paths are
+    // ordinary.
     let is_mounted = |place: &&str| {
         Path::new(place).parent().is_none_or(|top| top.join("kernel").exists() || top.join("self").exists())
     };
@@ -106,7 +107,7 @@ fn a_working_directory_that_is_gone() {
 fn a_journal_of_a_newer_version_is_left_as_it_is() {
     let home = home();
     assert_eq!(pursue(&home, &[]).course(), "init→accept");
-    // SQLite keeps `user_version` in bytes 60 to 63 of the file.
+    // SQLite stores `user_version` in bytes 60 to 63 of the file.
     let file = OpenOptions::new().write(true).open(journal(&home)).unwrap();
     file.write_all_at(&99_u32.to_be_bytes(), 60).unwrap();
     drop(file);
@@ -135,7 +136,7 @@ fn a_file_that_is_no_journal_is_left_as_it_is() {
         assert_eq!(home.run(&["doctor"]).code, 1);
         assert_eq!(fs::read(journal(&home)).unwrap(), garbage);
     }
-    // A directory where the database should be, and a file where its directory should be.
+    // A directory in place of the database, and a file in place of its directory.
     let home = home();
     fs::create_dir_all(journal(&home)).unwrap();
     let came = home.run(&["run", GOAL]);
@@ -163,10 +164,10 @@ fn a_damaged_journal_is_told_and_nothing_is_written_over_it() {
     assert_eq!(fs::read(journal(&home)).unwrap(), before);
 }
 
-/// A bound on the size of files stands in for a disk that takes no more.
+/// A limit on file sizes replaces a full disk.
 #[test]
 fn process_a_disk_that_takes_no_more_ends_in_an_error_and_not_in_a_signal() {
-    // Kilobytes that a file may have: none; enough for a journal, but not for a task; enough for a part of one.
+    // The limit in kilobytes: nothing; enough for a journal, but not for a task; enough for a part of one.
     for limit in [0, 4, 64, 160] {
         let home = home();
         let before = tree(&home.work());
@@ -175,7 +176,7 @@ fn process_a_disk_that_takes_no_more_ends_in_an_error_and_not_in_a_signal() {
         assert_failed(&came, 1, &["journal", "room"]);
         assert!(!came.err.contains("tracing"), "{came:#?}");
         assert_eq!(tree(&home.work()), before);
-        // With room again everything goes on.
+        // With room again, the task continues.
         let resumed = home.run(&["tasks", "resume"]);
         assert_eq!(resumed.code, 0, "{limit}: {resumed:#?}");
         assert_eq!(home.run(&["run", GOAL]).code, 0);
@@ -201,7 +202,7 @@ fn process_an_output_that_takes_nothing_loses_no_result() {
         fs::remove_dir_all(home.data()).unwrap();
     };
     for line in [&["run", GOAL][..], &["run", "--json", GOAL], &["run", "--stream", GOAL]] {
-        // Nobody reads: the exit code says how it ended.
+        // Without a reader, the exit code still says how the task ended.
         for script in ["\"$@\" >&-", "\"$@\" | head -c 0; exit ${PIPESTATUS[0]}"] {
             let came = scripted(&home, script, line);
             assert_eq!((came.code, came.signal), (0, None), "{script}: {came:#?}");
@@ -221,14 +222,14 @@ fn process_an_output_that_takes_nothing_loses_no_result() {
         let came = scripted(&home, "\"$@\" | head -c 0; exit ${PIPESTATUS[0]}", line);
         assert_eq!((came.code, came.signal, came.err.as_str()), (0, None, ""), "{came:#?}");
     }
-    // Nobody reads the progress either.
+    // The progress has no reader either.
     let came = scripted(&home, "exec \"$@\" 2>&-", &["run", GOAL]);
     assert_eq!(came.code, 0, "{came:#?}");
     let came = scripted(&home, "exec \"$@\" 2>/dev/full", &["run", GOAL]);
     assert_eq!(came.code, 0, "{came:#?}");
 }
 
-/// Places are handed to tools as text. One that is no text would become another place, so it is refused.
+/// Paths are passed to tools as text. A path that is not UTF-8 would become another path, so it is refused.
 #[test]
 fn a_place_that_is_no_text_is_refused_and_not_replaced_by_another() {
     let home = home();
@@ -250,7 +251,7 @@ fn a_place_that_is_no_text_is_refused_and_not_replaced_by_another() {
     assert!(!home.data().exists());
 }
 
-/// Files whose names are no text are files like others.
+/// Files whose names are not UTF-8 are processed like others.
 #[test]
 fn names_that_are_no_text_do_not_stop_a_goal() {
     let home = Home::new();
@@ -271,7 +272,7 @@ fn names_that_are_no_text_do_not_stop_a_goal() {
     assert!(Path::new(&odd).exists());
 }
 
-/// An endless file, a pipe without a writer, and a file that a repository brought along.
+/// An endless file, a pipe without a writer, and a file from a repository.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_file_that_is_not_a_time_zone_is_not_opened() {

@@ -1,4 +1,4 @@
-//! A task that is stopped while a tool runs: by a signal, from another process, and by the watchdog.
+//! A task that is stopped while a tool runs: by a signal, by another process, and by the watchdog.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -12,10 +12,10 @@ use serde_json::Value;
 use crate::support::task::{Ended, GOAL, Trial};
 use crate::support::{Came, Home, shell};
 
-/// `O_NONBLOCK`, which the standard library has no name for.
+/// `O_NONBLOCK`, for which the standard library has no name.
 const O_NONBLOCK: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 4 };
 
-/// A task whose tool is known to run: it reads from a pipe that only the test writes to.
+/// A task whose tool certainly runs: it reads from a pipe that only the test writes to.
 struct Reading {
     pid: u32,
     came: JoinHandle<Came>,
@@ -34,7 +34,7 @@ impl Reading {
             let path = path.clone();
             move || end_of(child, path)
         });
-        // Opened when somebody reads.
+        // Opening returns when the tool reads.
         let pipe = OpenOptions::new().write(true).open(&path).unwrap();
         Reading { pid, came, pipe }
     }
@@ -51,7 +51,7 @@ fn end_of(child: Child, path: PathBuf) -> Came {
     came
 }
 
-/// Nobody has the pipe open for reading: whatever the tool had started is gone.
+/// Asserts that no process has the pipe open for reading, so everything that the tool started has ended.
 fn assert_unread(mut pipe: File) {
     let error = pipe.write_all(b"x").unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
@@ -86,7 +86,7 @@ fn process_an_interrupt_stops_the_task_and_its_tools_and_it_can_be_taken_up_agai
             (&task.as_str().into(), &Value::Null),
             "{open:#}"
         );
-        // A plain file in the pipe's place: the same call can end now.
+        // A plain file in place of the pipe, so that the same call can end.
         std::fs::remove_file(home.work().join("pipe")).unwrap();
         std::fs::write(home.work().join("pipe"), "x").unwrap();
         let ended = Ended::of(&home, home.run(&["tasks", "resume", "--json", &task]));
@@ -94,7 +94,7 @@ fn process_an_interrupt_stops_the_task_and_its_tools_and_it_can_be_taken_up_agai
     }
 }
 
-/// Cancelling for good is a word of its own.
+/// Cancelling for good is a separate command.
 #[test]
 fn process_a_task_that_was_interrupted_can_be_cancelled() {
     let home = Home::new();
@@ -119,7 +119,7 @@ fn process_another_process_can_look_on_and_cancel_but_not_take_over() {
     let resumed = home.run(&["tasks", "resume", &task]);
     assert_eq!((resumed.code, resumed.out.as_str()), (2, ""), "{resumed:#?}");
     assert!(resumed.err.contains("it is being run by") && resumed.err.contains("hint: "), "{resumed:#?}");
-    // Nothing waits to be taken up by this process.
+    // This process finds no task to resume.
     let all = home.run(&["tasks", "resume"]);
     assert_eq!((all.code, all.err.as_str()), (0, "no task waits to be taken up\n"));
     let cancelled = home.run(&["tasks", "cancel", &task, "--json"]);
@@ -133,7 +133,8 @@ fn process_another_process_can_look_on_and_cancel_but_not_take_over() {
     assert!(Path::new(&home.data()).exists());
 }
 
-/// A tool that never ends does not keep the task from ending: twice the time budget is the end of it.
+/// A tool that never ends does not keep the task from ending: the watchdog ends it after twice the time
+/// budget.
 #[test]
 fn process_the_watchdog_ends_the_task_and_its_tools() {
     let home = Home::new();

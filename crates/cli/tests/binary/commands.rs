@@ -1,4 +1,4 @@
-//! The commands beside `run`, each with the binary on a real data directory, in text and in JSON.
+//! The commands other than `run`, each with the binary on a real data directory, in text and in JSON.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use crate::support::task::{Ended, GOAL, Trial, pursue};
 use crate::support::tree::tree;
 use crate::support::{Came, Home};
 
-/// A home with one task that went through two directives.
+/// Returns a home with one task that went through two directives.
 fn home() -> (Home, Ended) {
     let home = Home::new();
     Trial::new().reads("gone.txt", "00").counts("there.txt", "00").hashes("there.txt", "11").write(&home);
@@ -116,7 +116,8 @@ fn an_export_is_cloud_events_to_stdout_or_whole_into_a_file() {
             assert!(event[field].is_string(), "{field}: {event:#}");
         }
     }
-    // Ids are unique; besides the records there is the seal, and each piece of a prompt once before it is used.
+    // Ids are unique. Besides the records there is the seal, and each piece of a prompt once, before its
+    // first use.
     let ids: std::collections::BTreeSet<&str> =
         events.iter().map(|event| event["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), events.len());
@@ -148,7 +149,7 @@ fn an_export_is_cloud_events_to_stdout_or_whole_into_a_file() {
     assert_eq!(tree(&home.work()), before);
 }
 
-/// The controller alone, fed with what a task exported, decides as it did in the task.
+/// The controller alone decides on a task's export as it did in the task.
 #[test]
 fn ggs_decides_from_an_export_as_the_task_did_and_passes_over_a_bad_line() {
     let (home, ended) = home();
@@ -178,7 +179,8 @@ fn ggs_decides_from_an_export_as_the_task_did_and_passes_over_a_bad_line() {
         for field in fields {
             assert_eq!(told[field], own[field], "{field}");
         }
-        // A call that only read is never blocked, and without the tools nobody knows which those are.
+        // A call that only read is never blocked, and the controller alone does not know which calls only
+        // read.
         assert_eq!(own["blocked_targets"].as_array().unwrap().len(), 0);
         let own_tools = own["rationale"].as_str().unwrap();
         assert!(
@@ -191,7 +193,7 @@ fn ggs_decides_from_an_export_as_the_task_did_and_passes_over_a_bad_line() {
         (end.len(), &end[0]["directive"], &end[0]["loss"]),
         (1, &"accept".into(), &ended.result["loss"])
     );
-    // A bad line among good ones is answered in its place, and the others decide the same.
+    // An invalid line is answered in its place, and the others decide the same.
     let (head, tail) = records.split_at(records.find('\n').unwrap() + 1);
     for bad in ["{not json\n", "[1, 2]\n", "{\"kind\": \"ReplanRequest\", \"round\": \"one\"}\n"] {
         let with = fed(&format!("{head}{bad}{tail}"), &["--json"]);
@@ -297,7 +299,8 @@ fn schema_prints_what_other_programs_can_use() {
     assert!(!home.data().exists());
 }
 
-/// Commands and options, and the tasks of the data directory: by the shell's own script, in the shell.
+/// Commands, options and the tasks of the data directory are completed, by the shell's own script in the
+/// shell.
 #[test]
 fn completions_complete() {
     let (home, ended) = home();
@@ -325,7 +328,7 @@ fn completions_complete() {
     let beginning: String = task.chars().take(4).collect();
     assert_eq!(complete(&format!("setpoint tasks show {beginning}"), 3), task);
     assert_eq!(complete("setpoint tasks show nothing-like-it", 3), "");
-    // A directory that is only mentioned is not made.
+    // A directory that is only mentioned is not created.
     let words = format!("setpoint --data-dir elsewhere tasks show {beginning}");
     assert_eq!(complete(&words, 5), "");
     assert!(!home.work().join("elsewhere").exists());
@@ -335,7 +338,7 @@ fn completions_complete() {
     assert!(fish.contains("complete ") && fish.contains("--command setpoint"), "{fish}");
 }
 
-/// No escape sequence goes into a pipe, whatever the terminal could do; unless it is asked for.
+/// A pipe gets no escape sequences, whatever the terminal supports, unless they are asked for.
 #[test]
 fn a_pipe_gets_no_escape_sequences() {
     let (home, ended) = home();

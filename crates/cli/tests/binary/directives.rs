@@ -1,11 +1,11 @@
-//! Each directive of the controller, provoked by what really failed, and obeyed by the next plan.
+//! Each directive of the controller, caused by a real failure and followed by the next plan.
 
 use serde_json::Value;
 
 use crate::support::Home;
 use crate::support::task::{Trial, pursue};
 
-/// The rounds' plans as the tools that their sub-tasks called, in the order of the rounds.
+/// Returns the texts of a list.
 fn texts(value: &Value) -> Vec<&str> {
     value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap()).collect()
 }
@@ -16,7 +16,7 @@ fn assert_not_blocked(directive: &Value, item: &str) {
     assert!(named.is_some_and(|named| named.contains(item)), "{rationale}");
 }
 
-/// Wrong results at once: the same loss as before, because there was none before.
+/// Wrong results in the first round: ∇L is 0, because there was no round before.
 #[test]
 fn a_wrong_result_on_a_plateau_breaks_symmetry() {
     let home = Home::new();
@@ -32,7 +32,7 @@ fn a_wrong_result_on_a_plateau_breaks_symmetry() {
     assert_eq!(ended.result["output"]["way"], "birch");
 }
 
-/// What is missing at once: nothing is wrong with the approach, only with the path.
+/// A file is missing in the first round: the path is wrong, not the approach.
 #[test]
 fn a_missing_file_on_a_plateau_changes_the_path() {
     let home = Home::new();
@@ -46,7 +46,7 @@ fn a_missing_file_on_a_plateau_changes_the_path() {
     assert_not_blocked(directive, " of read_file (it only read)");
 }
 
-/// What failed to change something is blocked for the next plan, by its target.
+/// A call that failed to change something is blocked for the next plan, by its target.
 #[test]
 fn a_failed_change_is_blocked_by_its_target() {
     let home = Home::new();
@@ -61,7 +61,7 @@ fn a_failed_change_is_blocked_by_its_target() {
     assert!(!directive["rationale"].as_str().unwrap().contains("Not blocked"));
 }
 
-/// Missing files, then wrong results (worse), then half of it (better), then all of it.
+/// Missing files, then wrong results (worse), then half of the criteria met (better), then all.
 #[test]
 fn one_task_goes_through_path_approach_and_refinement() {
     let home = Home::new();
@@ -78,8 +78,8 @@ fn one_task_goes_through_path_approach_and_refinement() {
     assert!(signs[0] == 0.0 && signs[1] >= 0.1 && signs[2] <= -0.1, "{signs:?}");
     let urgencies: Vec<&str> = directives.iter().map(|one| one["urgency"].as_str().unwrap()).collect();
     assert_eq!(urgencies, ["normal", "high", "low"]);
-    // Every call only read, so none is blocked; failed targets are those of all rounds, and where no call failed, it is
-    // the last one's.
+    // Every call only read, so none is blocked. Failed targets are those of all rounds; if no call failed,
+    // that of the last one.
     for directive in &directives {
         assert_eq!(texts(&directive["blocked_tools"]), Vec::<&str>::new());
         assert_eq!(texts(&directive["blocked_targets"]), Vec::<&str>::new());
@@ -89,7 +89,7 @@ fn one_task_goes_through_path_approach_and_refinement() {
     let tools: Vec<&str> =
         last.split(" of ").skip(1).filter_map(|rest| rest.split(" (it only read)").next()).collect();
     assert_eq!(tools.get(tools.len() - 3..).unwrap(), ["read_file", "count_lines", "read_file"], "{last}");
-    // Four rounds, each with its plan, and no plan twice.
+    // Four rounds, each with a plan of its own.
     let mut plans: Vec<&str> = ended
         .payloads("DispatchManifest")
         .iter()

@@ -1,9 +1,10 @@
-//! Every end that a task can come to, as the person and the script see it.
+//! Every end of a task, as a person and a script see it.
 
 use crate::support::Home;
 use crate::support::task::{Ended, GOAL, Trial, pursue};
 
-/// What the same run says to a person; its exit code is the same. What the first one taught is left out.
+/// Returns what the same run prints for a person, without what memory learnt from the first one; the exit
+/// code is the same.
 fn told(home: &Home, options: &[&str], code: i32) -> String {
     let mut arguments = vec!["run", "--set", "memory.recall=false"];
     arguments.extend(options);
@@ -65,7 +66,7 @@ fn omega_ends_when_rounds_are_used_up() {
     assert!(first_line(&told).starts_with("given up: rounds and time are nearly used up"), "{told}");
 }
 
-/// 0.6·4/3 is θ, though its binary form lies below: the fourth failure is the last.
+/// 0.6·4/3 equals θ, although its binary value is slightly below: the fourth failure is the last.
 #[test]
 fn with_the_reference_settings_the_fourth_failure_is_the_last() {
     let home = Home::new();
@@ -95,7 +96,7 @@ fn rounds_end_where_omega_does_not() {
     assert!(told.contains("no replans are left") && told.contains("what to try next:\n- look at"), "{told}");
 }
 
-/// Half of the criteria fail, then all, then all and for another reason.
+/// Half of the criteria fail, then all, then all for another reason.
 #[test]
 fn two_worsening_rounds_in_a_row_end_by_law_2() {
     let home = Home::new();
@@ -123,7 +124,7 @@ fn a_goal_that_no_playbook_knows_ends_by_fault() {
     assert!(ended.summary().contains("no playbook matches this goal"), "{}", ended.summary());
 }
 
-/// All that it knows failed: a model that has no further plan.
+/// All approaches of the model failed, and it has no further plan.
 #[test]
 fn a_model_without_a_further_plan_ends_by_fault_with_what_was_measured() {
     let home = Home::new();
@@ -136,7 +137,7 @@ fn a_model_without_a_further_plan_ends_by_fault_with_what_was_measured() {
     assert!(first_line(&told).starts_with("given up: no further plan was found; 1 of "), "{told}");
 }
 
-/// What the embedded brain is asked is a step of this program.
+/// Questions to the embedded brain are steps of this program, not calls.
 #[test]
 fn a_budget_of_calls_is_for_a_language_model() {
     let home = Home::new();
@@ -172,20 +173,20 @@ fn refused_consent_ends_by_consent_and_changes_nothing() {
     let told = told(&home, &[], 5);
     assert_eq!(first_line(&told), "stopped: it needs your approval, and nobody could be asked");
     assert!(told.contains("allow the action that was refused"), "{told}");
-    // What is said to the person is enough to allow it.
+    // The printed lines are enough to allow it.
     let (_, lines) = told.split_once("`--approve FILE`:\n").unwrap_or_else(|| panic!("{told}"));
     let (lines, _) = lines.split_once("\n\n").unwrap();
     let allowing = home.file("allowing", lines);
     assert_eq!(pursue(&home, &["--approve", allowing.to_str().unwrap()]).course(), "init→accept");
     std::fs::write(home.work().join("there.txt"), "1").unwrap();
-    // The same with consent: done, and accepted.
+    // With consent, the same run is done and accepted.
     let consent = home.file("consent", "command rm there.txt\n");
     let ended = pursue(&home, &["--approve", consent.to_str().unwrap()]);
     assert_eq!(ended.course(), "init→accept");
     assert!(!home.work().join("there.txt").exists());
 }
 
-/// Every sub-task matches, and the whole does not hold: never an accept.
+/// Every sub-task matches, but the whole does not hold: never an accept.
 #[test]
 fn a_rejected_whole_is_close_enough_or_replanned_and_never_accepted() {
     let home = Home::new();
@@ -201,15 +202,16 @@ fn a_rejected_whole_is_close_enough_or_replanned_and_never_accepted() {
             .write(home);
     };
     trial(&home);
-    // Half of the task's criteria fail: above δ that is a replan, and the second way is right.
+    // Half of the task's criteria fail: above δ this leads to a replan, and the second way is right.
     let ended = pursue(&home, &[]);
     assert_eq!(ended.course(), "init→break_symmetry→accept");
     let asked = ended.payloads("ReplanRequest");
     assert_eq!(asked.len(), 1);
-    // The only sub-task matched, and its output is what does not hold.
+    // The only sub-task matched, but its output does not hold.
     assert_eq!(asked[0]["failed_subtasks"][0], asked[0]["outcomes"][0]["subtask_id"]);
     assert_eq!(asked[0]["outcomes"][0]["status"], "matched");
-    // At δ it is close enough, and the gap is told; memory would take the way that was accepted.
+    // At δ the result is close enough, and the gap is reported; memory would choose the way that was
+    // accepted.
     let options = ["--set", "controller.delta=0.5", "--set", "memory.recall=false"];
     let ended = pursue(&home, &options);
     assert_eq!(ended.course(), "init→success");

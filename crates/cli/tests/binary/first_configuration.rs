@@ -1,4 +1,4 @@
-//! `init`: what is found becomes a file that chooses what it says, and nothing is lost on the way.
+//! `init`: writes a configuration that chooses what it says, and loses no existing file.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use crate::support::{Came, Home};
 
 const KEY: &str = "sk-never-to-be-seen-0123456789";
 
-/// An address at which nobody is: the port is known to be free, since nobody may listen on it.
+/// An address without a server: no process can listen on this reserved port without rights.
 const NOBODY: &str = "http://127.0.0.1:1";
 
 fn file(home: &Home) -> PathBuf {
@@ -32,14 +32,15 @@ fn init(home: &Home, arguments: &[&str], env: &[(&str, &str)]) -> Came {
     came
 }
 
-/// What the files choose, read by the program itself without asking anybody: value and origin of a key.
+/// Returns value and origin of a key, read by the program itself from the files without a request to any
+/// server.
 fn configured(home: &Home, key: &str) -> (Value, String) {
     let shown = home.run(&["config", "--json"]).json();
     let line = shown.as_array().unwrap().iter().find(|line| line["key"] == key).unwrap().clone();
     (line["value"].clone(), line["origin"].as_str().unwrap().to_owned())
 }
 
-/// An Ollama with models of several sizes: name, bytes, longest window, capabilities.
+/// Starts an Ollama with models of several sizes: name, bytes, longest window, capabilities.
 fn ollama(models: &'static [(&str, u64, u64, &[&str])]) -> String {
     canned(move |path, body| match path {
         "/api/version" => (200, json!({ "version": "0.12.6" }).to_string()),
@@ -100,7 +101,7 @@ fn a_key_in_the_environment_chooses_and_is_not_written() {
     let (value, origin) = configured(&home, "models.brain");
     assert!(origin.starts_with(file(&home).to_str().unwrap()), "{origin}");
     assert!(came.out.contains(&format!("models.brain = {}", value.as_str().unwrap())), "{came:#?}");
-    // The file chooses where the key is there, and names the variable where it is not; nobody is asked.
+    // The file chooses the model if the key is set, and names the variable if it is not; no server is asked.
     let mut doctor = home.command(&["doctor"]);
     let doctor = Came::of(doctor.envs(env));
     assert!(
@@ -122,13 +123,13 @@ fn the_largest_model_of_an_ollama_that_will_do_is_chosen_with_its_window() {
         (0, &"ollama/wide:8b".into(), &"ollama/wide:8b".into())
     );
     assert_eq!(value["files"].as_array().unwrap().len(), 2, "{value:#}");
-    // Read again as every command reads it, and asked: the model is there, with what was written of it.
+    // Read again as every command reads it: the model is there, with the values that were written.
     let shown = home.run(&["models", "--json"]);
     let value = shown.json();
     assert_eq!(shown.code, 0, "{value:#}");
     assert_eq!(value["models"][0]["name"], "ollama/wide:8b");
     assert_eq!(value["models"][0]["address"], address);
-    // It could have more, and that would take memory.
+    // A larger window would be possible, but takes memory.
     assert_eq!(value["models"][0]["window_tokens"], 32_768);
     let table = fs::read_to_string(table(&home)).unwrap();
     assert!(table.contains("131072") && table.contains("tools = false"), "{table}");
@@ -155,7 +156,7 @@ fn a_server_that_tells_its_window_is_believed() {
             (&20_480.into(), &format!("{address}/v1").into())
         );
     }
-    // Written three times, it says so once.
+    // Written three times, the entry is there once.
     assert_eq!(fs::read_to_string(table(&home)).unwrap().matches("[[model]]").count(), 1);
 }
 
@@ -169,7 +170,7 @@ fn a_file_that_is_there_is_left_alone_unless_it_is_to_be_replaced() {
     assert_eq!((came.code, came.out.as_str()), (2, ""), "{came:#?}");
     assert!(came.err.contains("it already exists") && came.err.contains("hint: `--force`"), "{came:#?}");
     assert_eq!(fs::read_to_string(file(&home)).unwrap(), own);
-    // A table of models alone is left alone as well, and so is a link that leads nowhere.
+    // A file with only a table of models is also left unchanged, and so is a broken link.
     let entry = "[[model]]\nname = \"mine/*\"\nrank = 2\n";
     fs::remove_file(file(&home)).unwrap();
     fs::write(table(&home), entry).unwrap();
@@ -179,7 +180,7 @@ fn a_file_that_is_there_is_left_alone_unless_it_is_to_be_replaced() {
     symlink("nowhere", file(&home)).unwrap();
     assert_eq!(init(&home, &["--look-at", &address], &[]).code, 2);
     fs::remove_file(file(&home)).unwrap();
-    // By force: both are kept, and what the table said still holds.
+    // With `--force`: both files are kept, and the entries of the table still apply.
     fs::write(file(&home), own).unwrap();
     let came = init(&home, &["--look-at", &address, "--force"], &[]);
     assert_eq!(came.code, 0, "{came:#?}");
@@ -212,11 +213,11 @@ fn what_would_be_written_can_be_seen_first() {
         assert_eq!(shown["files"][n]["text"], fs::read_to_string(&path).unwrap());
         assert_eq!(shown["files"][n]["path"], path.to_str().unwrap());
     }
-    // It can also be seen where there is a file already.
+    // `--print` also works if there is a file already.
     assert_eq!(init(&home, &["--look-at", &address, "--print"], &[]).code, 0);
 }
 
-/// A name is a server's word: whatever is in it, the file is one that can be read and says no more than it.
+/// A server chooses its models' names: whatever they contain, the file can be read and says nothing else.
 #[test]
 fn names_from_a_server_do_no_harm_in_a_file() {
     for name in ["a\"b", "a'b", "a\"'b\\", "a\"\"\"b", "x # y", "[models]", "日本/é", "a b", "\"", "*"] {
@@ -262,7 +263,8 @@ fn servers_that_the_environment_names_are_looked_at() {
     let address = ollama(THREE);
     let value = init(&home, &["--look-at", NOBODY, "--json"], &[("OLLAMA_HOST", &address)]).json();
     assert_eq!(value["brain"], "ollama/wide:8b", "{value:#}");
-    // One of one's own that speaks as OpenAI does goes before another provider's key, and needs no key.
+    // A server of one's own that speaks OpenAI's protocol is preferred to another provider's key, and needs
+    // no key.
     let home = Home::new();
     let list = |path: &str, _: &str| {
         (if path == "/v1/models" { 200 } else { 404 }, json!({ "data": [{ "id": "own" }] }).to_string())
@@ -283,7 +285,7 @@ fn servers_that_the_environment_names_are_looked_at() {
     let written = fs::read_to_string(file(&home)).unwrap();
     assert!(written.contains("# brain = \"openai/own\""), "{written}");
     assert!(written.contains(&format!("base_url = \"{own}/v1\"")), "{written}");
-    // What wins over the file is said.
+    // Settings that override the file are reported.
     let env = [("OLLAMA_HOST", address.as_str()), ("SETPOINT_BRAIN_MODEL", "playbook")];
     let came = init(&home, &["--look-at", NOBODY, "--force"], &env);
     assert!(came.code == 0 && came.err.contains("SETPOINT_BRAIN_MODEL is set, and wins"), "{came:#?}");
@@ -296,13 +298,13 @@ fn what_cannot_be_done_is_told_and_leaves_nothing_behind() {
     assert!(came.code == 2 && came.err.contains("\nhint: an address looks like"), "{came:#?}");
     let came = init(&home, &["--look-at", "http://me:secret@x"], &[]);
     assert!(came.code == 2 && !came.err.contains("secret"), "{came:#?}");
-    // Its folder cannot be made: something else is in its place.
+    // Its folder cannot be created, because something else is in its place.
     let taken = home.file("taken", "");
     let mut command = home.command(&["init", "--look-at", NOBODY]);
     let came = Came::of(command.env("XDG_CONFIG_HOME", &taken).env("OPENAI_API_KEY", KEY));
     assert_eq!(came.code, 2, "{came:#?}");
     assert!(came.err.contains("failed to write") && came.err.contains("\nhint: "), "{came:#?}");
-    // A table that is no table is not added to.
+    // A file that is not a table is not extended.
     let address = ollama(THREE);
     fs::write(table(&home), "[[model]\n").unwrap();
     let before = tree(&home.config());

@@ -1,4 +1,4 @@
-//! Forks of tasks with the built binary: where they go on from, what is theirs, and what is refused.
+//! Forks of tasks with the built binary: where they continue, what belongs to them, and what is refused.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ fn a_fork_goes_on_from_its_point_and_is_a_task_of_its_own() {
     let fork = came.json()["task_id"].as_str().unwrap().to_owned();
     assert_ne!(fork, id(&ended));
     assert_eq!(tasks(&home)[0], fork);
-    // Up to there it is the same task, and no call of it was made again: their results are those that were recorded.
+    // Up to the fork it is the same task, and no call is repeated: their results are the recorded ones.
     let records = home.records(&fork);
     let bodies = |records: &[Value], kind: &str| -> Vec<Value> {
         let of_kind =
@@ -43,7 +43,7 @@ fn a_fork_goes_on_from_its_point_and_is_a_task_of_its_own() {
     let usage = |records: &[Value]| records.last().unwrap()["data"]["usage"]["calls"].as_u64().unwrap();
     assert!(usage(&records) >= usage(&ended.records), "what the recorded part used counts");
     assert!(good(home.run(&["replay", &fork])).out.contains("replayed exactly"));
-    // Memory does not learn twice from what happened once.
+    // Memory does not learn twice from one event.
     let learnt = |task: &str| -> Vec<String> {
         let listed = good(home.run(&["memory", "list", "--json", "--limit", "1000"])).json();
         let of_task = listed.as_array().unwrap().iter().filter(|one| one["task"] == task);
@@ -52,7 +52,7 @@ fn a_fork_goes_on_from_its_point_and_is_a_task_of_its_own() {
     assert!(learnt(id(&ended)).contains(&"change_approach".to_owned()), "{:?}", learnt(id(&ended)));
     assert!(!learnt(&fork).contains(&"change_approach".to_owned()), "{:?}", learnt(&fork));
     assert!(learnt(&fork).contains(&"accept".to_owned()), "{:?}", learnt(&fork));
-    // A fork of the fork, with another setting for what follows.
+    // A fork of the fork, with another setting for the rest.
     let again = home.run(&["tasks", "fork", &fork, "--at", &at(second), "--set", "delta=0.5", "--json"]);
     assert_eq!((again.code, &again.json()["ended_by"]), (3, &"distance".into()), "{again:#?}");
     let again = again.json()["task_id"].as_str().unwrap().to_owned();
@@ -91,7 +91,7 @@ fn a_point_that_cannot_be_gone_on_from_is_refused() {
         let came = home.run(&["tasks", "fork", id(&ended), "--at", &at.to_string()]);
         assert!(came.code == 2 && came.err.contains(&told), "{at}: {came:#?}");
     }
-    // Under this setting the recorded rounds would never have come.
+    // With this setting the recorded rounds would not have happened.
     let third = ended.records.iter().filter(|line| line["type"] == "setpoint.PlanDirective").nth(2).unwrap();
     let third = third["seq"].as_u64().unwrap().to_string();
     let came = home.run(&["tasks", "fork", id(&ended), "--at", &third, "--set", "theta=0.3"]);
@@ -101,7 +101,8 @@ fn a_point_that_cannot_be_gone_on_from_is_refused() {
     assert_eq!(tasks(&home), before, "what is refused leaves nothing behind");
 }
 
-/// A task whose first way makes a file and replaces it twice, and the record of its first call's answer.
+/// Returns a task whose first way creates a file and replaces it twice, and the record of its first call's
+/// answer.
 fn writes_thrice(home: &Home, path: &str) -> (Ended, String) {
     let call = |content: &str| {
         let input = format!("{{ path = \"{path}\", content = \"{content}\", overwrite = true }}");
@@ -128,7 +129,7 @@ fn a_fork_has_a_workspace_of_its_own() {
     let old = workspace(&home, id(&ended));
     assert_eq!(old, home.data().join("workspaces").join(id(&ended)));
     assert_eq!(std::fs::read_to_string(old.join("report.md")).unwrap(), "made");
-    // Files are as they are now, not as they were then.
+    // Files are copied as they are now, not as they were at the fork's point.
     std::fs::write(old.join("report.md"), "now").unwrap();
     std::fs::write(old.join("notes.md"), "kept").unwrap();
     std::os::unix::fs::symlink("/etc", old.join("etc")).unwrap();
@@ -142,27 +143,28 @@ fn a_fork_has_a_workspace_of_its_own() {
     assert!(told.contains(&format!("its workspace is its own, {}", own.display())), "{told}");
     assert!(told.contains("not copied") && told.contains("\"etc\""), "{told}");
     let read = |folder: &Path, name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    // It replaced its own copy of what the other task had made, and did not ask.
+    // It replaced its own copy of the other task's file, and did not ask.
     assert_eq!((read(&own, "report.md"), read(&own, "notes.md")), ("made".to_owned(), "kept".to_owned()));
     assert_eq!((read(&old, "report.md"), own.join("etc").exists()), ("now".to_owned(), false));
     let records = home.records(&first);
     assert!(!records.iter().any(|line| line["type"] == "setpoint.ApprovalRequest"));
     assert!(good(home.run(&["replay", &first])).out.contains("replayed exactly"));
-    // Side by side the two workspaces are the same place.
+    // In a comparison, the two workspaces count as the same place.
     let diff = good(home.run(&["replay", id(&ended), "--diff", &first, "--json"])).json();
     let parting = diff["first_record"]["seq"].as_u64();
     assert!(
         parting.is_none_or(|seq| seq > records[0]["data"]["forked_from"]["seq"].as_u64().unwrap()),
         "{diff}"
     );
-    // And so is a third, of the fork.
+    // The same holds for a third task, forked from the fork.
     let (second, _) = fork(&first);
     let third = workspace(&home, &second);
     assert_eq!(third, old.with_file_name(&second));
     assert_eq!((read(&third, "notes.md"), read(&old, "report.md")), ("kept".to_owned(), "now".to_owned()));
 }
 
-/// What the other task made elsewhere is not the fork's: it is not replaced without asking.
+/// A file that the other task created elsewhere does not belong to the fork, so it asks before it replaces
+/// it.
 #[test]
 fn a_fork_asks_before_it_changes_what_the_other_task_created() {
     let home = Home::new();
@@ -180,7 +182,7 @@ fn a_workspace_that_is_too_large_is_not_copied() {
     let home = Home::new();
     let (ended, at) = writes_thrice(&home, "{workspace}/report.md");
     let old = workspace(&home, id(&ended));
-    // It takes no room: nothing was ever written to it.
+    // A sparse file takes no room on the disk.
     let large = std::fs::File::create(old.join("large")).unwrap();
     large.set_len(1024 * 1024 * 1024 + 1).unwrap();
     let before = tasks(&home);
@@ -191,7 +193,7 @@ fn a_workspace_that_is_too_large_is_not_copied() {
     assert_eq!(std::fs::read_dir(old.parent().unwrap()).unwrap().count(), 1, "nothing is left behind");
 }
 
-/// The recorded budgets hold, but for those that the command line names.
+/// The recorded budgets apply, except those that the command line names.
 #[test]
 fn a_fork_has_the_budgets_that_the_command_line_names() {
     let home = Home::new();
@@ -236,12 +238,12 @@ fn a_fork_is_opened_when_it_is_made() {
     let shown = good(home.run(&["tasks", "show", "--json", fork["task_id"].as_str().unwrap()])).json();
     let shown = shown["opened_at"].as_str().unwrap().parse::<Timestamp>().unwrap();
     assert!(shown >= time(0, "opened_at"), "{listed}");
-    // Its ids are derived from the times of its records, which are the other task's.
+    // Its id is derived from the times of its records, which are the other task's.
     let records = home.records(fork["task_id"].as_str().unwrap());
     assert!(records.iter().all(|line| line["correlationid"] == records[0]["id"]), "{}", records[0]);
 }
 
-/// In the middle of a step, and while an ask is open: it is asked again.
+/// Within a step, and while an ask is open: it is asked again.
 #[test]
 fn an_ask_that_is_open_at_the_point_is_asked_again() {
     let home = Home::new();

@@ -1,4 +1,5 @@
-//! Keys of the environment stay in this program: no tool reads them out of `/proc`, whoever allowed it.
+//! Keys of the environment stay in this program: no tool reads them from `/proc`, whatever the user's rights
+//! and approvals.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -7,13 +8,14 @@ use std::process::Command;
 use crate::support::task::{GOAL, Trial};
 use crate::support::{Came, Home};
 
-/// What no tool may ever print.
+/// The key that no tool may print.
 const KEY: &str = "sk-inside-0123456789-abcdef";
 
 /// Prints the environment of the program that runs it.
 const COMMAND: &str = "cat /proc/$PPID/environ";
 
-/// The binary as somebody who may not look into every process. Root may: there its copy runs as nobody.
+/// Runs the binary as a user without access to other processes. If root runs the test, a copy runs as
+/// `nobody`.
 fn binary(home: &Home) -> Command {
     if !rustix::process::geteuid().is_root() {
         return home.command::<&str>(&[]);
@@ -30,12 +32,12 @@ fn binary(home: &Home) -> Command {
     command
 }
 
-/// Runs a goal with a key in the environment; the key is in nothing that was told or recorded.
+/// Runs a goal with a key in the environment, and asserts that neither output nor records contain the key.
 fn pursue(home: &Home, binary: fn(&Home) -> Command, options: &[&str]) -> (Came, String) {
     let came =
         Came::of(binary(home).args(["run", "--json"]).args(options).arg(GOAL).env("SERVICE_API_KEY", KEY));
     let task = came.json()["task_id"].as_str().unwrap().to_owned();
-    // A data directory is its owner's: root is refused as well.
+    // Only its owner can use a data directory: root is refused as well.
     let records = Came::of(binary(home).args(["tasks", "export", &task])).out;
     let log = fs::read_to_string(home.data().join("setpoint.log")).unwrap_or_default();
     for told in [&came.out, &came.err, &records, &log] {
@@ -64,7 +66,7 @@ fn no_file_tool_opens_the_environment_of_a_process() {
     std::os::unix::fs::symlink("/proc/self/environ", home.work().join("link.txt")).unwrap();
     for trial in [Trial::new().reads("/proc/self/environ", "1"), Trial::new().counts("link.txt", "1")] {
         trial.write(&home);
-        // As whoever runs the test, root too: what the system allows, the tool refuses.
+        // As the user that runs the test, even root: the tool refuses what the system allows.
         let (came, records) = pursue(&home, |home| home.command::<&str>(&[]), &[]);
         assert!(records.contains(r#""error_kind":"permission""#), "{came:#?}");
     }

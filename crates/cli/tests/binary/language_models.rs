@@ -1,5 +1,5 @@
-//! `models` and `doctor --model` against servers of this machine: what is told of models that are there, of ones that
-//! are not, and of servers that misbehave.
+//! `models` and `doctor --model` against local servers: reports about available and missing models, and about
+//! servers that misbehave.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ use crate::support::{Came, Home};
 
 const KEY: &str = "sk-never-to-be-seen-0123456789";
 
-/// A model that does what `doctor --model` asks, on a server that lists it; or that with a fault.
+/// A server that lists models and answers all that `doctor --model` asks, possibly with a fault.
 #[derive(Clone, Default)]
 struct Able {
     listed: Vec<&'static str>,
@@ -46,12 +46,12 @@ impl Script for Able {
     }
 }
 
-/// A configuration with one provider of the person's own, at this address.
+/// Writes a configuration with one user-defined provider at this address.
 fn configure(home: &Home, address: &str) {
     configure_with(home, address, "60s");
 }
 
-/// The same with this patience.
+/// Writes such a configuration with this idle timeout.
 fn configure_with(home: &Home, address: &str, idle: &str) {
     let text = format!(
         "[models]\nbrain = \"mine/big\"\ntool = \"mine/small\"\nidle_ms = \"{idle}\"\n[providers.mine]\n\
@@ -176,7 +176,7 @@ fn a_model_that_is_not_there_is_told_with_what_to_do() {
     let tls = hosted(Able::default());
     cases.push((tls.base_with(Wire::Chat, &Fault::TlsGarbage), Some(tls), 1, "could not connect", "address"));
     for (address, _server, code, finding, hint) in cases {
-        // Only who is waited for in vain needs little patience.
+        // Only the case that waits in vain gets a short timeout.
         configure_with(&home, &address, if finding.contains("400 ms") { "400ms" } else { "60s" });
         let came = run(&home, &["models"]);
         assert_eq!((came.code, came.err.as_str()), (code, ""), "{finding}: {came:#?}");
@@ -186,7 +186,7 @@ fn a_model_that_is_not_there_is_told_with_what_to_do() {
     }
 }
 
-/// A port on which nobody listens.
+/// Returns a port without a server.
 fn refused() -> setpoint_model_server::RefusedAddress {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let _inside = runtime.enter();
@@ -213,7 +213,7 @@ fn names_from_a_server_are_safe_to_show_and_not_without_end() {
     assert_eq!(shown["servers"][0]["models"].as_array().unwrap().len(), 2_000);
 }
 
-/// The second server is asked while the first one has not answered.
+/// The second server is asked before the first one has answered.
 #[tokio::test]
 async fn servers_are_asked_side_by_side() {
     let home = Home::new();
@@ -243,7 +243,7 @@ fn a_trial_says_what_a_model_can_do_and_what_it_cost() {
     let home = Home::new();
     let server = hosted(Able::default());
     configure(&home, &server.base(Wire::Chat));
-    // Without being asked to, the doctor asks nobody.
+    // Without `--model`, the doctor asks no server.
     assert_eq!(run(&home, &["doctor"]).code, 0);
     assert_eq!(server.seen().len(), 0);
     let came = run(&home, &["doctor", "--model", "--json"]);
@@ -285,7 +285,7 @@ fn a_trial_says_what_a_model_can_do_and_what_it_cost() {
         text.out.contains("8 calls, ") && text.out.contains("in the currency of the price table"),
         "{text:#?}"
     );
-    // One model alone, by name.
+    // One model only, by name.
     let one = run(&home, &["doctor", "--model", "mine/small", "--json"]).json();
     assert_eq!(one["cost"]["calls"], 4, "{one:#}");
 }
@@ -310,12 +310,13 @@ fn a_trial_of_a_server_that_misbehaves_is_bad_and_ends() {
         let came = run(&home, &["doctor", "--model"]);
         assert_eq!((came.code, came.err.as_str()), (1, ""), "{came:#?}");
         assert!(came.out.contains(finding) && came.out.contains(hint), "{came:#?}");
-        // Where nothing is answered, the rest is not asked: one call a model.
+        // If a model does not answer, the rest is not asked: one call per model.
         assert!(came.out.contains("2 calls, "), "{came:#?}");
     }
 }
 
-/// Without any certificate authorities a server that needs none is asked all the same, and another one is told.
+/// Without certificate authorities, a server that needs none is still asked, and for another the problem is
+/// reported.
 #[test]
 fn a_machine_without_certificate_authorities_can_ask_a_local_server() {
     let home = Home::new();
@@ -341,7 +342,7 @@ fn a_machine_without_certificate_authorities_can_ask_a_local_server() {
     assert!(!home.data().join("journal").exists());
 }
 
-/// The examples of docs/models.md, put together, are a configuration that is read and chooses what they say.
+/// The examples of docs/models.md together are a valid configuration that chooses what they say.
 #[test]
 fn the_examples_of_the_guide_can_be_used() {
     let home = Home::new();
@@ -351,7 +352,7 @@ fn the_examples_of_the_guide_can_be_used() {
     let (tables, configuration): (Vec<&str>, Vec<&str>) =
         examples.into_iter().partition(|example| example.starts_with("[[model]]"));
     assert_eq!((tables.len(), configuration.len()), (1, 3));
-    // Its budget of money needs a price for every model; the table prices what it names.
+    // Its budget of money needs a price for every model; the table prices the models that it names.
     let own = "[[model]]\nname = \"ollama/qwen3:8b\"\nprice_in = 0.0\nprice_out = 0.0\nrank = 2\n";
     fs::write(home.config().join("setpoint.toml"), configuration.join("\n")).unwrap();
     fs::write(home.config().join("models.toml"), tables.join("\n") + own).unwrap();

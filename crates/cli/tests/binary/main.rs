@@ -1,6 +1,6 @@
-//! The built binary as a user runs it: real files, real processes, a data directory of its own.
+//! The built binary as a user runs it: real files, real processes, a data directory per test.
 
-// Marked as tests so that the lints know the helpers in them for test code.
+// The modules are marked as tests so that the lints treat their helpers as test code.
 #[cfg(test)]
 mod approval_files;
 #[cfg(test)]
@@ -32,7 +32,7 @@ mod language_models;
 mod memory;
 #[cfg(test)]
 mod models;
-// `cargo xtask test` turns every feature on.
+// `cargo xtask test` enables every feature.
 #[cfg(test)]
 mod accept;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What one process learns and the next one knows.
+//! What one process learns and the next one uses.
 
 use std::fs;
 
@@ -7,17 +7,17 @@ use serde_json::Value;
 use crate::support::Home;
 use crate::support::task::{Ended, Trial, pursue};
 
-/// The first way is wrong here, the second one less so, the third one works.
+/// Writes a trial whose first way is wrong here, the second less so, and the third works.
 fn trial(home: &Home) {
     Trial::new().counts("there.txt", "000").hashes("there.txt", "110").reads("there.txt", "111").write(home);
 }
 
-/// What memory gave to the plans of a task.
+/// Returns what memory gave to the plans of a task.
 fn recalled(ended: &Ended) -> Vec<&Value> {
     ended.payloads("MemoryReply")
 }
 
-/// The tools that a task's work called, in order, each as often as it came after another one.
+/// Returns the tools that a task's work called, in order, without direct repetitions.
 fn tools(ended: &Ended) -> Vec<&str> {
     let results = ended.payloads("ExecutionResult").into_iter();
     let calls = results.flat_map(|result| result["tool_calls"].as_array().unwrap());
@@ -100,7 +100,7 @@ fn six_accepts_make_one_rule_and_failures_take_it_back() {
         6
     );
 
-    // The same goal, and nothing works any more.
+    // The same goal, but no way works any more.
     let trial = Trial::new().reads("there.txt", "0").counts("there.txt", "0").hashes("there.txt", "0");
     trial.runs("cat", "cat there.txt", "0").write(&home);
     for _ in 0..3 {
@@ -110,7 +110,7 @@ fn six_accepts_make_one_rule_and_failures_take_it_back() {
             (&"abandon".into(), &"omega".into())
         );
     }
-    // A process looks at what earlier ones left as soon as it begins, so it may have been done already.
+    // A process starts dreaming about earlier tasks at once, so it may be done already.
     memory(&home, &["dream"]);
     let standing = memory(&home, &["show", made["id"].as_str().unwrap()])["standing"].clone();
     assert_eq!((memory(&home, &["rules"]), standing), (serde_json::json!([]), "demoted".into()));
@@ -120,7 +120,7 @@ fn six_accepts_make_one_rule_and_failures_take_it_back() {
 fn a_task_without_memory_says_why() {
     let home = Home::new();
     trial(&home);
-    // No folder can be made where a file is.
+    // A folder cannot be created in place of a file.
     fs::create_dir_all(home.data()).unwrap();
     fs::write(home.data().join("memory"), "not a folder").unwrap();
     let ended = pursue(&home, &[]);
@@ -133,7 +133,7 @@ fn a_task_without_memory_says_why() {
     let asked = home.run(&["memory", "stats"]);
     assert_eq!(asked.code, 2, "{asked:#?}");
 
-    // Mended, it knows what happened meanwhile.
+    // After the repair, it knows what happened meanwhile.
     fs::remove_file(home.data().join("memory")).unwrap();
     assert!(memory(&home, &["stats"])["records"].as_u64().unwrap() > 3);
 }
@@ -241,7 +241,7 @@ fn what_is_laid_down_is_read_or_nothing_is_done() {
     let came = home.run(&["run", "try the trial"]);
     assert_eq!(came.code, 2, "{came:#?}");
     assert!(came.err.contains("thinking.md: it has 11999 characters, and at most 8000"), "{}", came.err);
-    // What never begins, or never ends, is no file to read.
+    // A pipe or an endless file is not read.
     let path = home.config().join("thinking.md");
     for make in ["mkfifo", "ln -s /dev/zero"] {
         fs::remove_file(&path).unwrap();

@@ -1,5 +1,5 @@
-//! The net under the restructuring: exported tasks and data directories that an earlier program wrote. They must still be
-//! read, replayed, verified and shown with the same JSON and the same exit codes. `tests/net/README.md` says what is there.
+//! Exported tasks and data directories that an earlier version wrote. They must still be read, replayed,
+//! verified and shown with the same JSON and the same exit codes. `tests/net/README.md` describes them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,14 +11,15 @@ use serde_json::Value;
 
 use crate::support::{Came, Home};
 
-/// The moment for which memory is asked: its answers fade with time, and it tells nothing of the past.
+/// The moment for which memory is queried, because its answers fade with time. It is in the future, because
+/// memory rejects the past.
 const AT: &str = "2040-01-01T00:00:00Z";
 
 fn net() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/net")
 }
 
-/// A data directory of the net, put together again from the text that it is kept as.
+/// Restores a data directory from the text in which it is stored.
 fn data_directory(name: &str) -> Home {
     let home = Home::new();
     let (from, to) = (net().join(name), home.data());
@@ -44,7 +45,7 @@ fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect()
 }
 
-/// What commands print, one after the other, as the file of the net keeps it.
+/// The output of commands, one after the other, as it is stored in the expected file.
 struct Transcript<'a> {
     home: &'a Home,
     text: String,
@@ -55,7 +56,7 @@ impl<'a> Transcript<'a> {
         Transcript { home, text: String::new() }
     }
 
-    /// Adds a command with its exit code and all that it writes to stdout, or to stderr where that is all.
+    /// Adds a command with its exit code and all that it writes to stdout, or to stderr if stdout is empty.
     fn exact(&mut self, line: &str) -> Came {
         let came = self.ran(line);
         let root = self.home.work().parent().unwrap().display().to_string();
@@ -64,7 +65,7 @@ impl<'a> Transcript<'a> {
         came
     }
 
-    /// The same for output that says when or where it was made: names and kinds of values instead of values.
+    /// Adds a command whose output depends on time or place: names and kinds of values in place of values.
     fn shape(&mut self, line: &str) -> Came {
         let came = self.ran(line);
         let written = if came.out.is_empty() { &came.err } else { &came.out };
@@ -77,7 +78,7 @@ impl<'a> Transcript<'a> {
         came
     }
 
-    /// The same for output of which nothing but its kind matters.
+    /// Adds only the kind of a command's output.
     fn code(&mut self, line: &str) {
         self.ran(line);
     }
@@ -95,7 +96,7 @@ impl<'a> Transcript<'a> {
     }
 }
 
-/// The names of a value's members and the kinds of their values.
+/// Returns the names of a value's members and the kinds of their values.
 fn shape(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -153,7 +154,7 @@ fn a_data_directory_reads_verifies_and_exports_as_before() {
     for line in ["audit query --json", "audit --json", "tasks list --json", "tasks list --open --json"] {
         transcript.exact(line);
     }
-    // Its window ends now.
+    // The report's window ends now.
     transcript.shape("audit report --json");
     let listed = home.run(&["tasks", "list", "--json"]).json();
     for task in listed.as_array().unwrap() {
@@ -194,7 +195,7 @@ fn a_pruned_data_directory_reads_as_before() {
     transcript.is_as_in("pruned.txt");
 }
 
-/// What changes a data directory, and what says when and where it was made.
+/// Commands that change a data directory, and those whose output depends on time or place.
 #[test]
 fn commands_that_change_data_answer_as_before() {
     let home = data_directory("learnt");
@@ -223,7 +224,7 @@ fn commands_that_change_data_answer_as_before() {
     transcript.shape(&format!("tasks resume --json {task}"));
     transcript.shape(&format!("tasks cancel --json {task}"));
     transcript.shape("tasks prune --json --older-than 0d --yes");
-    // What the doctor finds is the machine's.
+    // The doctor's findings depend on the machine.
     for line in [
         "doctor --json",
         "completions bash",
@@ -315,7 +316,7 @@ fn errors_have_the_same_kinds_codes_and_hints() {
     transcript.is_as_in("errors.txt");
 }
 
-/// The controller alone decides for the measurements of an exported task as it did.
+/// The controller alone decides on the measurements of an exported task as it did in the task.
 #[test]
 fn the_controller_alone_decides_as_before() {
     let home = Home::new();

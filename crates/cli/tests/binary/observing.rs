@@ -1,4 +1,5 @@
-//! What others are told of a run, and what is logged: off unless somebody says so, and never in the way.
+//! What a run sends to a collector, and what it logs: nothing unless configured, and never at the cost of the
+//! run.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,13 +10,13 @@ use crate::support::canned::canned;
 use crate::support::task::{GOAL, Trial};
 use crate::support::{Came, Home};
 
-/// A secret that a collector wants to see.
+/// A secret that a collector requires.
 const KEY: &str = "otel-secret-0123456789";
 
-/// A request as it came: its first line and headers, and how long its body was.
+/// Received requests: first line and headers, and the length of the body.
 type Requests = Arc<Mutex<Vec<(String, usize)>>>;
 
-/// A collector that takes everything.
+/// Starts a collector that accepts everything.
 fn collector() -> (String, Requests) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
@@ -87,7 +88,7 @@ fn a_collector_that_is_not_there_changes_no_result() {
             let warnings = log.lines().filter(|line| line.contains("telemetry")).count();
             assert_eq!(warnings > 0, base.is_some(), "{base:?}: {log}");
             assert!(warnings <= 3, "{log}");
-            // All but the id and the folder.
+            // Everything except the id and the folder.
             let told = came.out.split("task: ").next().unwrap();
             (came.code, told.replace(home.work().to_str().unwrap(), "WORK"))
         })
@@ -147,7 +148,7 @@ fn what_is_no_level_is_refused_with_what_is() {
 
 #[test]
 fn levels_are_those_of_the_configuration() {
-    // A warning: the collector is not there.
+    // A warning, because the collector is missing.
     let logged = |levels: &str| {
         let home = home();
         fs::write(home.config().join("setpoint.toml"), format!("[log]\nlevel = \"{levels}\"\n")).unwrap();
@@ -176,7 +177,7 @@ fn neither_a_key_nor_an_answer_is_logged() {
         .env("OPENAI_BASE_URL", base)
         .env("OPENAI_API_KEY", KEY)
         .env("SETPOINT_LOG", "setpoint=trace,debug");
-    // Something is logged: a collector is not there.
+    // Something is logged, because a collector is missing.
     let came = Came::of(command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1"));
     assert_eq!(came.code, 4, "{came:#?}");
     let exported = home.run(&["tasks", "list", "--json"]).json()[0]["task_id"].as_str().unwrap().to_owned();

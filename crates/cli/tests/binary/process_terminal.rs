@@ -1,4 +1,4 @@
-//! At a real terminal: a person is asked, answers, refuses, and interrupts. The terminal is the one that `script` makes.
+//! At a real terminal, which `script` provides: a person is asked, answers, refuses, and interrupts.
 
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt as _;
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use crate::support::Home;
 use crate::support::held::{COMMAND, GOAL, Held};
 
-/// What Ctrl-C sends.
+/// The character of Ctrl-C.
 const INTERRUPT: &str = "\u{3}";
 const QUESTION: &str = "[y]";
 
@@ -70,7 +70,7 @@ fn a_terminal_without_colours_and_signs_gets_none() {
     terminal.types("n");
     let (_, shown) = terminal.end();
     assert!(shown.is_ascii(), "{shown}");
-    // Moving the cursor is no colour: what sets one ends in `m`.
+    // Moving the cursor is not a colour: a colour sequence ends in `m`.
     let mut sequences = shown.split("\u{1b}[").skip(1);
     let ends = |sequence: &str| {
         sequence.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m')
@@ -78,7 +78,7 @@ fn a_terminal_without_colours_and_signs_gets_none() {
     assert_eq!(sequences.find(|sequence| ends(sequence)), None, "{shown}");
 }
 
-/// The task, waiting for the person's word.
+/// Starts the task and waits for the question.
 fn asked() -> (Held, Terminal) {
     let held = Held::new(COMMAND);
     let mut terminal = Terminal::start(&held.home, "");
@@ -87,7 +87,7 @@ fn asked() -> (Held, Terminal) {
     (held, terminal)
 }
 
-/// The one task, which has not ended and is driven by nobody.
+/// Returns the one task, which has not ended and which no process drives.
 fn open_task(home: &Home) -> String {
     let tasks = home.run(&["tasks", "list", "--open", "--json"]).json();
     assert_eq!(
@@ -117,7 +117,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Pursues the goal in it; `before` stands before the command.
+    /// Pursues the goal in it; `before` comes before the command.
     fn start(home: &Home, before: &str) -> Self {
         Self::start_with(home, before, &format!("run '{GOAL}'"))
     }
@@ -141,7 +141,7 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Reads on until this has been shown.
+    /// Reads until this text has been shown.
     fn waits_for(&mut self, text: &str) {
         let mut bytes = std::mem::take(&mut self.shown).into_bytes();
         let mut buffer = [0; 1024];
@@ -153,7 +153,7 @@ impl Terminal {
         self.shown = String::from_utf8_lossy(&bytes).into_owned();
     }
 
-    /// Reads to the end. The exit code and everything that was shown.
+    /// Reads to the end. Returns the exit code and everything that was shown.
     fn end(mut self) -> (i32, String) {
         let mut rest = Vec::new();
         self.screen.read_to_end(&mut rest).unwrap();

@@ -1,4 +1,5 @@
-//! Proxies: a server that only the proxy reaches, one that is reached past it, and this machine, for which none is asked.
+//! Proxies: a server that only the proxy reaches, one that bypasses it, and localhost, for which none is
+//! asked.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -11,12 +12,12 @@ use crate::support::canned::canned;
 use crate::support::{Came, Home};
 
 const KEY: &str = "sk-through-the-proxy-0123456789";
-/// A name that nobody resolves.
+/// A host name that does not resolve.
 const MODEL: &str = "http://model.invalid/v1";
-/// An address to which no connection is ever made: the system refuses it at once.
+/// An address to which the system refuses a connection at once.
 const UNREACHABLE: &str = "http://255.255.255.255:9/v1";
 
-/// A proxy on this machine. Whatever server is asked for, it asks this one, and it opens no tunnels.
+/// A local proxy. It sends every request to this one server, and opens no tunnels.
 struct Proxy {
     address: String,
     seen: Arc<Mutex<Vec<String>>>,
@@ -31,20 +32,20 @@ impl Proxy {
         let log = Arc::clone(&seen);
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                // A client that goes away is no failure of the test.
+                // A client that closes its connection does not fail the test.
                 drop(forward(stream, &server, &log));
             }
         });
         Proxy { address, seen }
     }
 
-    /// The first lines of the requests so far.
+    /// Returns the first lines of the requests so far.
     fn seen(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
 }
 
-/// Passes one request on, and its answer back.
+/// Forwards one request and its answer.
 fn forward(stream: TcpStream, server: &str, log: &Mutex<Vec<String>>) -> std::io::Result<()> {
     let mut client = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
@@ -67,7 +68,7 @@ fn forward(stream: TcpStream, server: &str, log: &Mutex<Vec<String>>) -> std::io
     }
     let mut body = vec![0; length];
     client.read_exact(&mut body)?;
-    // A server wants the path alone.
+    // A server expects only the path.
     let whole = first.split(' ').nth(1).unwrap_or_default();
     let path = whole.splitn(4, '/').nth(3).unwrap_or_default();
     let mut upstream = TcpStream::connect(server)?;
@@ -76,7 +77,7 @@ fn forward(stream: TcpStream, server: &str, log: &Mutex<Vec<String>>) -> std::io
     std::io::copy(&mut upstream, client.get_mut()).map(drop)
 }
 
-/// A server with one model.
+/// Starts a server with one model.
 fn server() -> String {
     canned(|path, _| match path {
         "/v1/models" => (200, json!({ "data": [{ "id": "m" }] }).to_string()),
@@ -84,7 +85,7 @@ fn server() -> String {
     })
 }
 
-/// `setpoint models` for a model at this address, in this environment.
+/// Runs `setpoint models` for a model at this address, in this environment.
 fn models(home: &Home, address: &str, env: &[(&str, &str)]) -> Came {
     let base = format!("providers.mine.base_url={address}");
     let mut command = home.command(&["models", "--json", "--model", "mine/m", "--set", &base]);
@@ -142,12 +143,12 @@ fn a_server_of_this_machine_is_asked_past_any_proxy() {
     let env = [("HTTP_PROXY", "http://127.0.0.1:1"), ("ALL_PROXY", "http://127.0.0.1:1")];
     let came = models(&home, &address, &env);
     assert_eq!(came.code, 0, "{came:#?}");
-    // What `init` finds is what every command finds.
+    // `init` finds the same as every other command.
     let mut init = home.command(&["init", "--look-at", &address]);
     assert_eq!(Came::of(init.envs(env)).code, 0);
     let came = Came::of(home.command(&["models"]).envs(env));
     assert_eq!(came.code, 0, "{came:#?}");
-    // A name that only begins so is another machine's.
+    // A host name that only begins like localhost is another machine's.
     let proxy = Proxy::start(&address);
     let evil = format!("http://127.0.0.1.evil.invalid:{port}/v1");
     let came = models(&home, &evil, &[("HTTP_PROXY", &proxy.address)]);

@@ -1,4 +1,4 @@
-//! An older journal that was put back: what approved effects did since then is not done again unless a person says so.
+//! An older journal that was restored: approved effects since then are not repeated unless a person says so.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -6,24 +6,24 @@ use std::io::{Read as _, Write as _};
 use crate::support::held::{self, Held};
 use crate::support::{Came, shell};
 
-/// What the command writes when it is told to go on; it waits for nothing else.
+/// What the command writes when the test lets it go on; it waits for nothing else.
 const WORD: &[u8] = b"word\n";
 
-/// A home with a task that was interrupted while its command ran.
+/// Returns a home with a task that was interrupted while its command ran.
 fn interrupted() -> (Held, File) {
     let held = Held::new(held::COMMAND);
     let mut killed = held.home.command(&["run", held::GOAL, "--approve", "approve"]).spawn().unwrap();
     let mut alive = held.running();
     killed.kill().unwrap();
     killed.wait().unwrap();
-    // To its end: then no process of the command is left.
+    // At the end of the pipe, no process of the command is left.
     alive.read_to_string(&mut String::new()).unwrap();
     // The command writes to this pipe first, which waits for a reader.
     let reader = File::options().read(true).write(true).open(held.home.work().join("here/alive")).unwrap();
     (held, reader)
 }
 
-/// A task that was brought to its end, and a journal in which it was not.
+/// A task that has ended, and a journal from before its end.
 struct PutBack {
     held: Held,
     task: String,
@@ -44,7 +44,7 @@ impl PutBack {
         world
     }
 
-    /// Takes the task up again, and lets its command go on.
+    /// Resumes the task.
     fn resume(&mut self, options: &[&str]) -> Came {
         let line = [&["tasks", "resume", &self.task, "--approve", "approve"], options].concat();
         self.held.home.run(&line)
@@ -64,7 +64,7 @@ fn process_an_older_journal_is_not_resumed_without_force() {
     );
     let listed = home.run(&["tasks", "list"]);
     assert!(listed.code == 0 && listed.err.contains("warning: an older journal was put back"), "{listed:#?}");
-    // The first look has the Auditor notice it and begin anew; that changes nothing.
+    // On the first look the Auditor notices it and begins another log; the refusal stays.
     for _ in 0..2 {
         let refused = world.resume(&[]);
         assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{refused:#?}");
@@ -79,7 +79,7 @@ fn process_an_older_journal_is_not_resumed_without_force() {
     let home = &world.held.home;
     assert_eq!(home.run(&["doctor"]).code, 1);
     assert!(home.run(&["tasks", "list"]).err.contains("warning: an older journal"));
-    // Whether the command runs again is the task's to find out: it looks first.
+    // The task itself finds out whether the command must run again: it looks first.
     world.held.go.write_all(WORD).unwrap();
     let forced = world.resume(&["--force"]);
     assert_eq!(forced.code, 0, "{forced:#?}");
@@ -91,7 +91,7 @@ fn process_an_older_journal_is_not_resumed_without_force() {
     assert_eq!(home.run(&["doctor"]).code, 0);
 }
 
-/// A run changes nothing about it, but it is the command that people use.
+/// A run does not touch the task, but it is the command that people use.
 #[test]
 fn process_a_run_on_an_older_journal_says_so_once() {
     let world = PutBack::new();

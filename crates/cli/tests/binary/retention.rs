@@ -1,4 +1,4 @@
-//! What a person lets go of, and what stays.
+//! What pruning deletes, and what stays.
 
 use std::fs;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use crate::support::held::{self, Held};
 use crate::support::task::{Trial, pursue};
 use crate::support::{Came, Home};
 
-/// A home with two tasks, of which memory has learnt.
+/// Returns a home with two tasks from which memory has learnt.
 fn learnt() -> (Home, Vec<String>) {
     let home = Home::new();
     Trial::new().counts("there.txt", "000").hashes("there.txt", "110").reads("there.txt", "111").write(&home);
@@ -17,7 +17,7 @@ fn learnt() -> (Home, Vec<String>) {
     (home, tasks)
 }
 
-/// What memory holds, without the numbers that fade from one moment to the next.
+/// Returns what memory holds, without the numbers that fade with time.
 fn remembered(home: &Home) -> Value {
     let mut records = home.run(&["memory", "list", "--json", "--limit", "1000"]).json();
     for record in records.as_array_mut().unwrap() {
@@ -79,11 +79,11 @@ fn pruned_task_keeps_its_goal_result_and_lessons() {
     let again = ok(home.run(&["tasks", "prune", "--older-than", "0d", "--yes"]));
     assert!(again.err.contains("no task that ended before "), "{again:#?}");
 
-    // Memory made anew from what is left is the memory that there was.
+    // Memory rebuilt from the remaining records equals the one before.
     assert_eq!(rebuilt(), before);
     let verdict = ok(home.run(&["audit", "verify", "--json"])).json();
     assert!(verdict["rows_pruned"].as_u64().unwrap() > 50, "{verdict:#}");
-    // An Auditor that begins anew reads past what is gone.
+    // An Auditor that starts again skips the pruned rows.
     fs::remove_dir_all(home.data().join("audit")).unwrap();
     let found = ok(home.run(&["audit", "query", "--json"])).json();
     assert_eq!(found["findings"].as_array().or(found.as_array()).map(Vec::len), Some(0), "{found:#}");
@@ -100,11 +100,11 @@ fn pruning_needs_an_age_and_a_word() {
     let came = home.run(&["tasks", "prune", "--older-than", "0d"]);
     assert_eq!(came.code, 2, "{came:#?}");
     assert!(came.err.contains("`--yes` prunes without asking"), "{came:#?}");
-    // The configuration's age, which no task has reached.
+    // The age comes from the configuration, and no task has reached it.
     fs::write(home.config().join("setpoint.toml"), "[retention]\ntasks = \"90d\"\n").unwrap();
     let came = ok(home.run(&["tasks", "prune", "--yes"]));
     assert!(came.err.contains("no task that ended before "), "{came:#?}");
-    // Nor may a file of the working directory say it.
+    // A file of the working directory may not set it.
     fs::remove_file(home.config().join("setpoint.toml")).unwrap();
     home.file("setpoint.toml", "[retention]\ntasks = 0\n");
     assert_eq!(home.run(&["tasks", "prune", "--yes"]).code, 2);

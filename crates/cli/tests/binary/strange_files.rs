@@ -1,6 +1,6 @@
-//! What can have a file's name: links, FIFOs, devices, sockets, directories, other programs' files, damaged and endless ones.
-//! With any kind of file in the data directory or named as an input, every command ends by itself, names the file, and
-//! changes nothing outside.
+//! Unusual files: links, FIFOs, devices, sockets, directories, other programs' files, damaged and endless
+//! ones. With any of them in the data directory or as an input, every command ends by itself, names the file,
+//! and changes nothing outside.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::Write as _;
@@ -21,7 +21,7 @@ use crate::support::{Came, Home, shell};
 /// Trials of a usual run; `SETPOINT_TEST_DAMAGE_FACTOR=15` makes 630 of them, and 200 makes all.
 const TRIALS: usize = 42;
 const FACTOR: &str = "SETPOINT_TEST_DAMAGE_FACTOR";
-/// Far more than any command takes: it turns one that hangs into a failure.
+/// Far more than any command takes, so that a hanging one fails.
 const WATCHDOG: Duration = Duration::from_secs(60);
 /// Far more than can be read.
 const HUGE_BYTES: u64 = 1 << 40;
@@ -73,7 +73,7 @@ const COMMANDS: [&[&str]; 12] = [
     &["replay", "./task.jsonl"],
 ];
 
-/// What is put in a file's place.
+/// What replaces a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Damage {
     Pipe,
@@ -118,12 +118,12 @@ const DAMAGES: [Damage; 17] = [
 ];
 
 impl Damage {
-    /// Whether a file of it is still one, with other bytes or rights.
+    /// Returns whether the file stays a file, with other bytes or rights.
     fn is_of_content(self) -> bool {
         matches!(self, D::Empty | D::Cut | D::Garbage | D::Longer | D::Huge | D::Unreadable)
     }
 
-    /// Puts it at `path`; what was there is what a link leads to. Whether that was possible.
+    /// Puts the damage at `path`; the original becomes the target of a link. Returns whether it was possible.
     fn put(self, path: &Path, outside: &Path) -> bool {
         let is_folder = path.is_dir();
         let twin = outside.join("twin");
@@ -150,7 +150,7 @@ impl Damage {
             D::Socket => return UnixListener::bind(path).is_ok(),
             D::Zero => symlink("/dev/zero", path).unwrap(),
             D::Full => symlink("/dev/full", path).unwrap(),
-            // Only root may make one: this is another `/dev/zero`.
+            // Only root can create one; it is another `/dev/zero`.
             D::Device => {
                 let zero = rustix::fs::makedev(1, 5);
                 return rustix::fs::mknodat(CWD, path, FileType::CharacterDevice, Mode::RWXU, zero).is_ok();
@@ -180,7 +180,7 @@ struct Case {
     command: &'static [&'static str],
 }
 
-/// Every combination, in an order that has something of everything at its beginning and is the same every time.
+/// Returns every combination, shuffled with a fixed seed, so that the first ones cover all kinds.
 fn cases() -> Vec<Case> {
     let own = OWN_FILES.iter().chain(&OWN_FOLDERS).map(|place| (*place, true));
     let mut cases = Vec::new();
@@ -200,7 +200,8 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// A home with one task that ended, one that did not, memory, an audit log, and one of each input; and a copy of it all.
+/// A home with a task that ended, one that did not, memory, an audit log, and one of each input; and a copy
+/// of it all.
 struct World {
     held: Held,
     copy: tempfile::TempDir,
@@ -242,7 +243,7 @@ impl World {
         &self.held.home
     }
 
-    /// Everything as it was before the first trial.
+    /// Restores everything as it was before the first trial.
     fn restore(&self) {
         let (root, copy) = (root(self.home()), self.copy.path().display().to_string());
         shell(&root, &format!("chmod -R u+rwX . 2>/dev/null; rm -rf ./* && cp -a {copy}/. ."));
@@ -252,7 +253,7 @@ impl World {
         );
     }
 
-    /// What was wrong, in words; `None` where the damage could not be made.
+    /// Returns what was wrong, in words; `None` if the damage could not be made.
     fn try_out(&self, case: &Case) -> Option<Vec<&'static str>> {
         self.restore();
         let base = if case.is_own { self.home().data() } else { root(self.home()) };
@@ -266,13 +267,13 @@ impl World {
         };
         let is_strange = case.is_own && !case.damage.is_of_content();
         let is_named = [&came.out, &came.err].iter().any(|told| told.contains(path.to_str().unwrap()));
-        // Nothing opens what only a pass of the Dreamer takes, or what was not there.
+        // Nothing opens a file that only a pass of the Dreamer uses.
         let is_unused = case.place == "memory/dreamer.lock";
         let wrong = [
             (came.signal.is_some(), "a signal ended it"),
             (!(0..=5).contains(&came.code), "it ends with another code"),
             (came.err.contains("panicked"), "it panicked"),
-            // The export goes where the person's own link leads.
+            // The export goes to the target of the person's own link.
             (
                 case.place != "exported" && outside(self.outside.path()) != before.0,
                 "it changed what is outside",
@@ -297,14 +298,14 @@ fn root(home: &Home) -> PathBuf {
     home.work().parent().unwrap().to_owned()
 }
 
-/// Kind and mode of the entry with this name.
+/// Returns kind and mode of the entry with this name.
 fn kind(path: &Path) -> String {
     let Ok(found) = path.symlink_metadata() else { return "nothing".to_owned() };
     let kind = found.file_type();
     format!("{:?} {} {}", found.permissions(), kind.is_fifo(), kind.is_symlink())
 }
 
-/// Everything outside, with its bytes and rights. What a damage moved there is large and sparse at times: never read that.
+/// Returns everything outside, with its bytes and rights.
 fn outside(root: &Path) -> String {
     let found = tree(root);
     let one = |(path, bytes): (&PathBuf, &Option<Vec<u8>>)| {
@@ -314,7 +315,7 @@ fn outside(root: &Path) -> String {
     found.iter().map(one).collect()
 }
 
-/// Runs a command to its end; `None` for one that does not come to it, and is killed.
+/// Runs a command to its end; `None` for one that does not end, which is killed.
 fn watched(mut command: Command) -> Option<Came> {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let pid = rustix::process::Pid::from_child(&child);
@@ -341,7 +342,7 @@ fn process_strange_files_hang_nothing_and_change_nothing() {
             wrong.extend((!found.is_empty()).then(|| format!("{case:?}: {found:?}")));
         }
     }
-    // What was damaged last is not looked at as the home goes.
+    // Restores the last damage, because the home checks its tasks when it is dropped.
     world.restore();
     assert!(wrong.is_empty(), "{} of {tried} trials:\n{}", wrong.len(), wrong.join("\n"));
     assert!(tried >= TRIALS);

@@ -1,4 +1,4 @@
-//! Going through tasks again with the built binary: replay, other settings, exported files, damage.
+//! Replays of tasks with the built binary: other settings, exported files, damage.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::task::{Ended, Trial, pursue};
 use crate::support::{Came, Home};
 
-/// A task of four rounds: another path, another approach, finer, accepted.
+/// Runs a task of four rounds: another path, another approach, refinement, accept.
 pub(crate) fn four_rounds(home: &Home) -> Ended {
     Trial::new()
         .edits("gone-1.txt", "00")
@@ -33,7 +33,7 @@ pub(crate) fn good(came: Came) -> Came {
     came
 }
 
-/// Ids of tasks, the newest first.
+/// Returns the ids of the tasks, newest first.
 pub(crate) fn tasks(home: &Home) -> Vec<String> {
     let listed = good(home.run(&["tasks", "list", "--json"])).json();
     listed.as_array().unwrap().iter().map(|task| task["task_id"].as_str().unwrap().to_owned()).collect()
@@ -65,7 +65,7 @@ fn a_task_of_several_rounds_replays_exactly_and_is_shown_step_by_step() {
     assert_eq!(seqs, (1..=count as u64).collect::<Vec<_>>());
     let summary = &json.last().unwrap()["summary"];
     assert_eq!((&summary["replayed"], &summary["is_exact"]), (&count.into(), &true.into()));
-    // Bounds, and what the models were asked in full.
+    // With bounds, and with the models' prompts in full.
     let is_asked = |line: &&Value| line["body"]["ask"]["model"].is_object() && line["from"] == "planner";
     let at = json.iter().find(is_asked).unwrap_or_else(|| panic!("{json:#?}"))["record"].to_string();
     let part = good(home.run(&["replay", id(&ended), "--from", &at, "--to", &at, "--prompts"]));
@@ -87,7 +87,7 @@ fn other_settings_show_the_first_decision_that_parts() {
         arguments.extend(set.iter().flat_map(|set| ["--set", set]));
         good(home.run(&arguments)).json()
     };
-    // What was recorded is what the records say.
+    // The recorded decisions are those of the records.
     let same = tried(&["delta=0.31"]);
     let decided: Vec<&Value> = ended
         .records
@@ -121,7 +121,7 @@ fn other_settings_show_the_first_decision_that_parts() {
     assert_eq!(parting(&["law2_rounds=1", "theta=1"]), r#"2 "ends" "abandon" "law2""#);
     assert_eq!(parting(&["epsilon=1"]), r#"2 "direction" "break_symmetry" null"#);
     assert_eq!(parting(&["urgency=sets"]), r#"2 "manner" "change_approach" null"#);
-    // Before the command it means the same, and the table says it in words.
+    // Before the command, `--set` means the same, and the table shows it in words.
     let before = good(home.run(&["--set", "delta=0.5", "replay", id(&ended)]));
     assert!(before.out.contains("parts here") && before.out.contains("unknown"), "{}", before.out);
     assert!(
@@ -131,7 +131,7 @@ fn other_settings_show_the_first_decision_that_parts() {
     );
 }
 
-/// One that ended although it would have gone on.
+/// A task that ended although the controller would have gone on.
 #[test]
 fn a_controller_that_would_have_gone_on_is_told() {
     let home = Home::new();
@@ -143,7 +143,7 @@ fn a_controller_that_would_have_gone_on_is_told() {
     assert!(tried["words"].as_str().unwrap().contains("nobody did it"), "{tried}");
 }
 
-/// And one that gave up, where another rule would have given it up as well.
+/// A task that gave up, where another rule would have given up as well.
 #[test]
 fn another_end_of_a_task_that_gave_up_is_told() {
     let home = Home::new();
@@ -205,10 +205,11 @@ fn an_exported_file_replays_where_nothing_else_is() {
         assert_eq!(good(elsewhere.run(&there)).out, good(home.run(&here)).out, "{arguments:?}");
     }
     assert!(!elsewhere.data().exists(), "nothing is written to read a file");
-    // A file without the ending is one where no task is called so, and a folder is none.
+    // A file without the extension is found if no task has this name; a folder is not read.
     std::fs::copy(&file, elsewhere.work().join("exported")).unwrap();
     assert!(good(elsewhere.run(&["replay", "exported"])).out.contains("replayed exactly"));
-    // What begins several tasks is not one file, and neither is what cannot be looked for.
+    // The beginning of several tasks' ids is not read as a file, and a journal that cannot be searched is an
+    // error.
     let second = pursue(&home, &[]);
     let common: String =
         id(&ended).chars().zip(id(&second).chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
@@ -268,7 +269,7 @@ fn a_changed_exported_file_is_refused_with_its_place() {
     assert!(refused("{}\n").contains("no exported task begins like this"));
 }
 
-/// The byte is changed where it lies, in the database.
+/// The byte is changed in the database file.
 #[test]
 fn a_changed_byte_in_the_journal_is_refused_with_its_place() {
     let home = Home::new();
@@ -296,7 +297,7 @@ fn change_body(data: &Path, seq: usize) {
     assert_eq!(changed, 1);
 }
 
-/// Without memory the second run knows no more than the first; its time counts in Ω.
+/// Without memory, the second run knows no more than the first; its time counts in Ω.
 #[test]
 fn the_same_run_a_second_later_is_the_same() {
     let home = Home::new();

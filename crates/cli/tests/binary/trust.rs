@@ -1,5 +1,5 @@
-//! Whose word counts: what came with the working directory lifts no limit and takes no key, what the person says on the
-//! command line overrules every file, and a configuration that is broken can be mended.
+//! Trust in settings: files of the working directory lift no limit and receive no key, the command line
+//! overrides every file, and a broken configuration can be repaired.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::support::{Came, Home};
 
 const GOAL: &str = "count the lines of code by language";
 const KEY: &str = "sk-never-to-be-sent-0123456789";
-/// An address at which nobody is.
+/// An address without a server.
 const NOBODY: &str = "http://127.0.0.1:1";
 
 fn own(home: &Home, text: &str) {
@@ -58,13 +58,14 @@ fn a_model_that_a_file_of_the_working_directory_chooses_is_told() {
         let came = home.run(line);
         assert!(came.err.contains(said) && came.err.contains("work/setpoint.toml:2, a file of"), "{came:#?}");
     }
-    // The person's own word is not told back.
+    // The person's own option needs no warning.
     let came = home.run(&["run", "--model", "playbook", GOAL]);
     assert!(!came.err.contains("comes from"), "{came:#?}");
 }
 
-/// The way of a key to a stranger: a task writes the person's configuration, and the next run obeys it. From both sides: the
-/// task writes nothing there, with any approval, and the next run asks the server that the person chose.
+/// An attack on a key: a task writes the person's configuration, and the next run sends the key to a
+/// stranger. Both sides are tested: no approval lets the task write there, and the next run asks the server
+/// that the person chose.
 #[test]
 fn a_task_cannot_send_the_next_runs_key_to_a_stranger() {
     let home = Home::new();
@@ -77,7 +78,7 @@ fn a_task_cannot_send_the_next_runs_key_to_a_stranger() {
         let mut command = home.command(&["run", "--model", "openai/gpt-5", GOAL]);
         Came::of(command.env("OPENAI_API_KEY", KEY))
     };
-    // What would happen if a task could.
+    // What would happen if a task could write there.
     own(&home, &configured(&stranger));
     next_run();
     let reached = stranger.seen().len();
@@ -140,7 +141,8 @@ fn a_task_cannot_send_the_next_runs_key_to_a_stranger() {
     assert_eq!(stranger.seen().len(), reached);
 }
 
-/// Without a home the configuration lies in the data directory, and that may have come with the working directory.
+/// Without a home directory the configuration is in the data directory, which may come with the working
+/// directory.
 #[test]
 fn a_configuration_in_a_data_directory_of_the_working_directory_gets_no_key() {
     let home = Home::new();
@@ -158,7 +160,7 @@ fn a_configuration_in_a_data_directory_of_the_working_directory_gets_no_key() {
         let came = within(&["run", "--model", "openai/gpt-5", GOAL], data);
         assert_refused(&home, &came, &["providers.openai.base_url", "is not allowed in a file"]);
     }
-    // Nor does it say what models cost, and nothing is written where it would not be trusted.
+    // Nor may it set the prices of models, and nothing is written to a place that would not be trusted.
     fs::remove_file(home.work().join(".data/config/setpoint.toml")).unwrap();
     home.file(
         ".data/config/models.toml",
@@ -171,7 +173,7 @@ fn a_configuration_in_a_data_directory_of_the_working_directory_gets_no_key() {
     assert_eq!(server.seen().len(), 0);
 }
 
-/// The program's own environment has its keys, and PATH may begin in the project.
+/// The program's own environment holds its keys, and PATH may begin in the project.
 #[test]
 fn no_program_of_the_path_sees_the_programs_own_environment() {
     let home = Home::new();
@@ -208,7 +210,7 @@ fn a_model_of_the_command_line_is_one_for_everything() {
     );
     let came = home.run(&["run", GOAL]);
     assert_refused(&home, &came, &["OPENAI_API_KEY is not set", "--model playbook"]);
-    // What the hint says helps.
+    // The hint's advice works.
     let came = home.run(&["run", "--json", "--model", "playbook", GOAL]);
     assert!(came.code != 2 && came.json()["ended_by"].is_string(), "{came:#?}");
     for line in
@@ -217,7 +219,7 @@ fn a_model_of_the_command_line_is_one_for_everything() {
         let came = home.run(line);
         assert!(came.code == 0 && !came.out.contains("gpt-5"), "{came:#?}");
     }
-    // What is said of one role on the same line stays.
+    // A setting for one role on the same line is kept.
     let came = home.run(&["run", "--model", "playbook", "--set", "models.executor=openai/gpt-5", GOAL]);
     assert!(came.code == 2 && came.err.contains("OPENAI_API_KEY is not set"), "{came:#?}");
 }
@@ -237,7 +239,7 @@ fn a_provider_that_is_elsewhere_needs_a_model_by_name() {
             &came,
             &[&format!("${variable} says where it is"), &format!("{provider}/MODEL")],
         );
-        // `init` says the same, and nothing of a key that is set.
+        // `init` reports the same, and nothing about a key that is set.
         let came = with(&["init", "--look-at", NOBODY]);
         assert_eq!(came.code, 0, "{came:#?}");
         assert!(came.out.contains(&format!("`--model {provider}/MODEL`")), "{came:#?}");
@@ -258,7 +260,7 @@ fn a_broken_configuration_can_be_found_and_replaced() {
     let came = Came::of(init.env("OPENAI_API_KEY", KEY));
     assert_eq!(came.code, 0, "{came:#?}");
     assert_eq!(home.run(&["config"]).code, 0);
-    // A file of the working directory wins over it, or keeps it from being used, and both is said.
+    // A file of the working directory overrides it, or makes it unusable, and both are reported.
     let again =
         || Came::of(home.command(&["init", "--force", "--look-at", NOBODY]).env("OPENAI_API_KEY", KEY));
     home.file("setpoint.toml", "[models]\nbrain = \"playbook\"\n");

@@ -1,4 +1,4 @@
-//! That the binary runs at all.
+//! The binary runs.
 
 use crate::support::Home;
 

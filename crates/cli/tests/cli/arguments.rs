@@ -1,4 +1,4 @@
-//! What the command line takes, and what it says to everything else.
+//! The accepted command lines, and the errors for all others.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -21,7 +21,7 @@ async fn refused(arguments: Vec<OsString>) -> Came {
     World::headless(Fake::with(vec![])).run_arguments(arguments).await.0
 }
 
-/// The goal that a task is started with.
+/// Returns the goal with which a task is started.
 async fn goal(line: &str, stdin: &str) -> String {
     let fake = Fake::starting(tapes::accepted(), vec![Beat::TellRest]);
     let mut world = World::headless(fake.clone());

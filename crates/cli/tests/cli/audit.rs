@@ -1,4 +1,4 @@
-//! `audit`: what the operator is told, and what the Auditor is asked.
+//! `audit`: what the operator sees, and what the Auditor is asked.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,7 +145,7 @@ async fn following_says_what_is_found_until_it_is_interrupted() {
     }
 }
 
-/// Without this it would wait for an interrupt, which does not come.
+/// Otherwise it would wait for an interrupt, which does not come.
 #[tokio::test(start_paused = true)]
 async fn following_ends_when_nobody_hears_it_any_more() {
     let mut world = World { is_gone: true, ..World::headless(Fake::with(vec![])) };

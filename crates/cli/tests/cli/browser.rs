@@ -1,4 +1,5 @@
-//! Pages in a real browser: nothing is fetched, nothing complains, nothing is cut, covered, faint or too small.
+//! Pages in a real browser: nothing is loaded, no error is logged, and nothing is cut, covered, faint or too
+//! small.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ const SCREENS: [Screen; 4] = [
     Screen { width: 390, height: 844, scheme: "dark" },
 ];
 
-/// A page and how much has to be on it: columns of the matrix, rounds that were measured, lanes.
+/// A page and how much it must show: columns of the matrix, measured rounds, lanes.
 struct Expected {
     name: &'static str,
     tape: Tape,

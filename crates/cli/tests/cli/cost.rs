@@ -1,4 +1,4 @@
-//! `tasks cost`: by role, round, criterion and model, and what of it gave no answer.
+//! `tasks cost`: by role, round, criterion and model, and the part spent on attempts without an answer.
 
 use setpoint_protocol::RoleId::*;
 use setpoint_protocol::models::{ModelCard, Models, Price};
@@ -12,7 +12,7 @@ use crate::support::world::World;
 
 const ALL: usize = usize::MAX;
 
-/// One planner's call that broke off once, and an executor's.
+/// Returns a task with one planner's call that broke off once, and an executor's call.
 fn spent(models: Models) -> Tape {
     let mut tape = Tape::opened_by("write two files", Budgets::default(), models);
     let usage = Usage { tokens_in: 3_000, tokens_out: 40, tokens_cached: 0 };
@@ -42,7 +42,7 @@ async fn attempts_that_gave_no_answer_have_columns_of_their_own() {
     let value = World::headless(fake).run("tasks cost write --json").await.json();
     let failed = &value["cost"]["by_role"][0]["failed"];
     assert_eq!((failed["calls"].as_u64(), failed["tokens_in"].as_u64()), (Some(1), Some(3_000)));
-    // 3,000 tokens in at 10 a million, 40 out at 40 a million.
+    // 3,000 tokens in at 10 per million, 40 out at 40 per million.
     assert!((failed["cost"].as_f64().unwrap() - 0.0316).abs() < 1e-9, "{failed}");
     assert!(value["cost"]["by_role"][1].get("failed").is_none(), "{value:#}");
 }

@@ -1,4 +1,4 @@
-//! Commands about the program itself: none of them touches a data directory.
+//! Commands about the program itself, none of which touches a data directory.
 
 use setpoint_app::desk::{Diagnosis, Health};
 use setpoint_app::init::*;
@@ -72,7 +72,7 @@ async fn the_files_are_named_whether_or_not_they_are_there() {
 async fn playbooks_are_listed_shown_and_checked() {
     insta::assert_snapshot!(run("playbooks").await.out);
     assert_eq!(run("playbooks list --json").await.json()["playbooks"][0]["name"], "count-files");
-    // A file gets the text as it is; a terminal does not.
+    // A file gets the text unchanged; a terminal does not.
     assert_eq!(
         run("playbooks show count-files").await.out,
         "[playbook]\nname = \"count-files\" # \u{1b}[2J\n"

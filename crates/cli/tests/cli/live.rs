@@ -1,4 +1,4 @@
-//! The live view on a terminal: drawn in place, cleared for questions, left on screen at the end.
+//! The live view on a terminal: drawn in place, removed for questions, left on screen at the end.
 
 use setpoint_cli::io::Size;
 use setpoint_protocol::RoleId::*;
@@ -10,7 +10,7 @@ use crate::support::tape::*;
 use crate::support::tapes;
 use crate::support::world::{World, typed};
 
-/// What stands on a terminal after these bytes: just enough of one for what the view writes.
+/// A terminal's content after these bytes, with only the features that the view uses.
 struct Paper {
     lines: Vec<String>,
     row: usize,
@@ -99,7 +99,7 @@ async fn the_clock_stands_still_while_only_a_person_is_asked() {
     tape.say(Perceiver, 0, clarification("r1/2", &["Which house?"]));
     let before = tape.records.len();
     tape.say(GoalGradientSolver, 0, final_result(EndState::Accept, EndedBy::CriteriaMet));
-    // The person cannot be asked on this terminal, so the view is drawn while the question is open.
+    // No question can be asked on this terminal, so the view is drawn while the question is open.
     let beats = vec![Beat::AwaitShown("waiting: you"), Beat::Seconds(9), Beat::TellRest];
     let fake = Fake::with(vec![(tape, before, beats, None)]);
     let came = World::on_terminal(fake, vec![]).run("tasks resume tidy").await;

@@ -1,6 +1,7 @@
-//! The command line against a scripted organisation: what a person sees, what another program reads, how it ends.
+//! The command line with a scripted organisation: what a person sees, what another program reads, how it
+//! ends.
 
-// Marked as tests so that the lints know the helpers in them for test code.
+// The modules are marked as tests so that the lints treat their helpers as test code.
 #[cfg(test)]
 mod arguments;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `tasks show --html`: a task as one page that needs nothing else.
+//! `tasks show --html`: a task as one page that needs no other file.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use crate::support::{stories, tapes};
 
 const ALL: usize = usize::MAX;
 
-/// What `tasks show --html FILE` with these options comes to, and what is in the file then.
+/// Runs `tasks show --html FILE` with these options; returns the result and the content of the file.
 async fn shown(tape: Tape, found: Vec<Finding>, options: &str) -> (Came, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("task.html");
@@ -28,14 +28,14 @@ async fn shown(tape: Tape, found: Vec<Finding>, options: &str) -> (Came, String)
     (came, fs::read_to_string(&path).unwrap())
 }
 
-/// The page of a tape, read as strictly as it is written.
+/// Returns the page of a tape and its parsed markup.
 pub(crate) async fn page(tape: Tape) -> (String, Markup) {
     let (_, page) = shown(tape, vec![], "").await;
     let markup = Markup::of(&page);
     (page, markup)
 }
 
-/// What stands where: headings, summaries, heads of tables, signs.
+/// Returns the outline of a page: headings, summaries, heads of tables, signs.
 fn outline(markup: &Markup) -> String {
     let mut lines = String::new();
     for element in &markup.elements {
@@ -129,7 +129,7 @@ async fn the_gravest_finding_comes_first() {
     assert!(said.contains("records 3, 7"), "{said}");
     let (none, _) = shown(tapes::accepted(), vec![], "").await;
     assert_eq!(none.out, "");
-    // The same for who reads text, and for who reads JSON.
+    // The findings also appear in text and in JSON.
     let fake = Fake::with(vec![(tapes::accepted(), ALL, vec![], None)]);
     *fake.found.lock().unwrap() = found();
     let came = World::headless(fake.clone()).run("tasks show count").await;
@@ -169,7 +169,7 @@ async fn a_page_that_cannot_be_written_is_a_usage_error() {
     assert_eq!((came.code, came.err.as_str()), (2, "error: no task begins with \"nope\"\n"));
 }
 
-/// [`Markup::of`] refuses every element and attribute that no page has, and every way out of it.
+/// [`Markup::of`] rejects every element and attribute that no page has, and every link to another place.
 #[tokio::test]
 async fn no_text_of_others_becomes_markup() {
     let (page, markup) = page(stories::hostile()).await;

@@ -1,4 +1,5 @@
-//! What a page of a long task shows: the latest rounds and attempts, everywhere the same ones, and how many it leaves out.
+//! Pages of long tasks: every section shows the latest rounds and attempts, the same ones everywhere, and how
+//! many it leaves out.
 
 use setpoint_protocol::RoleId::*;
 use setpoint_protocol::message::*;
@@ -8,7 +9,7 @@ use crate::page::page;
 use crate::support::markup::Markup;
 use crate::support::tape::*;
 
-/// A task whose rounds, numbered from `first`, each judge one criterion once; then it is given up.
+/// Returns a task whose rounds, numbered from `first`, each judge one criterion once; then it is given up.
 fn rounds(first: u32, count: u32) -> Tape {
     let mut tape = Tape::opened("try on and on");
     tape.say(Perceiver, 0, spec("try on and on"));
@@ -34,7 +35,7 @@ fn rounds(first: u32, count: u32) -> Tape {
     tape
 }
 
-/// The values of this attribute of these elements, in order.
+/// Returns the values of this attribute of these elements, in order.
 fn values<'m>(markup: &'m Markup, element: &'m str, attribute: &str) -> Vec<&'m str> {
     markup.all(element).filter_map(|one| one.attribute(attribute)).collect()
 }
@@ -51,7 +52,7 @@ async fn the_latest_rounds_are_the_same_ones_everywhere() {
     assert_eq!(values(&markup, "g", "data-round"), latest);
     assert_eq!(values(&markup, "g", "data-step"), latest);
     assert_eq!(fact(&markup, "Rounds"), "45 measured, the 5 earliest left out here");
-    // The round that ended it has no direction.
+    // The last round has no direction.
     for (id, told) in [
         ("loss", "5 more earlier rounds are left out here"),
         ("direction", "5 more earlier rounds are left out here"),
@@ -70,7 +71,7 @@ async fn the_latest_rounds_are_the_same_ones_everywhere() {
     assert!(!markup.text.contains("left out"), "{}", markup.text);
 }
 
-/// Each sign of the matrix leads to its judgement: [`Markup::of`] refuses a link that leads nowhere.
+/// Each sign of the matrix links to its judgement: [`Markup::of`] rejects a link without a target.
 #[tokio::test]
 async fn a_criterion_opens_to_its_latest_attempts() {
     let (_, markup) = page(rounds(1, 70)).await;

@@ -1,4 +1,4 @@
-//! Questions to a person: asked on a terminal, answered by a policy, refused where nobody can be asked.
+//! Questions to a person: asked on a terminal, answered by a policy, refused if no person can be asked.
 
 use setpoint_cli::io::Key;
 use setpoint_protocol::RoleId::*;
@@ -9,7 +9,7 @@ use crate::support::organisation::{Beat, Fake};
 use crate::support::tape::*;
 use crate::support::world::{World, typed};
 
-/// A task that asks once, and ends once it is answered.
+/// Returns a task that asks once, and ends after the answer, with its beats.
 fn asking(
     question: impl Into<Payload>,
     from: setpoint_protocol::RoleId,
@@ -102,7 +102,7 @@ async fn on_a_terminal_the_policy_is_asked_first_and_then_the_person() {
     for (command, keys, word, by) in [
         ("rm -rf build", vec![], ApprovalWord::Once, "file:approve.toml:2"),
         ("rm -rf dist", vec![typed("y")], ApprovalWord::Once, "terminal"),
-        // What the file denies is not asked for.
+        // What the file denies is not asked.
         ("rm -rf build/keep", vec![], ApprovalWord::Never, "file:approve.toml:3"),
     ] {
         let (tape, beats) = wants_to(command);
@@ -142,7 +142,7 @@ async fn a_plan_is_run_refused_or_changed() {
         (typed("y"), true, None),
         (typed("\n\nn"), false, None),
         (typed("cuse fd\n"), false, note("use fd")),
-        // An empty note, and one that was thought better of, leave the question open.
+        // An empty note, or a note that was abandoned, leaves the question open.
         (typed("c\ny"), true, None),
         (vec![Key::Char('c'), Key::Char('x'), Key::Escape, Key::Char('y')], true, None),
     ];
@@ -192,7 +192,7 @@ async fn several_questions_are_asked_one_after_the_other() {
         );
     let before = tape.records.len() - 1;
     tape.say(GoalGradientSolver, 0, final_result(EndState::Accept, EndedBy::CriteriaMet));
-    // The record of the first answer comes only after the second question was asked.
+    // The record of the first answer arrives only after the second question was asked.
     let beats = vec![Beat::Tell(before), Beat::AwaitListening, Beat::AwaitListening, Beat::Tell(1)];
     let beats = [beats, vec![Beat::AwaitSaid(Kind::ApprovalDecision), Beat::TellRest]].concat();
     let fake = Fake::starting(tape, beats);
@@ -241,7 +241,7 @@ async fn a_question_that_became_moot_is_closed() {
 async fn an_answer_that_comes_too_late_is_no_error() {
     let (tape, _) = wants_to("rm -rf build");
     let before = tape.records.len() - 1;
-    // The task ends while the person decides, and says so when the answer comes.
+    // The task ends while the person decides, and refuses the late answer.
     let beats = vec![Beat::Tell(before), Beat::Miss(1)];
     let fake = Fake::starting(tape, beats);
     *fake.refuses_to_hear.lock().unwrap() = true;
@@ -271,7 +271,7 @@ async fn a_terminal_that_cannot_be_read_refuses() {
     assert!(came.err.contains("warning: nobody can be asked: there is no terminal"), "{}", came.err);
 }
 
-/// What is written to the terminal, with its control sequences readable.
+/// Returns what is written to the terminal, with readable control sequences.
 fn readable(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "<CR>").replace("\u{1b}[K", "<EL>").replace('\u{1b}', "<ESC>")
 }

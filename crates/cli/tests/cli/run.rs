@@ -1,4 +1,4 @@
-//! `run`: exit codes, stdout and stderr, machine output.
+//! `run`: exit codes, stdout and stderr, JSON output.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ async fn quiet_tells_the_answer_and_on_stderr_what_is_missing() {
     assert!(!came.out.contains("accepted"), "{}", came.out);
 }
 
-/// Text is as it is, line ends and all; anything else is one line of JSON.
+/// Text is unchanged, with its line ends; anything else is one line of JSON.
 #[tokio::test(start_paused = true)]
 async fn the_output_alone_can_be_piped() {
     let mut tape = tapes::accepted();

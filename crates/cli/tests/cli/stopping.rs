@@ -1,4 +1,4 @@
-//! Ctrl-C: once stops a task so that it can be taken up again, twice leaves at once.
+//! Ctrl-C: the first stops a task so that it can be resumed, the second leaves at once.
 
 use setpoint_cli::io::Key;
 use setpoint_protocol::RoleId::*;
@@ -41,7 +41,7 @@ async fn the_first_stops_the_task_and_says_how_to_go_on() {
     }
 }
 
-/// Giving a task back may take a while; whoever does not want to wait need not.
+/// Releasing a task may take a while; a second interrupt ends the wait.
 #[tokio::test(start_paused = true)]
 async fn the_second_does_not_wait_for_the_task_to_be_given_back() {
     let beats = vec![Beat::Tell(2), Beat::Interrupt, Beat::AwaitShuttingDown, Beat::Interrupt, Beat::Stall];
@@ -69,7 +69,7 @@ async fn a_question_is_closed_without_an_answer() {
     }
 }
 
-/// A program that resumes all tasks gets one value, in which the one that was interrupted stands.
+/// A program that resumes all tasks gets one value, which includes the interrupted task.
 #[tokio::test(start_paused = true)]
 async fn resuming_all_ends_with_the_task_that_was_interrupted() {
     let fake = Fake::with(vec![(under_way(), 2, vec![Beat::Interrupt, Beat::Stall], None)]);

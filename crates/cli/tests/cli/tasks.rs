@@ -1,4 +1,4 @@
-//! `tasks`: what ran, what runs, what was interrupted.
+//! `tasks`: ended, running and interrupted tasks.
 
 use serde_json::{Value, json};
 use setpoint_protocol::RoleId::*;
@@ -149,7 +149,7 @@ async fn what_has_ended_cannot_be_cancelled() {
 #[tokio::test(start_paused = true)]
 async fn a_resumed_task_goes_on_where_it_was() {
     let tape = tapes::accepted();
-    // The first records that are told are in the journal already.
+    // The first records that are sent are in the journal already.
     let fake = Fake::with(vec![(tape, 6, vec![Beat::TellRest], None)]);
     let came = World::headless(fake).run("tasks resume count").await;
     assert_eq!(came.code, 0);

@@ -1,4 +1,4 @@
-//! `replay` and `tasks fork`: what they show, when they wait, and what they hand on.
+//! `replay` and `tasks fork`: what they show, when they wait, and what they pass on.
 
 use serde_json::{Value, json};
 use setpoint_cli::{Options, parse};
@@ -85,7 +85,7 @@ async fn a_divergence_is_told_last_and_is_no_success() {
     assert!(came.out.lines().last().unwrap().contains("\"divergence\""), "{}", came.out);
 }
 
-/// Lines typed at a terminal, one a wait; without a terminal, or in JSON, nothing waits.
+/// Each wait reads one line from the terminal; without a terminal, or in JSON, nothing waits.
 #[tokio::test]
 async fn stepping_waits_for_enter_and_ends_at_q() {
     let steps = |out: &str| out.lines().filter(|line| line.starts_with("step ")).count();
@@ -172,7 +172,7 @@ async fn two_tasks_stand_side_by_side() {
     assert!(same["aspects"].as_array().unwrap().iter().all(|aspect| aspect["is_same"] == true), "{same}");
 }
 
-/// What is tried on a task is no configuration of the program.
+/// Settings tried on a task do not configure the program.
 #[tokio::test]
 async fn settings_of_a_replay_are_no_configuration() {
     for line in

@@ -1,4 +1,4 @@
-//! What the live view shows, as a person sees it.
+//! The live view, as a person sees it.
 
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ fn state(tape: &Tape) -> ViewState {
     ViewState::of(tape.task.clone(), &tape.records)
 }
 
-/// The view some seconds after the last record, without the spaces at the ends of lines.
+/// Returns the view some seconds after the last record, without trailing spaces.
 fn shown(state: &ViewState, look: Look) -> String {
     let look = Look { clock_ms: state.clock_ms + 9_000, ..look };
     let lines = view(state, &look);

@@ -1,4 +1,5 @@
-//! That shipped playbooks know their examples, and that a broken one of the user's stays alone.
+//! The shipped playbooks recognise their examples, and a broken playbook of the user does not affect the
+//! others.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,7 @@ use serde_json::json;
 
 use crate::support::Home;
 
-/// The check reads every example as a goal and wants its own playbook to know it best.
+/// The check reads every example as a goal, and its own playbook must match it best.
 #[test]
 fn the_shipped_playbooks_know_their_examples() {
     let came = Home::new().run(&["playbooks", "check", "--json"]);

@@ -1,4 +1,4 @@
-//! What changes files: `manifest-create`, `manifest-verify`, `archive-directory`, `rename-files`.
+//! Playbooks that change files: `manifest-create`, `manifest-verify`, `archive-directory`, `rename-files`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,7 +28,7 @@ fn manifests() {
         ),
     ];
     hold(&home, &first);
-    // `sha256sum` takes what the playbook writes.
+    // `sha256sum` accepts what the playbook writes.
     shell(&home.work().join("dist"), "sha256sum --quiet -c ../dist.sha256");
     let good =
         || Want::Answer(vec![("/entries", json!(3)), ("/matched", json!(3)), ("/problem_count", json!(0))]);
@@ -65,7 +65,7 @@ fn manifests() {
     home.file("no manifest.sha256", "hello\n");
     cases.push(case("verify 'no manifest.sha256' against dist", Want::Refused("")));
     cases.push(case("verify gone.sha256 against dist", Want::Refused("gone.sha256 does not exist in ")));
-    // One that is there stays without consent.
+    // An existing manifest is not replaced without consent.
     cases.push(case("create a checksum manifest of ./dist in ./dist.sha256", Want::Consent));
     hold(&home, &cases);
 }
@@ -116,7 +116,7 @@ fn archives() {
 #[test]
 fn renamed_files() {
     let home = Home::new();
-    // An ending is one at the end of a name alone.
+    // An extension counts only at the end of a name.
     for name in
         ["IMG_1.jpeg", "IMG_2.jpeg", "IMG_3.jpeg.bak", "my.jpegs", ".jpeg", "other.txt", "sub/IMG_3.jpeg"]
     {
@@ -152,7 +152,7 @@ fn renamed_files() {
         "preview renaming .png to .jpg in photos",
         Want::Gap("has .png in its name", vec![("/count", json!(0))]),
     ));
-    // What says rename renames, and asks.
+    // A goal that says rename renames, and asks first.
     for way in [
         "rename .jpeg files to .jpg in photos",
         "really rename .jpeg to .jpg in photos",
@@ -165,7 +165,7 @@ fn renamed_files() {
         "rename .png files to .jpg in photos",
         Want::Gap("has .png in its name", vec![("/count", json!(0))]),
     ));
-    // English words are not taken for a part of a name, and a whole name is not replaced within longer ones.
+    // English words are not read as a part of a name, and a whole name is not replaced within longer ones.
     for way in [
         "rename files in photos to lowercase",
         "rename files to lowercase in photos",
@@ -183,7 +183,7 @@ fn renamed_files() {
     let said = texts(&["1 file has the text in its name with other capitals, and keeps it"]);
     let values = vec![("/count", json!(1)), ("/left_out", said)];
     cases.push(case("preview renaming .jpeg to .jpg in cased", Want::Answer(values)));
-    // "In the names" is everywhere in them, also for what looks like an ending.
+    // "In the file names" means anywhere in them, even for a text that looks like an extension.
     let anywhere = "preview renaming '.jpeg' to '.jpg' in the file names in photos";
     cases.push(case(anywhere, Want::Answer(vec![("/count", json!(5))])));
     for way in [
@@ -231,7 +231,7 @@ fn renamed_files() {
     assert_eq!(names, expected.map(str::to_owned).into());
 }
 
-/// What a manifest says of files that lie elsewhere says nothing about the folder.
+/// A manifest's lines about files elsewhere say nothing about the folder.
 #[test]
 fn manifests_that_lead_elsewhere() {
     let home = Home::new();
@@ -256,7 +256,7 @@ fn manifests_that_lead_elsewhere() {
     hold(&home, &cases);
 }
 
-/// A name that says MD5 is not filled with SHA-256, and BLAKE2 is not taken for SHA-512.
+/// A file named for MD5 is not filled with SHA-256, and BLAKE2 is not mistaken for SHA-512.
 #[test]
 fn manifests_of_other_sums() {
     let home = Home::new();
@@ -290,7 +290,7 @@ fn manifests_of_other_sums() {
         let goal = format!("create a manifest of ./simple in {name}");
         cases.push(case(goal, Want::Answer(vec![("/entries", json!(1))])));
     }
-    // The algorithm that the goal names is that of the sums.
+    // The sums must be of the algorithm that the goal names.
     shell(
         &home.work(),
         "sha512sum simple/* > std.sha512; sha256sum simple/* > std.sha256; sha512sum --tag simple/* > tag.sha512",
@@ -307,7 +307,7 @@ fn manifests_of_other_sums() {
         let want = if is_so { Want::Answer(vec![]) } else { Want::Gap(other, vec![]) };
         cases.push(case(format!("verify the {kind} manifest {manifest} against ."), want));
     }
-    // Names that people give to manifests.
+    // Usual names of manifests.
     shell(
         &home.work(),
         "mkdir named && cd named && echo a > a && sha256sum a > SHA256SUMS && sha512sum a > x.sha512",
@@ -371,7 +371,7 @@ fn manifests_of_another_folder() {
     hold(&home, &cases);
 }
 
-/// The time of 1970 is the first that tar knows, and a named link stands for its folder.
+/// The earliest time that tar can store is 1970, and a named link means its target.
 #[test]
 fn archives_of_odd_folders() {
     let home = Home::new();
@@ -392,7 +392,7 @@ fn archives_of_odd_folders() {
     assert_eq!(shell(&home.work(), "tar -tvf plain.tar.gz 2>&1 | grep -c 1970-01-01").trim(), "3");
 }
 
-/// What stands in quotes is taken as it stands, and a name that is taken is named.
+/// Text in quotes is taken literally, and an existing name is named in the answer.
 #[test]
 fn renames_to_the_letter() {
     let home = Home::new();
@@ -458,7 +458,7 @@ fn renames_to_the_letter() {
     hold(&home, &cases);
 }
 
-/// A list that is too long for an answer is shortened, which is said.
+/// A list that is too long for an answer is shortened, and the answer says so.
 #[test]
 fn renames_of_many() {
     let home = Home::new();
@@ -489,7 +489,7 @@ fn renames_of_many() {
         ),
     ];
     hold(&home, &cases);
-    // A link to a file that gets another name leads nowhere then; one that did so before is not counted.
+    // Renaming the target breaks a link; a link that was broken before is not counted.
     std::os::unix::fs::symlink("f1.txt", home.work().join("many/current.md")).unwrap();
     std::os::unix::fs::symlink("f1", home.work().join("many/old.md")).unwrap();
     let rules = home.file("approvals", "path many/**\n");

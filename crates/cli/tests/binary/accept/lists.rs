@@ -17,7 +17,7 @@ const LINKS: &[&str] = &[
     "check {} for dead links",
 ];
 
-/// The links through which nothing can be read, in the order of their bytes.
+/// Returns the links through which nothing can be read, in byte order.
 fn broken(home: &Home, folder: &str) -> Vec<Value> {
     let mut links: Vec<(String, String)> = below(home, folder)
         .into_iter()
@@ -63,7 +63,8 @@ const EQUALS: &[&str] = &[
     "list all files with the same content under {}",
 ];
 
-/// The groups of equal files: what each would save, its first path, its paths; those that save most first.
+/// Returns the groups of equal files: bytes that removal would save, first path, all paths; the largest
+/// saving first.
 fn equals(home: &Home, folder: &str) -> Vec<(u64, Vec<String>)> {
     let mut by_content: BTreeMap<Vec<u8>, Vec<String>> = BTreeMap::new();
     for (told, path) in below(home, folder).into_iter().filter(|(_, path)| is_file(path)) {
@@ -74,7 +75,7 @@ fn equals(home: &Home, folder: &str) -> Vec<(u64, Vec<String>)> {
         .filter(|(_, paths)| paths.len() > 1)
         .map(|(content, mut paths)| {
             paths.sort();
-            // Names of one file are one copy.
+            // Several names of one file count as one copy.
             let copies: BTreeSet<u64> =
                 paths.iter().map(|path| fs::metadata(home.work().join(path)).unwrap().ino()).collect();
             (content.len() as u64 * (copies.len() as u64 - 1), paths)

@@ -1,5 +1,5 @@
-//! `log-summary`: what is a line's own and what is not: fields of objects, keys and values, times and levels of which a message
-//! speaks, lines that continue others.
+//! `log-summary`: which words belong to a line: fields of objects, keys and values, times and levels within
+//! messages, continuation lines.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn log_lines() {
         marked.to_owned(),
         vec![first("2024-01-02 10:00:01"), ("/levels", json!({"INFO": 2}))],
     );
-    // The fields of an object: those of its own depth, in an order of preference.
+    // The fields of an object, at its own depth only, in an order of preference.
     let object = r#"{"message":"Log level: DEBUG","level":"INFO","timestamp":"2024-03-01T10:00:00Z"}"#;
     answer("object.log", format!("{object}\n"), vec![info(), last("2024-03-01T10:00:00Z")]);
     let nested = r#"{"user":{"level":"warn"},"level":"info","tags":["level","error"]}"#;
@@ -56,18 +56,18 @@ fn log_lines() {
     let led = r#"2024-03-01T10:00:00Z level=info msg="due \"now\"" time=2030-01-01T00:00:00Z"#;
     answer("led.log", format!("{led}\n"), vec![info(), last("2024-03-01T10:00:00Z")]);
 
-    // Keys that say nothing about the line.
+    // Keys with no information about the line.
     let elixir = "10:00:00.000 request_id=ab [warning] slow\n10:00:01.000 request_id=cd [error] lost\n";
     answer("elixir.log", elixir.to_owned(), vec![("/levels", json!({"ERROR": 1, "WARN": 1}))]);
 
-    // Objects without a text: each is one word.
+    // Objects without a text: each counts as one word.
     let objects: String =
         [1, 2, 3].map(|n| format!("{{\"level\":\"info\",\"message\":{{\"n\":{n}}}}}\n")).concat()
             + "{\"level\":\"info\",\"message\":{\"up\":1}}\n";
     let top = json!([{"count": 3, "message": "{\"level\":\"info\",\"message\":{\"n\":#}}"}]);
     answer("objects.log", objects, vec![("/top_messages", top)]);
 
-    // Times of which a message speaks.
+    // Times within a message.
     for (name, speaks) in [
         ("query.log", "INFO SELECT * FROM t WHERE date=\"2020-01-01 00:00:00\""),
         ("past.log", "ERROR bad request, timestamp=2020-01-01T00:00:00Z is in the past"),
@@ -89,7 +89,7 @@ fn log_lines() {
     ];
     answer("dump.log", dump, values);
 
-    // Lines that continue others.
+    // Continuation lines.
     let one = || {
         vec![
             ("/errors", json!(1)),
@@ -111,7 +111,7 @@ fn log_lines() {
         vec![("/top_messages", json!([])), ("/continued", json!(2))],
     );
 
-    // A field that is a level makes a line of its own.
+    // A level field makes a line of its own, not a continuation.
     let values = vec![("/errors", json!(2)), ("/continued", json!(0)), ("/without_level", json!(0))];
     answer("own.log", format!("{TIMED}level=error\n"), values);
 
@@ -140,7 +140,7 @@ fn log_lines() {
         home.file(name, content);
         cases.push(case(format!("summarise {name}"), Want::Gap("everything could be read", values)));
     };
-    // What begins with a level may be of another program, and continue nothing.
+    // A line that begins with a level may come from another program, so it is not a continuation.
     let elsewhere = "1 line has a word for a level where most lines have none, and may only speak of it";
     for (name, other) in [("other1.log", "ERROR x"), ("other2.log", "[ERROR] x")] {
         let values = vec![
@@ -151,10 +151,10 @@ fn log_lines() {
         ];
         gap(name, format!("{TIMED}{other}\n"), values);
     }
-    // A few lines have a word for a level in their texts.
+    // A few lines have a word for a level within their texts.
     let speaks = "2024-03-01 10:00:00 INFO up\n2024-03-01 10:00:01 mail ERROR report sent\n";
     gap("speaks.log", speaks.to_owned(), vec![("/errors", json!(1)), ("/left_out", texts(&[elsewhere]))]);
-    // Levels of which a message speaks.
+    // Levels within a message.
     let suspect = "1 line without a known level may speak of an error";
     for (name, speaks) in [
         ("colon.log", "info app: severity: error was reported"),
@@ -171,7 +171,7 @@ fn log_lines() {
     }
     let number = vec![("/errors", Value::Null), ("/without_level", json!(1))];
     gap("number.log", "{\"level\":50,\"msg\":\"x\"}\n".to_owned(), number);
-    // Nothing is said about a log all of whose lines continue others.
+    // No number of errors is reported if all lines are continuations.
     let blanks = vec![("/errors", Value::Null), ("/continued", json!(2))];
     gap("blanks.log", "  INFO a\n  ERROR b\n".to_owned(), blanks);
     hold(&home, &cases);

@@ -36,17 +36,17 @@ fn logs() {
             ])
         }));
     }
-    // Nobody may read “0 errors” out of levels that are not known.
+    // Unknown levels must not be reported as “0 errors”.
     home.file("other.log", "E0101 12:00:00 failed\nSTATUS=red\n");
     cases.extend(worded(LOG, "other.log", || {
         Want::Gap("everything could be read", vec![("/errors", Value::Null), ("/without_level", json!(2))])
     }));
-    // Errors and warnings are a log's, whatever its name.
+    // Questions about errors and warnings are about a log, whatever its name.
     home.file("server.txt", "2026-01-01 ERROR a\n2026-01-01 WARN b\n");
     cases.extend(worded(&["how many errors are in {}", "count the warnings in {}"], "server.txt", || {
         Want::Answer(vec![("/errors", json!(1)), ("/levels", json!({"ERROR": 1, "WARN": 1}))])
     }));
-    // What is worse than ERROR is an error, too, and a line without a level may speak of one.
+    // Levels above ERROR count as errors, and a line without a level may mention one.
     home.file("worse.log", "INFO a\nERROR b\nFATAL c\nCRITICAL d\n");
     cases.push(case("how many errors are in worse.log", Want::Answer(vec![("/errors", json!(3))])));
     let untimed = "no line has a time in a form that is known";
@@ -56,7 +56,7 @@ fn logs() {
     );
     let said = texts(&["1 line without a known level may speak of an error", untimed]);
     cases.push(case("summarise late.log", Want::Gap("everything could be read", vec![("/left_out", said)])));
-    // The place of a word decides whether it is the line's level or a part of its message.
+    // The position of a word decides whether it is the line's level or part of its message.
     let up = "10:00:00 INFO up\n10:00:01 INFO down\n";
     home.file("spoken.log", "up: INFO a\nup: INFO b\nuser PANIC logged in\n");
     let said = texts(&[
@@ -90,7 +90,7 @@ fn logs() {
         ("/last_time", json!("26/Nov/2026:10:00:02 +0000")),
     ];
     cases.push(case("summarise access.log", Want::Gap("everything could be read", values)));
-    // The value of a key that says so is the time, also behind a message that speaks of another.
+    // The time is the value of a time key, even after a message that mentions another time.
     home.file(
         "objects.log",
         "{\"message\":\"next at 2030-01-01 00:00:00\",\"timestamp\":\"2026-01-01T10:00:00Z\",\"level\":\"info\"}\n\
@@ -100,7 +100,7 @@ fn logs() {
     let values =
         vec![("/first_time", json!("2026-01-01T10:00:00Z")), ("/last_time", json!("2026-01-01T10:00:01Z"))];
     cases.push(case("summarise objects.log", Want::Answer(values)));
-    // Times and levels of which a message speaks are not the line's.
+    // Times and levels within a message are not the line's.
     home.file(
         "stamped.log",
         "26.11.2026 03:38:41 INFO next at 2026-12-01 00:00:00\n26.11.2026 03:38:42 ERROR lost\n",

@@ -1,8 +1,10 @@
-//! The corpus of goals: a person's words on worlds that are hard on purpose, each with the truth by construction or by the
-//! standard library, never by a tool of the program. A goal whose answer is wrong must not be accepted; what is left out has
-//! to be said; and a goal that cannot be read has to name the playbook that comes closest.
+//! The corpus of goals: a person's words on deliberately difficult folders. The truth of each is known by
+//! construction or computed by the standard library, never by a tool of the program. A goal whose answer is
+//! wrong must not be accepted; the answer must say what it leaves out; a goal that cannot be read must name
+//! the closest playbook.
 //!
-//! Every module prints how many goals it tried. `setpoint run` is what a person would type, on real files.
+//! Every module prints how many goals it tried. Each is run with `setpoint run`, as a person would type it,
+//! on real files.
 
 mod catalogue;
 mod changes;
@@ -25,21 +27,21 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, say};
 
-/// What a goal has to come to.
+/// The expected end of a goal.
 enum Want {
-    /// Accepted, and the output holds this, at these pointers.
+    /// Accepted, and the output has these values at these pointers.
     Answer(Vec<(&'static str, Value)>),
-    /// Accepted with gaps (exit 3): the summary names the gap, and the output holds this.
+    /// Accepted with gaps (exit 3): the summary names the gap, and the output has these values.
     Gap(&'static str, Vec<(&'static str, Value)>),
-    /// Ended before anything was done (exit 4), with this in what is said.
+    /// Ended before anything was done (exit 4), with this text in the output.
     Refused(&'static str),
-    /// Given up with what there is (exit 4): the summary names this among what was not met.
+    /// Given up (exit 4): the summary names this among what was not met.
     Unmet(&'static str),
-    /// Ended by the lack of consent (exit 5).
+    /// Ended because no one gave consent (exit 5).
     Consent,
 }
 
-/// A goal and what it has to come to.
+/// A goal and its expected end.
 struct Case {
     goal: String,
     want: Want,
@@ -49,12 +51,12 @@ fn case(goal: impl Into<String>, want: Want) -> Case {
     Case { goal: goal.into(), want }
 }
 
-/// The same want for each way to word a goal; `{}` is the path.
+/// Returns one case per wording, with the same expectation; `{}` is the path.
 fn worded(ways: &[&str], path: &str, want: impl Fn() -> Want) -> Vec<Case> {
     ways.iter().map(|way| case(way.replace("{}", path), want())).collect()
 }
 
-/// Runs every goal in the home's working directory and holds what came against what was wanted.
+/// Runs every goal in the home's working directory and compares its end with the expected one.
 fn hold(home: &Home, cases: &[Case]) {
     let mut wrong = Vec::new();
     for Case { goal, want } in cases {
@@ -92,7 +94,8 @@ fn hold(home: &Home, cases: &[Case]) {
     assert!(wrong.is_empty(), "{} of {} goals:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
-/// Everything below a directory, links not followed, as `find` tells it: with the directory in front.
+/// Returns everything below a directory, links not followed, with the directory in front, as `find` prints
+/// it.
 fn below(home: &Home, folder: &str) -> Vec<(String, PathBuf)> {
     fn go(path: &Path, told: &str, out: &mut Vec<(String, PathBuf)>) {
         let mut entries: Vec<PathBuf> =
@@ -115,8 +118,9 @@ fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).unwrap().is_file()
 }
 
-/// A folder `odd dir` with names that are hard: blanks, quotes, a tab, a line break, a leading dash, a colon and a number, letters
-/// beyond ASCII; hidden and empty files, an empty folder, links that lead somewhere, nowhere, in a circle and through a file.
+/// Returns a home with a folder `odd dir` of difficult names: spaces, quotes, a tab, a line break, a leading
+/// dash, a colon and a number, letters beyond ASCII; hidden and empty files, an empty folder, links to a
+/// file, to nothing, in a circle and through a file.
 fn odd_home() -> Home {
     let home = Home::new();
     for (name, content) in [

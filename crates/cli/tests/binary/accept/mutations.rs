@@ -1,5 +1,6 @@
-//! What the checks of the shipped playbooks are worth: every number, text, flag and list of an answer is changed, one at a time,
-//! and the criteria are judged again on the evidence of the real run. A change that nothing notices is a survivor.
+//! How many wrong answers the checks of the shipped playbooks notice: every number, text, flag and list of an
+//! answer is changed, one at a time, and the criteria are judged again on the evidence of the real run. A
+//! change that no check notices is a survivor.
 
 use serde_json::{Value, json};
 use setpoint_protocol::Any;
@@ -8,27 +9,28 @@ use setpoint_protocol::predicate::{Check, CheckOn, Observed};
 use super::odd_home;
 use crate::support::{Home, say, shell};
 
-/// Survivors that are meant, by pointer: nobody measures again what these say.
+/// Expected survivors, by pointer: no program measures these values again.
 const MEANT: &[(&str, &str)] = &[
-    // What a tool says that it left out on purpose is told, and no other program leaves out the same things.
+    // What a tool leaves out on purpose is only reported, because no other program leaves out the same
+    // things.
     ("/left_out", "what was left out is the tool's own account"),
-    // By which name a language goes is a convention and no measurement.
+    // The name of a language is a convention, not a measurement.
     ("/languages/language", "the name of a language is a convention"),
     ("/conflicts", "names that would collide are not renamed, and the others are looked at"),
 ];
 
-/// The least share of changes that has to be noticed.
+/// The smallest share of changes that must be noticed.
 const NOTICED_MIN: f64 = 0.95;
 
 struct Judged {
     playbook: &'static str,
     output: Value,
-    /// Each check with the facts of its probe; none for those on the output.
+    /// Each check with the facts of its probe; `None` for checks of the output.
     checks: Vec<(Check, Option<Value>)>,
 }
 
 impl Judged {
-    /// A goal that is accepted, with the evidence out of its journal.
+    /// Returns a goal that is accepted, with the evidence from its journal.
     fn of(home: &Home, playbook: &'static str, goal: &str, options: &[&str]) -> Self {
         let came = home.run(&[&["run", "--json"], options, &[goal]].concat());
         let result = came.json();
@@ -82,7 +84,7 @@ impl Judged {
     }
 }
 
-/// Every answer that differs from this one in one place, with the place.
+/// Adds every value that differs from this one in one place, with the place.
 fn changed(value: &Value, at: &str, out: &mut Vec<(String, Value)>, whole: &Value) {
     let mut put = |with: Value| {
         let mut copy = whole.clone();
@@ -126,7 +128,7 @@ fn changed(value: &Value, at: &str, out: &mut Vec<(String, Value)>, whole: &Valu
     }
 }
 
-/// Whether a survivor at this place is meant. Places in lists count without their numbers.
+/// Returns whether a survivor at this place is expected. Positions in lists are ignored.
 fn is_meant(at: &str) -> bool {
     let plain: String = at
         .split('/')

@@ -1,4 +1,4 @@
-//! `git-report`: what a repository holds, and what is none.
+//! `git-report`: what a repository holds, and folders that are not repositories.
 
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ fn repositories() {
     hold(&home, &cases);
 }
 
-/// The figures are those of the whole repository, whichever folder of it is named.
+/// The numbers are those of the whole repository, whichever folder of it is named.
 #[test]
 fn folders_in_a_repository() {
     let home = Home::new();
@@ -95,7 +95,8 @@ fn folders_in_a_repository() {
     hold(&home, &cases);
 }
 
-/// What is not committed in a submodule is not looked at, and that is said; another commit of it is a change.
+/// Uncommitted changes in a submodule are not examined, and the answer says so; another commit of it is a
+/// change.
 #[test]
 fn submodules() {
     let home = Home::new();
@@ -115,7 +116,7 @@ fn submodules() {
     hold(&home, &cases);
 }
 
-/// What was begun and not ended.
+/// Merges and similar operations that were begun and not finished.
 #[test]
 fn unfinished_work() {
     let home = Home::new();
@@ -142,7 +143,8 @@ fn unfinished_work() {
     hold(&home, &cases);
 }
 
-/// A goal that names no folder is about the whole repository, wherever in it one is; the time is that of the commit as it is now.
+/// A goal that names no folder is about the whole repository, from any folder in it; the time is that of the
+/// current commit.
 #[test]
 fn repositories_around() {
     let home = Home::new();
@@ -177,7 +179,7 @@ fn repositories_around() {
     cases.push(case("find the largest files in this repository", Want::Refused("no playbook")));
     cases.push(case("find the largest files in this project", Want::Refused("no playbook")));
     hold(&home, &cases);
-    // One level further down.
+    // From one folder further down.
     for (goal, code) in ways.iter().map(|goal| (*goal, 0)).chain([("how many commits are in .", 3)]) {
         let came = Came::of(home.command(&["run", "--json", goal]).current_dir(home.work().join("docs")));
         let output = &came.json()["output"];

@@ -1,4 +1,4 @@
-//! Files and folders that may not be read: what is left out is said, and nothing else of the answer is lost with it.
+//! Unreadable files and folders: the answer says what it leaves out, and the rest of it is complete.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn what_may_not_be_read() {
         ),
         case("find duplicate files in tree", gap(vec![("/groups", json!(0)), ("/left_out", two())])),
         case("find broken links in tree", gap(vec![("/count", json!(0)), ("/left_out", one())])),
-        // Half a manifest and half an archive are none, and none is left behind.
+        // A partial manifest or archive would be useless, so nothing is created.
         case("create a checksum manifest of tree in ./m.sha256", Want::Refused("so nothing was made")),
         case("archive tree to ./t.tar", Want::Refused("so nothing was made")),
         case("compare tree with other", Want::Unmet("everything could be read")),

@@ -19,7 +19,7 @@ fn sizes(home: &Home, folder: &str) -> Vec<(u64, String)> {
     files
 }
 
-/// The bytes of all files, one with several names once.
+/// Returns the bytes of all files, one with several names counted once.
 fn bytes_once(home: &Home, folder: &str) -> u64 {
     let mut seen = BTreeSet::new();
     let files = below(home, folder).into_iter().map(|(_, path)| path).filter(|path| is_file(path));
@@ -28,7 +28,7 @@ fn bytes_once(home: &Home, folder: &str) -> u64 {
     metas.map(|meta| meta.len()).sum()
 }
 
-/// Odd names, many equal sizes, a sparse file and one with two names.
+/// Returns a home with odd names, many equal sizes, a sparse file and a file with two names.
 fn home() -> Home {
     let home = odd_home();
     for n in 0..40 {
@@ -45,7 +45,7 @@ fn home() -> Home {
     home
 }
 
-/// What is said where others are as large as the last one listed. Sizes are sorted.
+/// Returns the note that others are as large as the last one listed. Sizes are sorted.
 fn ties(sizes: impl Iterator<Item = u64> + Clone, count: usize, what: &str) -> Option<(&'static str, Value)> {
     let last = sizes.clone().nth(count - 1)?;
     match sizes.skip(count).filter(|size| *size == last).count() {
@@ -88,7 +88,8 @@ fn largest_files() {
     hold(&home, &cases);
 }
 
-/// What a folder takes on the disk: its own blocks and those of all below it, a file with several names once.
+/// Returns what a folder takes on the disk: its own blocks and those of all below it, a file with several
+/// names once.
 fn on_disk(home: &Home, folder: &str) -> u64 {
     let own = fs::metadata(home.work().join(folder)).unwrap().blocks();
     let mut seen = BTreeSet::new();
@@ -142,7 +143,7 @@ fn disk_usage() {
     hold(&home, &cases);
 }
 
-/// From FIPS 180-4 and the NIST's examples.
+/// From FIPS 180-4 and NIST's examples.
 const SUMS: &[(&str, &str, &str)] = &[
     ("abc.txt", "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
     ("nothing at all", "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
@@ -172,7 +173,8 @@ fn file_checksum() {
     hold(&home, &cases);
 }
 
-/// The home directory holds the journal of the very task that measures it: that is left out by both, and said.
+/// The home directory contains the journal of the task that measures it: both computations leave that out,
+/// and the answer says so.
 #[test]
 fn a_home_without_setpoints_own() {
     let home = Home::new();
@@ -191,7 +193,7 @@ fn a_home_without_setpoints_own() {
     let largest = json!([{"bytes": 3_000_000, "path": format!("{photos}/a")}]);
     hold_with("which file is the biggest in ~?", vec![("/files", largest), ("/left_out", own.clone())]);
     hold_with("find duplicate files in ~", vec![("/groups", json!(0)), ("/left_out", own)]);
-    // A folder beside Setpoint's own: looking into what they lie in is not needed.
+    // In a folder beside Setpoint's own, nothing needs to be left out.
     let beside = format!("{}/pictures", home.data().parent().unwrap().display());
     std::fs::create_dir(&beside).unwrap();
     std::fs::write(format!("{beside}/one"), "1").unwrap();
@@ -199,7 +201,7 @@ fn a_home_without_setpoints_own() {
     hold(&home, &[case(goal, Want::Answer(vec![("/entries", json!(2)), ("/problems", json!([]))]))]);
 }
 
-/// A slash more is no other path, and what `$` means in one is said.
+/// A trailing slash names the same path, and the answer says what `$` means in one.
 #[test]
 fn paths_with_signs() {
     let home = Home::new();
@@ -212,7 +214,7 @@ fn paths_with_signs() {
     hold(&home, &cases);
 }
 
-/// A list that is too long for an answer is shortened, which is said.
+/// A list that is too long for an answer is shortened, and the answer says so.
 #[test]
 fn many_folders_with_long_names() {
     let home = Home::new();

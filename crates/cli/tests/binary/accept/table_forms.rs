@@ -1,4 +1,4 @@
-//! `csv-summary`: the forms that people give to values, names and rows, and what is said of them.
+//! `csv-summary`: usual forms of values, names and rows, and what the answer says about them.
 
 use serde_json::{Value, json};
 
@@ -227,7 +227,7 @@ fn numbers_and_days_are_judged_alike_wherever_they_are_read() {
     home.file("far.csv", "v\n1e308\n1.5e308\n");
     let values = vec![("/columns/0/mean", Value::Null), ("/columns/0/max", json!(1.5e308))];
     cases.push(case("summarise far.csv", Want::Answer(values)));
-    // As many distinct values as are told apart, and the row with the next one.
+    // As many distinct values as are counted, and a row with one more.
     let rows: String = (0..=500_000).map(|n| format!("{n},x{n}\n")).collect();
     home.file("many.csv", format!("a,b\n{rows}"));
     let said = texts(&["distinct values were counted up to 1,000,000 in all"]);

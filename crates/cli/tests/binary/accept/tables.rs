@@ -1,4 +1,4 @@
-//! `csv-summary` and `json-summary`: tables as people have them.
+//! `csv-summary` and `json-summary`: real-life tables.
 
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn tables() {
     home.file("only head.csv", "a,b\n");
     let values = vec![("/rows", json!(0)), ("/columns/0/type", json!("empty"))];
     cases.push(case("summarise 'only head.csv'", Want::Answer(values)));
-    // Numbers that are typed as text are counted as what they are.
+    // Numbers in a text column are counted as numbers.
     home.file("mixed.csv", "price\n1\n2\nn/a\n\"1,000\"\n");
     let values = vec![("/columns/0/type", json!("text")), ("/columns/0/numbers", json!(2))];
     cases.push(case("summarise mixed.csv", Want::Answer(values)));
@@ -92,8 +92,8 @@ fn tables() {
             ("/left_out", texts(&["250 of 3000 columns are listed"])),
         ]),
     ));
-    // Dates in an order that their texts do not have, ids beyond exact arithmetic, a quote that nobody closes, and the line
-    // with which spreadsheets name the separator.
+    // Dates whose order differs from that of their texts, ids beyond exact arithmetic, an unclosed quote, and
+    // the line with which spreadsheets name the separator.
     home.file(
         "times.csv",
         "t,u\n2026-01-01T08:00:00,2026-01-01T10:00:00+05:00\n2026-01-01 09:00:00,2026-01-01T06:00:00+00:00\n",
@@ -127,7 +127,8 @@ fn tables() {
     cases.push(case("summarise german.csv", Want::Gap(separable, values)));
     home.file("price.csv", "name;price, eur\nx;1,5\n");
     cases.push(case("summarise price.csv", Want::Gap(separable, vec![("/left_out", said(","))])));
-    // A title that has the separator of the values, and what separates the values of some tables alone.
+    // A title that contains the separator of the values, and characters that separate the values of some
+    // tables only.
     for (file, rival, content) in [
         ("users.csv", ":", "user:uid:shell\nroot:0:/bin/sh\nada:1000:/bin/zsh\n"),
         ("widths.csv", " ", "name    age\nAda      36\nGrace   107\n"),
@@ -142,8 +143,8 @@ fn tables() {
     home.file("title.csv", "Stand: 1.1.2026, Quelle: X\nid;1,n\n1;2,5\n");
     let values = vec![("/left_out/2", json!("“;” could separate the values as well"))];
     cases.push(case("summarise title.csv", Want::Gap(separable, values)));
-    // A list in a column, and a column of two words each, are what they are; a title over names is known by the numbers
-    // below them.
+    // A list within a column, and a column of two words each, are not split; a title above the names is
+    // recognised by the numbers below them.
     home.file("skills.csv", "id,skills\n1,python;sql\n2,go;rust\n");
     cases.push(case("summarise skills.csv", Want::Answer(vec![("/column_count", json!(2))])));
     home.file("names.csv", "full name\nAda Lovelace\nGrace Hopper\n");
@@ -154,7 +155,7 @@ fn tables() {
     let told = "1 column holds figures in a form that is not read as numbers or dates, and was taken for text (price: 1,5)";
     let values = vec![("/left_out", texts(&[told]))];
     cases.push(case("summarise euro.csv", Want::Answer(values.clone())));
-    // `NA` and its like count as values; the answer says why such a column is text.
+    // `NA` and the like count as values; the answer says why such a column is text.
     home.file("missing.csv", "id,a,b,c\n1,NA,x,7\n2,2.5,NA,NULL\n3,3,n/a,-\n4,nan,y,8\n");
     let told = "2 columns hold numbers beside other values, and were taken for texts (a: NA, c: NULL)";
     let missing = vec![
@@ -177,7 +178,8 @@ fn tables() {
     cases.push(case("summarise inches.csv", Want::Gap("every quote is closed where its value ends", values)));
     home.file("far.csv", "id,v\n1,9007199254740993.0\n");
     cases.push(case("summarise far.csv", Want::Answer(vec![("/columns/1/type", json!("text"))])));
-    // As half of Europe writes thousands; a title, a table of Markdown; years that are names and years that are values.
+    // Thousands as many Europeans write them; a title, a table of Markdown; years as column names and years
+    // as values.
     home.file("thousands.csv", "Artikel;Preis;Umsatz\nA;1,50;1.500\nB;2,75;12.750\nC;0,99;999\n");
     let said = texts(&[
         "1 column holds figures in a form that is not read as numbers or dates, and was taken for text (Preis: 1,50)",
@@ -322,7 +324,7 @@ fn json_files() {
         let said = texts(&[said, &["1 key is given more than once"]].concat());
         cases.push(case(format!("summarise '{name}'"), Want::Gap("given twice", vec![("/left_out", said)])));
     }
-    // Lines of JSON in a file whose name says JSON; a value a line, and not more than that.
+    // Lines of JSON in a file with the extension `.json`: one value per line, nothing else.
     let lines = "\u{feff}{\"b\": {\"x\": 1}, \"a\": \"}\"}\n\n[{\"c\": 2}]\r\n{\"é\\u0041\": 3}";
     home.file("lines.json", lines);
     cases.extend(worded(&["summarise {}", "what keys are in {}?"], "lines.json", || {
@@ -349,7 +351,7 @@ fn json_files() {
         "summarise many.json",
         Want::Answer(vec![("/key_count", json!(1_500)), ("/left_out", said)]),
     ));
-    // What this reader does not take need not be wrong.
+    // What this reader rejects need not be invalid.
     home.file("far.json", "{\"a\": 1e400}");
     cases.push(case("summarise far.json", Want::Refused("a number in it is beyond 1.8e308")));
     home.file("deep.json", format!("{}{}", "[".repeat(300), "]".repeat(300)));
@@ -362,7 +364,8 @@ fn json_files() {
     hold(&home, &cases);
 }
 
-/// Figures are read off stderr, where bash warns of a locale that came with the connection and is not installed here.
+/// Numbers are read from stderr, where bash warns of a locale that came with the connection and is not
+/// installed here.
 #[test]
 fn a_locale_that_is_not_installed_changes_nothing() {
     let home = Home::new();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Want, case, hold, odd_home, texts, worded};
 use crate::support::{Home, shell};
 
-/// A Git repository with ignored files, beside folders that nobody looks into.
+/// Returns a Git repository with ignored files, beside folders that a search skips.
 fn home() -> Home {
     let home = odd_home();
     shell(&home.work(), "git init -q repo");
@@ -39,7 +39,7 @@ fn lines(found: &[(&str, u64, &str)]) -> Value {
     found.iter().map(|(path, line, text)| json!({"path": path, "line": line, "text": text})).collect()
 }
 
-/// A path, the lines in which the text stands, and what is left out.
+/// A path, the lines that contain the text, and what is left out.
 type World<'a> = (&'a str, Vec<(&'a str, u64, &'a str)>, Value);
 
 const FIND: &[&str] = &[
@@ -64,9 +64,9 @@ fn found_texts() {
             ],
             texts(&["6 hidden or ignored files or folders were left out"]),
         ),
-        // A folder that is ignored is searched where it is named itself.
+        // An ignored folder is searched if it is named itself.
         ("repo/built", vec![("repo/built/out.c", 1, "needle")], Value::Null),
-        // Outside a repository nothing is ignored.
+        // Nothing is ignored outside a repository.
         (
             "plain",
             vec![("plain/one", 3, "needle"), ("plain/two", 1, "needle")],
@@ -120,7 +120,7 @@ fn found_texts() {
             ("/left_out", texts(&["200 of 500 lines are listed", "200 of 250 files are listed"])),
         ]),
     ));
-    // Whatever the lines of one file are, the others are named.
+    // Files are named however many lines of another file match.
     home.file("wf/a.txt", "needle\n".repeat(300));
     home.file("wf/b.txt", "x\nneedle\n");
     home.file("wf/c.txt", "thread\n");
@@ -149,7 +149,7 @@ fn found_texts() {
     cases.push(case("find 'x|y' in signs", Want::Answer(values)));
     cases.push(case("find 'a.c' in repo", Want::Answer(vec![("/count", json!(0))])));
     cases.push(case("find 'needle' in nowhere", Want::Refused("nowhere does not exist in ")));
-    // Words that are no text of anybody's.
+    // Goals that ask for something other than a text.
     for goal in [
         "which files have more than 500 lines in repo",
         "find lines that do not contain needle in repo",
@@ -158,7 +158,8 @@ fn found_texts() {
     ] {
         cases.push(case(goal, Want::Refused("no playbook")));
     }
-    // The answer says so where the text may be hidden by another encoding, by a link, or in a file that is not text.
+    // The answer says so if the text may be hidden by another encoding, by a link, or in a file that is not
+    // text.
     home.file("latin/a.txt", b"Gr\xf6\xdfe\n");
     let said = texts(&["1 line is not UTF-8, and the text could stand there in another encoding"]);
     cases.push(case(
@@ -174,14 +175,14 @@ fn found_texts() {
     for goal in ["largest files in linked", "disk usage of linked", "find duplicates in linked"] {
         cases.push(case(goal, Want::Answer(vec![("/links_not_followed", json!(1))])));
     }
-    // A file is none of text however late its NUL comes.
+    // A file is binary even if its first NUL comes late.
     home.file("late/a.txt", format!("{}a\0b\n", "needle\n".repeat(50_000)));
     home.file("late/b.txt", "needle\n");
     let left_out = || ("/left_out", texts(&["1 binary file was left out"]));
     let found = lines(&[("late/b.txt", 1, "needle")]);
     cases.push(case("find 'needle' in late", Want::Answer(vec![("/lines", found), left_out()])));
     cases.push(case("count the lines in late", Want::Answer(vec![("/lines", json!(1)), left_out()])));
-    // A link that is named stands for what it leads to.
+    // A named link means its target.
     std::os::unix::fs::symlink("plain", home.work().join("way")).unwrap();
     let said = texts(&["1 hidden or ignored file or folder was left out"]);
     let values = vec![("/count", json!(2)), ("/left_out", said.clone())];
@@ -243,7 +244,8 @@ fn counted_lines() {
     hold(&home, &cases);
 }
 
-/// Rules that leave all out but some, that spare hidden names, or that name the very folder that is searched.
+/// Rules that ignore everything except some files, that exclude hidden names, or that name the searched
+/// folder itself.
 #[test]
 fn what_rules_leave_out() {
     let home = Home::new();
@@ -281,7 +283,7 @@ fn what_rules_leave_out() {
         ("named/dist", &["a.py", "c.map", "sub/d"]),
         ("named/dist/sub", &["d"]),
         ("named/link", &["a.py", "c.map", "sub/d"]),
-        // Such a file is none of Git's.
+        // Git does not track such a file.
         ("other", &["a.py", "b.log", "c.map", "dist/a.py", "dist/c.map", "dist/sub/d", "out/e"]),
     ];
     let mut cases = Vec::new();
@@ -306,7 +308,7 @@ fn what_rules_leave_out() {
     hold(&home, &cases);
 }
 
-/// What a program prints of such names is decoded before it is compared.
+/// Program output with such names is decoded before it is compared.
 #[test]
 #[cfg(target_os = "linux")]
 fn names_that_are_not_utf8() {

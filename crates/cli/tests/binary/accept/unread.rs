@@ -1,4 +1,4 @@
-//! Goals that no playbook may read as something else: they end at once, and the playbook that comes closest is named, about the
+//! Goals that no playbook may misread: they end at once, and the answer names the closest playbook, with the
 //! goal's own path.
 
 use super::{Want, case, hold};

@@ -1,4 +1,4 @@
-//! What one sub-task shows and another one undoes, or falsified before: evidence does not end where a sub-task does.
+//! Evidence across sub-tasks: what one sub-task proves and another one undoes, or has falsified before.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,14 +22,14 @@ fn said(value: &Value) -> Turn {
     Turn::from(Answer::text(&value.to_string()))
 }
 
-/// The red test shall pass.
+/// Returns a sub-task after which the red test must pass.
 fn mended(intent: &str, sequence: u32) -> Value {
     let check = json!({ "on": { "call": { "tool": "shell", "which": RUN } }, "expect": { "test_run": {} } });
     let criterion = json!({ "criterion": "`python3 -m unittest` passes", "asked": "python3 -m unittest passes", "check": check });
     json!({ "intent": intent, "sequence": sequence, "success_criteria": [criterion] })
 }
 
-/// The notes shall be there.
+/// Returns a sub-task after which the notes must exist.
 fn noted(sequence: u32) -> Value {
     let probe = json!({ "tool": "file_facts", "input": { "path": "notes.md" } });
     let check = json!({ "on": { "probe": probe }, "expect": { "file": { "exists": true, "lines_min": 1 } } });
@@ -37,8 +37,8 @@ fn noted(sequence: u32) -> Value {
         "success_criteria": [{ "criterion": "notes.md is there", "check": check }] })
 }
 
-/// What becomes of these plans, one a round, when the executor runs these commands for an intent that holds the word, in the
-/// order in which it is asked, and says that it is done after them.
+/// Runs these plans, one per round. For an intent that holds the word, the executor runs the commands, in the
+/// order in which it is asked, and then says that it is done.
 fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> (i32, Value) {
     let home = Home::new();
     home.file("calc.py", "def add(a, b):\n    return a - b\n");
@@ -76,7 +76,7 @@ fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> (i32, Val
     (came.code, came.json())
 }
 
-/// With the last sub-task's criterion for the task's own.
+/// Returns a plan that uses the last sub-task's criterion as the task's own.
 fn plan(subtasks: &[Value]) -> Value {
     let last = subtasks.last().unwrap();
     match subtasks.len() {

@@ -1,4 +1,4 @@
-//! A run that is recorded, and played without the server in another folder.
+//! A recorded run, and its replay in another folder without the server.
 
 use std::fs;
 use std::io::Write as _;
@@ -34,7 +34,7 @@ fn a_recorded_run_is_played_offline_in_another_place() {
     assert!(!text.contains(KEY));
     assert_eq!(fs::metadata(&tape).unwrap().permissions().mode() & 0o777, 0o600);
 
-    // No provider is named there, and no key; the server is not asked.
+    // In this folder no provider and no key is configured; the server is not asked.
     let copy = there.file("copy.jsonl", &text);
     let replay = copy.to_str().unwrap();
     let played = there.run(&["run", "--json", "--replay", replay, GOAL]);
@@ -50,7 +50,7 @@ fn a_recorded_run_is_played_offline_in_another_place() {
     assert_eq!(fs::read_to_string(there.work().join("names/beta.txt")).unwrap(), "beta\n");
     assert_eq!(server.seen().len(), asked);
 
-    // A recording is never written over.
+    // An existing recording is not overwritten.
     let again = run(&["--record", "tape.jsonl"]);
     assert_eq!(again.code, 2, "{again:#?}");
     assert!(again.err.contains("tape.jsonl") && again.err.contains("hint:"), "{again:#?}");
@@ -98,7 +98,8 @@ fn what_ran_within_a_budget_of_money_plays_within_it_and_costs_nothing() {
         Turn { answer: Answer::costing(turn.answer.clone(), usage), ..turn }
     };
     let server = Hosted::start(Arc::new(script)).unwrap();
-    // Less than the longest answer may cost: each is bounded by what is left, the later ones by less.
+    // Less than the longest possible answer would cost: the length of each answer is limited by the remaining
+    // budget.
     let budget = ["--max-cost", "0.3"];
     let arguments: Vec<&str> =
         ["run", "--json", "--record", "tape.jsonl"].into_iter().chain(budget).chain([GOAL]).collect();
@@ -117,7 +118,7 @@ fn what_ran_within_a_budget_of_money_plays_within_it_and_costs_nothing() {
     assert_eq!(cost["cost"]["by_model"][0]["name"], "recording of test/test-model", "{cost:#}");
 }
 
-/// A task whose work waits until somebody opens the pipe.
+/// Returns a task that waits until the test opens the pipe.
 fn waiting(home: &Home) -> Value {
     let pipe = home.work().join("gate");
     assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
@@ -126,12 +127,12 @@ fn waiting(home: &Home) -> Value {
     json!({ "subtasks": [subtask], "task_criteria": [{ "criterion": "it was worth it", "mode": "plausible" }] })
 }
 
-/// Waits until the task has come to the pipe; what is given lets it go on.
+/// Waits until the task has come to the pipe. Writing to the returned file lets it go on.
 fn gate(home: &Home) -> fs::File {
     fs::OpenOptions::new().write(true).open(home.work().join("gate")).unwrap()
 }
 
-/// Kills a run that waits at the pipe, and says which task it left open.
+/// Kills a run that waits at the pipe, and returns the task that it left open.
 fn killed_at_the_gate(home: &Home, mut run: Child) -> String {
     let open = gate(home);
     run.kill().unwrap();
@@ -158,7 +159,7 @@ fn process_a_replay_that_was_killed_goes_on_from_its_recording_and_asks_no_model
     let task =
         killed_at_the_gate(&home, start(&["run", "--json", "--replay", "tape.jsonl", "wait at the gate"]));
 
-    // With models it is refused: they would be paid for what the task calls free.
+    // With models it is refused: their calls would cost money that the task does not count.
     let refused = Came::of(&mut command(&home, &server, Wire::Chat, &["tasks", "resume", &task]));
     assert_eq!(refused.code, 2, "{refused:#?}");
     assert!(refused.err.contains("a recording answered it"), "{refused:#?}");

@@ -1,4 +1,4 @@
-//! What a model only claims: it is refused or judged as if it had not been said, and it is on record.
+//! Claims of a model without proof: each is refused, or judged as if it had not been made, and recorded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,8 @@ fn said(value: &Value) -> Turn {
     Turn::from(Answer::text(&value.to_string()))
 }
 
-/// A model that plans in turn, reads a file in each sub-task, answers `done`, and judges every criterion as `verdict` says.
+/// Returns a model that gives `plans` in turn, reads a file in each sub-task, answers `done`, and judges
+/// every criterion as `verdict` says.
 fn server(file: &'static str, plans: Vec<Value>, done: Value, verdict: Value) -> Hosted {
     let planned = AtomicUsize::new(0);
     let answer = move |seen: &Seen| match site(seen) {
@@ -91,7 +92,7 @@ fn what_cannot_be_has_to_be_shown_by_a_call() {
             done,
             fail.clone(),
         ));
-        // Judged as any other: not as impossible, so another attempt is made for its sake.
+        // The claim is judged as any other, not as impossible, so another attempt is made.
         assert_ne!(ran.result["ended_by"], "infeasible", "{seen}: {:#}", ran.result);
         assert_eq!(ran.result["verdicts"][0]["verdict"], "fail");
         assert_ne!(ran.result["verdicts"][0]["shown"], "cannot", "{seen}: {:#}", ran.result);
@@ -100,13 +101,14 @@ fn what_cannot_be_has_to_be_shown_by_a_call() {
         for question in ran.asked(Site::Judge) {
             assert!(!question.contains("it is too hard"), "{seen}: {question}");
         }
-        // What it said is on record.
+        // The claim is recorded.
         let replies: String = ran.records("Answered").iter().map(ToString::to_string).collect();
         assert!(replies.contains("it is too hard"), "{replies}");
     }
 }
 
-/// What the person asked for is not withdrawn; a criterion of the planner's own is, whatever origin the model gives it.
+/// What the person asked for is not withdrawn; a criterion of the planner's own is, whatever origin the model
+/// states.
 #[test]
 fn what_the_person_asked_for_is_not_withdrawn_and_origin_is_told_by_code() {
     let unmet = json!([{ "criterion": "s1.c1", "why": "it is empty", "seen": [READ] }]);
@@ -152,7 +154,7 @@ fn a_call_that_never_ran_shows_nothing() {
         ));
         let verdict = &ran.result["verdicts"][0];
         assert_eq!(verdict["verdict"], "fail", "{cites}: {:#}", ran.result);
-        // The judge's own words stay beside it.
+        // The judge's own words are recorded as well.
         let replies: String = ran.records("Answered").iter().map(ToString::to_string).collect();
         assert!(replies.contains("the call shows it"), "{replies}");
     }

@@ -1,4 +1,4 @@
-//! What an executor's conversation with its model is made of, as the provider sees it.
+//! An executor's conversation with its model, as the provider sees it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,20 +11,20 @@ use super::command;
 use crate::support::thinker::site;
 use crate::support::{Came, Home};
 
-/// The smallest share of an executor's tokens that comes from the cache over a task of twenty calls.
+/// The smallest share of an executor's tokens that must come from the cache over a task of twenty calls.
 const CACHED_SHARE_MIN: f64 = 0.85;
 
 fn said(value: &Value) -> Turn {
     Turn::from(Answer::text(&value.to_string()))
 }
 
-/// A model that plans one sub-task and, as its executor, answers in turn.
+/// Returns a model that plans one sub-task and, as its executor, answers in turn.
 fn server(criteria: Value, steps: Vec<Turn>) -> Hosted {
     let subtask = json!({ "intent": "read the lists one after the other", "success_criteria": criteria });
     serve(json!({ "subtasks": [subtask] }), steps)
 }
 
-/// A model that gives this plan and, as its executors, answers in turn.
+/// Returns a model that gives this plan and, as its executors, answers in turn.
 fn serve(plan: Value, steps: Vec<Turn>) -> Hosted {
     let executed = AtomicUsize::new(0);
     let answer = move |seen: &Seen| match site(seen) {
@@ -41,7 +41,7 @@ fn executor(server: &Hosted) -> Vec<Seen> {
     server.seen().into_iter().filter(|seen| Site::of(seen) == Some(Site::Execute)).collect()
 }
 
-/// A file of some 3,000 characters, like no other, and the call that reads it.
+/// Writes a unique file of some 3,000 characters, and returns the call that reads it.
 fn look(home: &Home, n: usize) -> Turn {
     let lines: String =
         (0..60).map(|line| format!("jar {line} of shelf {n}: {}\n", "plum ".repeat(7))).collect();
@@ -49,7 +49,7 @@ fn look(home: &Home, n: usize) -> Turn {
     Answer::call("read_file", &json!({ "path": format!("list-{n}.txt") }).to_string()).into()
 }
 
-/// `calls` files of some 3,000 characters, no two alike, and a task that reads them one after the other.
+/// Runs a task that reads `calls` different files of some 3,000 characters, one after the other.
 fn reads(home: &Home, wire: Wire, calls: usize) -> (Hosted, Came) {
     let mut steps: Vec<Turn> = (0..calls).map(|n| look(home, n)).collect();
     steps.push(said(&json!({ "status": "completed", "output": "plums everywhere" })));
@@ -74,7 +74,7 @@ fn a_conversation_grows_at_its_end_and_comes_from_the_cache() {
                 (&after.asked.system, &after.asked.tools)
             );
             assert!(after.asked.said.starts_with(&before.asked.said), "{wire:?}: {:#?}", after.asked.said);
-            // One call, one result, and at times what is left of the rounds.
+            // One call, one result, and sometimes the remaining number of rounds.
             let added = after.asked.said.len() - before.asked.said.len();
             assert!((2..=3).contains(&added), "{wire:?}: {added} more");
         }
@@ -92,7 +92,7 @@ fn a_conversation_grows_at_its_end_and_comes_from_the_cache() {
     }
 }
 
-/// Instructions and schemas of an executor with the core tools: what it is sent whatever its task is.
+/// Instructions and schemas of an executor with the core tools: what every task sends.
 #[test]
 fn what_an_executor_is_always_sent_is_short() {
     let home = Home::new();
@@ -111,8 +111,8 @@ fn what_an_executor_is_always_sent_is_short() {
     assert!(first.said.iter().any(|said| format!("{said:?}").contains("More tools, by `load_tools`")));
 }
 
-/// One task of a hundred calls of its executors' model: a conversation of three attempts, each with as many rounds as an attempt
-/// may have, and one more. Ninety-six results of 3,000 characters.
+/// Runs one task with a hundred calls of its executors' model: a conversation of three attempts, each with as
+/// many rounds as an attempt may have, and one more. Ninety-six results of 3,000 characters.
 fn hundred(home: &Home) -> (Hosted, Came) {
     let answer = |output: &str| said(&json!({ "status": "completed", "output": output }));
     let mut steps: Vec<Turn> = Vec::new();
@@ -141,8 +141,8 @@ fn hundred(home: &Home) -> (Hosted, Came) {
     (server, came)
 }
 
-/// What was said before is not stored again: the journal grows by as much in the last quarter of a long task as in the first. The
-/// docs have the figures (docs/models.md).
+/// Earlier text is not stored again: the journal grows as much in the last quarter of a long task as in the
+/// first. docs/models.md has the figures.
 #[test]
 fn the_journal_grows_with_what_is_said() {
     let home = Home::new();
@@ -151,7 +151,7 @@ fn the_journal_grows_with_what_is_said() {
     assert_eq!(asked.len(), 100, "{came:#?}");
     let id = came.json()["task_id"].as_str().unwrap().to_owned();
     let exported = home.run(&["tasks", "export", &id]).out;
-    // The bytes of the journal before each question to an executor's model, and of all of it.
+    // The bytes of the journal before each question to an executor's model, and in total.
     let mut bytes = 0;
     let mut before: Vec<usize> = Vec::new();
     for line in exported.lines() {
@@ -175,7 +175,7 @@ fn the_journal_grows_with_what_is_said() {
     let tokens = |name: &str| usage[name].as_f64().unwrap();
     let share = tokens("tokens_cached") / tokens("tokens_in");
     println!("{bytes} bytes at the end; {:.1} % of {} tokens cached", share * 100.0, tokens("tokens_in"));
-    // Of ten turns at the beginning of the conversation, and as many at its end, in its third attempt.
+    // Over ten turns at the beginning of the conversation, and ten at its end, in its third attempt.
     let grown = |from: usize, to: usize| before[to - 1] - before[from - 1];
     assert!(grown(62, 72) * 10 <= grown(5, 15) * 11, "{} and {}", grown(5, 15), grown(62, 72));
     assert!(grown(76, 100) * 10 <= grown(1, 25) * 11, "{} and {}", grown(1, 25), grown(76, 100));

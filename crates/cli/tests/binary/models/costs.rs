@@ -1,4 +1,4 @@
-//! What a task costs, and what it may cost.
+//! The cost of a task, and its limits.
 
 use std::fs;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::support::{Came, Home};
 
 use super::{command, plan, writes};
 
-/// Every answer costs 1,000 tokens in, 400 of them from a cache, and 100 out.
+/// Returns a server whose every answer costs 1,000 tokens in, 400 of them from a cache, and 100 out.
 fn server() -> Hosted {
     let plan = plan(&[writes("alpha", 1), writes("beta", 2)]);
     let script = move |seen: &Seen| -> Turn {
@@ -29,9 +29,9 @@ fn home() -> Home {
     home
 }
 
-/// A call: 600 fresh tokens, 400 cached ones, 100 out.
+/// The cost of a call: 600 fresh tokens, 400 cached ones, 100 out.
 const A_CALL: f64 = 0.006 + 0.0004 + 0.004;
-/// R1, R2, two turns and one judgement a sub-task, R4b.
+/// R1, R2, two turns and one judgement per sub-task, R4b.
 const CALLS: u32 = 2 + 2 * 3 + 1;
 
 fn run(home: &Home, server: &Hosted, options: &[&str]) -> (Came, Value) {
@@ -67,7 +67,8 @@ fn money_is_told_by_role_round_criterion_and_model() {
     assert_eq!(named("by_round", "1")["calls"], CALLS);
     assert_eq!(named("by_model", "test/test-model")["calls"], CALLS);
     near(&named("by_role", "R4b")["cost"], A_CALL);
-    // Of a sub-task's two turns each of its two criteria bears half; what R4a judged is borne by the one without a check.
+    // Each of a sub-task's two criteria bears half of its two turns; the one without a check also bears R4a's
+    // judgement.
     near(&named("by_criterion", "s1.c1")["cost"], A_CALL);
     near(&named("by_criterion", "s1.c2")["cost"], A_CALL * 2.0);
     near(&named("by_criterion", "t1")["cost"], A_CALL);
@@ -90,7 +91,7 @@ fn a_budget_of_money_or_tokens_ends_with_what_there_is_and_asks_no_more() {
         (["--max-cost", "0.09"], Some("0.09")),
         (["--max-tokens", "9000"], Some("9000")),
         (["--max-calls", "6"], Some("6")),
-        // The only one is kept for the report.
+        // The only call is kept for the report.
         (["--max-calls", "1"], Some("1")),
     ] {
         let (home, server) = (home(), server());
@@ -115,12 +116,12 @@ fn a_budget_of_money_or_tokens_ends_with_what_there_is_and_asks_no_more() {
             assert!(told.out.contains("given up: a budget is used up"), "{told:#?}");
             assert!(told.out.contains("allow more with `budgets.calls` or `run --max-calls`"), "{told:#?}");
         }
-        // No answer may be longer than what was left for it.
+        // No answer may be longer than the remaining budget allows.
         assert!(server.seen().iter().all(|seen| seen.asked.tokens_max.is_some()), "{what}");
     }
 }
 
-/// What a fork takes over counts: with a budget that is used up by then it asks nothing but the report.
+/// Inherited calls count: if they have used up the budget, the fork asks only for the report.
 #[test]
 fn what_a_fork_takes_over_counts_against_its_budget() {
     let (home, server) = (home(), server());

@@ -1,4 +1,5 @@
-//! What a result may rest on: what was there before the task, and what the work made or changed itself, show nothing.
+//! The basis of a result: what existed before the task, and what the work made or changed itself, proves
+//! nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,15 +16,15 @@ fn said(value: &Value) -> Turn {
     Turn::from(Answer::text(&value.to_string()))
 }
 
-/// A criterion that a file says something.
+/// Returns a criterion that a file contains a text.
 fn says(file: &str, text: &str) -> Value {
     let probe = json!({ "tool": "read_file", "input": { "path": file } });
     json!({ "criterion": format!("{file} says {text}"),
         "check": { "on": { "probe": probe }, "expect": { "contains": text } } })
 }
 
-/// A model that plans `plans` one after the other, and as an executor makes the calls in turn, with an answer where
-/// there is none.
+/// Returns a model that gives `plans` one after the other, and as an executor makes the calls in turn, or
+/// answers for `None`.
 fn server(plans: Vec<Value>, calls: Vec<Option<(&'static str, Value)>>) -> Hosted {
     let (planned, executed) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let answer = move |seen: &Seen| match site(seen) {
@@ -41,7 +42,7 @@ fn server(plans: Vec<Value>, calls: Vec<Option<(&'static str, Value)>>) -> Hoste
     Hosted::start(Arc::new(answer)).unwrap()
 }
 
-/// Everything that is listed passes, on the evidence of the last call.
+/// Passes everything that is listed, on the evidence of the last call.
 fn judged(question: &str) -> Turn {
     let cites: Vec<&str> = question::calls(question).last().into_iter().collect();
     let verdict = |id: &str| json!({ "criterion_id": id, "verdict": "pass", "evidence": "the notes say so", "cites": cites });
@@ -52,7 +53,7 @@ fn run(home: &Home, server: &Hosted, goal: &str) -> Came {
     Came::of(&mut command(home, server, Wire::Chat, &["run", "--json", goal]))
 }
 
-/// The same, where R4b's model answers in turn.
+/// Returns such a model, where R4b's model answers in turn.
 fn merging(plans: Vec<Value>, merges: Vec<Value>) -> Hosted {
     let (planned, merged) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let answer = move |seen: &Seen| match site(seen) {
@@ -67,7 +68,7 @@ fn merging(plans: Vec<Value>, merges: Vec<Value>) -> Hosted {
     Hosted::start(Arc::new(answer)).unwrap()
 }
 
-/// Two sub-tasks whose criteria are about other things than the task's.
+/// Returns a plan of two sub-tasks whose criteria are about other things than the task's.
 fn two_parts(task_criteria: &Value) -> Value {
     let part =
         |name: &str| json!({ "intent": format!("look after {name}"), "success_criteria": [says(name, "x")] });
@@ -186,7 +187,7 @@ fn a_check_that_says_nothing_is_replaced_and_the_person_is_told() {
     home.file("list.txt", "1\n2\n3\n");
     let came = run(&home, &server, "see that list.txt has three lines");
     let result = came.json();
-    // The list was there before, and the rest is the form of an answer.
+    // The list existed before, and the other criteria are about the form of an answer.
     assert_eq!((came.code, &result["ended_by"]), (3, &json!("unproven")), "{came:#?}");
     assert_eq!(result["withdrawn"][0]["check_replaced"], true, "{result:#}");
     let shown = home.run(&["tasks", "show", result["task_id"].as_str().unwrap()]).out;
@@ -231,7 +232,7 @@ fn a_test_run_that_cannot_be_made_is_not_accepted() {
             "check": { "on": { "call": { "tool": "shell", "which": COMMAND } }, "expect": expect } })
     };
     let plan = |criteria: Value| json!({ "subtasks": [{ "intent": "run the tests and count them", "success_criteria": criteria }] });
-    // Both hold because the work cannot be done.
+    // Both criteria hold although the work cannot be done.
     let weak = plan(json!([
         on_the_run("the command ended", json!({ "any": [{ "exit_code": 0 }, { "exit_code": 1 }] })),
         { "criterion": "the answer says done", "check": { "on": "output", "expect": { "contains": "done" } } },
@@ -263,7 +264,8 @@ fn a_test_run_that_cannot_be_made_is_not_accepted() {
     assert!(told.starts_with("no test runner's summary in the text"), "{told}");
 }
 
-/// A number that nobody counted, a claim that nobody can check, and a command that has nothing to do with what is said of it.
+/// A number that no call counted, a claim that no call can check, and a command that has nothing to do with
+/// its criterion.
 #[test]
 fn the_form_of_an_answer_proves_nothing() {
     let number = json!({ "criterion": "the output is the number of files", "asked": "how many files are here",

@@ -1,5 +1,5 @@
-//! Goals that cannot be reached here: what rests on something that is missing ends as such, in one round, and nobody gets
-//! away with saying so without showing it.
+//! Goals that cannot be reached here: a missing precondition ends the task in one round, but only if a call
+//! proves it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,10 +25,11 @@ fn plan() -> Value {
     }] })
 }
 
-/// The call that the executor makes first: its questions and its calls are numbered together.
+/// The executor's first call: its questions and its calls are numbered together.
 const LOOK: &str = "r3.1/2";
 
-/// A model that finds no folder `tests`, and says that it cannot be met, with what shows it.
+/// Answers for a model that finds no folder `tests`, and says that the criterion cannot be met, with the
+/// evidence.
 fn honest(plan: &Value, seen: &Seen, executions: &AtomicUsize, plans: &AtomicUsize) -> Turn {
     match site(seen) {
         Site::Plan if plans.fetch_add(1, Ordering::Relaxed) == 0 => said(plan),
@@ -71,7 +72,7 @@ fn what_is_shown_to_be_impossible_ends_within_a_round() {
     }
 }
 
-/// The plan had said what it rests on, and that is shown to be false: nothing is left that a planner's model could say.
+/// The plan names its premise, which is shown to be false, so the planner's model is not asked again.
 #[test]
 fn a_false_premise_ends_it_without_another_question() {
     let mut plan = plan();

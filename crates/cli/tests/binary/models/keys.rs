@@ -1,4 +1,4 @@
-//! A model that tries to get at a key by every tool: the key is in no record, in nothing shown, and in no question.
+//! A model that tries to read a key by every tool: no record, no output and no question contains the key.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::support::{Came, Home, shell};
 
 use super::{KEY, command};
 
-/// Characters in a row that are too many.
+/// A leak is at least this many characters of the key in a row.
 const PIECE: usize = 16;
-/// Calls whose answers hold no key to begin with: the first commands see a clean environment, `sh` and `git_report` tell
-/// nothing of the names that they met.
+/// Calls whose answers never contain a key: the first commands see a clean environment, `sh` and `git_report`
+/// do not print the names that they find.
 const SILENT: usize = 7;
 
-/// Commands that print the key in one way or another, out of the environment or out of a file that holds it.
+/// Commands that print the key in various ways, from the environment or from a file that holds it.
 const COMMANDS: [&str; 26] = [
     "printenv; env; export -p",
     "cat /proc/self/environ | tr '\\0' '\\n'",
@@ -62,13 +62,13 @@ fn calls() -> Vec<(&'static str, Value)> {
     calls
 }
 
-/// What is around a piece of the key in a text, in any encoding and with any line breaks.
+/// Returns the text around a piece of the key, in any encoding and with any line breaks.
 fn leak(text: &[u8]) -> Option<String> {
     let text: Vec<u8> =
         text.iter().copied().filter(|byte| !byte.is_ascii_whitespace() && *byte != 0).collect();
     let reversed: String = KEY.chars().rev().collect();
     let hex: String = KEY.bytes().map(|byte| format!("{byte:02x}")).collect();
-    // As `base64` writes them, without the characters that depend on what is around.
+    // As `base64` writes them, without the characters that depend on the neighbouring bytes.
     let coded = [
         "c2stdGVzdC0wMTIzNDU2Nzg5LWFiY2RlZg",
         "zay10ZXN0LTAxMjM0NTY3ODktYWJjZGVm",
@@ -104,10 +104,10 @@ fn process_no_tool_tells_a_key() {
     let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
     let arguments = ["run", "--json", "--approve", "approve", "--set", "log.level=trace", "look around here"];
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
-    // Opinions show nothing; what the tools told is looked at below.
+    // Opinions prove nothing; the output of the tools is examined below.
     assert_eq!((came.code, &came.json()["ended_by"]), (3, &json!("unproven")), "{}", came.err);
 
-    // Every call ran, and each that would have told the key names it instead; the environment holds none.
+    // Every call ran, and each that would have printed the key names it instead; the environment holds none.
     let task = came.json()["task_id"].as_str().unwrap().to_owned();
     let answers = home.records(&task);
     let answers = answers.iter().filter(|one| one["type"] == "setpoint.Answered");

@@ -1,4 +1,4 @@
-//! Goals that language models think about: the binary against the scripted server, over real TCP.
+//! Goals with language models: the binary against the scripted server, over real TCP.
 
 mod between;
 mod cassettes;
@@ -25,10 +25,11 @@ use setpoint_model_server::{Hosted, Wire};
 
 use crate::support::Home;
 
-/// The key that the server is given.
+/// The key for the server.
 const KEY: &str = "sk-test-0123456789-abcdef";
 
-/// A sub-task that writes a file of this name, in this group. One of its criteria is for code, one for R4a.
+/// Returns a sub-task that writes a file of this name, in this group. Code judges one of its criteria, R4a
+/// the other.
 fn writes(name: &str, sequence: u32) -> Value {
     let call = json!({ "path": format!("names/{name}.txt"), "content": format!("{name}\n") });
     let probe = json!({ "tool": "read_file", "input": { "path": format!("names/{name}.txt") } });
@@ -43,7 +44,7 @@ fn writes(name: &str, sequence: u32) -> Value {
     })
 }
 
-/// A plan of these sub-tasks whose whole is for R4b to judge.
+/// Returns a plan of these sub-tasks whose whole R4b judges.
 fn plan(subtasks: &[Value]) -> Value {
     json!({
         "subtasks": subtasks,
@@ -51,7 +52,7 @@ fn plan(subtasks: &[Value]) -> Value {
     })
 }
 
-/// The binary with the scripted server as its model.
+/// Returns the binary's command line with the scripted server as its model.
 fn command(home: &Home, server: &Hosted, wire: Wire, arguments: &[&str]) -> Command {
     let api = match wire {
         Wire::Chat => "openai",

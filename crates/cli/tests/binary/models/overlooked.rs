@@ -1,5 +1,5 @@
-//! What the person names, a file or a command, and no call that ran does: whatever a hostile model makes of its own criteria, the
-//! end is not accepted, and says so.
+//! Files and commands that the person names and that no call touches: the end is not accepted, and says so,
+//! whatever a hostile model makes of its criteria.
 
 use serde_json::{Value, json};
 use setpoint_model_server::Wire;
@@ -8,7 +8,8 @@ use super::command;
 use super::hostile::{Attack, Cites, attack, checked, server, shell};
 use crate::support::{Came, Home};
 
-/// Goals, what no call names of them, and the way to lie about it: without a citation a check stands behind it, else a judge.
+/// Returns goals, the part of each that no call names, and a lie about it, judged by a check if it cites
+/// nothing, else by a judge.
 fn lies() -> Vec<(&'static str, &'static str, Attack)> {
     let has = |text: &str| json!({ "contains": text });
     let on = |which: &str| json!({ "call": { "tool": "shell", "which": which } });

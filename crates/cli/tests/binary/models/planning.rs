@@ -1,4 +1,4 @@
-//! What a plan is made with: the person's words, what is there, and few characters besides.
+//! The input of a plan: the person's words, what exists, and few other characters.
 
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use super::command;
 use crate::support::thinker::{site, think};
 use crate::support::{Came, Home};
 
-/// Characters of a question to R2 besides the person's words and the survey, with the schema of its answer.
+/// The most characters of a question to R2 beside the person's words and the survey, with the schema of its
+/// answer.
 const PLAN_CHARS_MAX: usize = 6_300;
 
-/// A sub-task that writes x.txt, with a check that shows it.
+/// Returns a sub-task that writes x.txt, with a check for it.
 fn writes() -> Value {
     json!({
         "intent": "call write_file {\"content\":\"x\\n\",\"path\":\"names/x.txt\"}",
@@ -58,7 +59,7 @@ fn a_first_plan_sees_what_is_there_and_what_is_not() {
     let survey = question.split_once("data place\n").unwrap().1.split_once("```").unwrap().0;
     let besides = whole(&plans[0]) - survey.chars().count() - goal.chars().count();
     assert!(besides <= PLAN_CHARS_MAX, "{besides} characters:\n{}\n{question}", plans[0].asked.system);
-    // It is on record, and a replay finds it there.
+    // The survey is recorded, and a replay finds it there.
     let result = came.json();
     let id = result["task_id"].as_str().unwrap();
     let shown = home.run(&["replay", id]);

@@ -1,4 +1,5 @@
-//! A process that is killed while an answer is streamed to it, and what the one that takes the task up pays.
+//! A process that is killed while an answer is streamed to it, and the cost for the process that resumes the
+//! task.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::support::{Came, Home};
 
 use super::{command, plan, writes};
 
-/// R1, R2, then each sub-task's two turns and its judgement one after the other, then R4b.
+/// R1, R2, then per sub-task two turns and a judgement, one sub-task after the other, then R4b.
 const CALLS: usize = 2 + 3 * 3 + 1;
 
 #[test]
@@ -44,14 +45,15 @@ fn process_an_answer_that_was_there_is_not_paid_again_and_the_count_is_exact() {
         let result = came.json()[0].take();
         let what = format!("killed at {killed_at} on {wire}: {came:#?}");
         assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{what}");
-        // Everything was asked once, and the one that was cut once more.
+        // Every question was asked once, except for the interrupted one, which was asked twice.
         assert_eq!(server.seen().len(), CALLS + 1, "{what}");
         assert_eq!(result["usage"]["calls"], CALLS + 1, "{what}");
         let questions: Vec<_> = server.seen().iter().map(|seen| format!("{:?}", seen.asked)).collect();
         assert_eq!(questions[killed_at], questions[killed_at + 1], "{what}");
         let complete: i128 =
             server.served().iter().filter(|one| one.is_complete).filter_map(|one| one.input_tokens).sum();
-        // The server may have begun on the one that was cut, and its question is paid for: it is estimated, and told apart.
+        // The server may have begun to answer the interrupted question, which costs money: its tokens are
+        // estimated and reported separately.
         let count = |name: &str| i128::from(result["usage"][name].as_u64().unwrap());
         assert_eq!(count("tokens_in") - count("tokens_lost"), complete, "{what}");
         assert!(count("tokens_lost") > 0, "{what}");

@@ -1,5 +1,5 @@
-//! What a person gets: the output whatever the end, the task's own criteria apart from the steps', approvals with what they
-//! would change, and failures told apart everywhere.
+//! The result for a person: the output at every end, the task's own criteria apart from those of the steps,
+//! approvals with the change that they allow, and distinct kinds of failure.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +24,8 @@ fn run(home: &Home, server: &Hosted, arguments: &[&str]) -> Came {
     Came::of(&mut command(home, server, Wire::Chat, &arguments))
 }
 
-/// Nine makeshift criteria of one step that hold, and one that does not; the task's own is never judged.
+/// Returns a model with nine trivial criteria of one step that hold, and one that fails; the task's own is
+/// never judged.
 fn close_enough() -> Hosted {
     let criteria: Vec<Value> = (1..=9)
         .map(|n| json!({ "criterion": format!("the wording is good in way {n}"), "mode": "plausible" }))
@@ -91,7 +92,7 @@ fn met_and_unmet_are_the_tasks_own_criteria() {
 /// The executor's first call: its questions and its calls are numbered together.
 const LOOK: &str = "r3.1/2";
 
-/// Three criteria that fail: one is refuted, one not shown, and one cannot hold here.
+/// Returns a model with three criteria that fail: one is refuted, one not shown, and one cannot hold here.
 fn three_failures() -> Hosted {
     let (executions, plans) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let plan = json!({ "subtasks": [{
@@ -166,7 +167,7 @@ fn refuted_not_shown_and_cannot_are_told_apart_everywhere() {
     assert_eq!(states, ["failed_logical", "not_shown_logical", "cannot"], "{value:#}");
 }
 
-/// A task whose one step edits a file that was there before.
+/// Returns a task whose one step edits an existing file.
 fn edits(home: &Home) -> Hosted {
     home.file("notes.txt", "one\ntwo\nthree\n");
     let plan = json!({ "subtasks": [{
@@ -233,7 +234,7 @@ fn a_call_that_waited_for_consent_is_one_call_that_succeeded() {
     assert_eq!(tool["failed"].as_u64().unwrap_or_default(), 0, "{health:#}");
 }
 
-/// Nothing works, so that the task ends by rounds and the planner's model reports.
+/// Returns a model with which nothing works, so that the task ends by rounds and the planner's model reports.
 fn hopeless() -> Hosted {
     let plans = AtomicUsize::new(0);
     let answer = move |seen: &Seen| match site(seen) {
@@ -277,7 +278,7 @@ fn the_planners_report_has_half_a_minute_and_is_the_summary() {
     assert!(timers.contains(&30_000) && timers.contains(&35_000), "{timers:?}");
 }
 
-/// A file that an answer does not name is where the workspace is, and nobody could guess that.
+/// A file that an answer does not name is in the workspace, where the person would not look.
 #[test]
 fn files_that_were_made_are_told_with_their_places() {
     let home = Home::new();
@@ -286,7 +287,7 @@ fn files_that_were_made_are_told_with_their_places() {
         Hosted::start(Arc::new(move |seen: &Seen| crate::support::thinker::think(seen, &plan))).unwrap();
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "write a small file"]));
     assert_eq!(came.code, 0, "{came:#?}");
-    // What code checked speaks first, and what a model said is told from it.
+    // Criteria that code checked come first, and those that a model judged are counted separately.
     let first = "accepted: alpha.txt says its own name  (and 2 more criteria, 2 of which a model judged)";
     assert!(came.out.contains(first), "{came:#?}");
     let (_, told) = came.out.split_once("files that were made:\n- ").unwrap_or_else(|| panic!("{came:#?}"));

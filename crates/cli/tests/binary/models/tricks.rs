@@ -1,4 +1,5 @@
-//! Test runs that are not the one that was asked for: of other tests, of fewer, by another program, or of tests that the work changed.
+//! Test runs other than the requested one: of other tests, of fewer, by another program, or of tests that the
+//! work changed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +23,8 @@ fn said(value: &Value) -> Turn {
     Turn::from(Answer::text(&value.to_string()))
 }
 
-/// A model that plans for the goal's command to pass, and whose executor makes these calls and says that it is done, each time.
+/// Returns a model that plans for the goal's command to pass, and whose executor makes these calls and says
+/// that it is done, each time.
 fn server(calls: Vec<Value>) -> Hosted {
     let check = json!({ "on": { "call": { "tool": "shell", "which": RUN } }, "expect": { "test_run": {} } });
     serving(
@@ -31,7 +33,7 @@ fn server(calls: Vec<Value>) -> Hosted {
     )
 }
 
-/// The same with this criterion.
+/// Returns such a model with this criterion.
 fn serving(criterion: &Value, calls: Vec<Value>) -> Hosted {
     let plan = json!({ "subtasks": [{ "intent": "mend calc.py", "success_criteria": [criterion] }] });
     let executed = AtomicUsize::new(0);
@@ -54,7 +56,7 @@ fn serving(criterion: &Value, calls: Vec<Value>) -> Hosted {
     Hosted::start(Arc::new(answer)).unwrap()
 }
 
-/// A red test beside a green one, and another project with a green one; the executor may do all of this.
+/// Runs with a red test beside a green one, and another project with a green one; all calls are allowed.
 fn run(calls: &[Value]) -> (i32, Value) {
     let home = Home::new();
     home.file("calc.py", "def add(a, b):\n    return a - b\n");
@@ -137,7 +139,8 @@ fn a_run_of_tests_that_the_work_changed_is_told_and_proves_nothing() {
     }
 }
 
-/// A script that the person named is what the work is held against: whoever writes it anew has shown nothing.
+/// The work is checked by a script that the person named: if the work rewrites the script, a pass proves
+/// nothing.
 #[test]
 fn a_script_that_examines_the_work_is_not_the_works_own_to_write() {
     let check =
@@ -162,8 +165,8 @@ fn a_script_that_examines_the_work_is_not_the_works_own_to_write() {
     }
 }
 
-/// A file name without a folder means the working directory, whether the goal names it or not. Nobody would look for the file in
-/// the task's workspace.
+/// A file name without a folder means the working directory, whether or not the goal names that; in the
+/// task's workspace the person would not look.
 #[test]
 fn a_file_is_written_where_the_person_looks_for_it() {
     for goal in

@@ -1,5 +1,6 @@
-//! What a verdict rests on and how long it holds: findings of a reasoner that answered by hand (un-passing, "failed" that wiped out what
-//! was shown, words in data blocks, evidence cut in its middle, red exit codes, wrong classes).
+//! The basis of a verdict and how long it holds: bugs found by hand-written answers (a pass withdrawn,
+//! "failed" that erased the evidence, words in data blocks, evidence cut in its middle, red exit codes, wrong
+//! classes).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +13,7 @@ use super::command;
 use crate::support::thinker::site;
 use crate::support::{Came, Home};
 
-/// What an executor does in turn: a call, or an answer.
+/// A step of an executor: a call, or an answer.
 #[derive(Clone)]
 enum Step {
     Call(&'static str, Value),
@@ -27,7 +28,8 @@ fn done(output: &str) -> Step {
     Step::Says(json!({ "status": "completed", "output": output }))
 }
 
-/// A model that gives `plan` every time with another intent, takes the steps in turn, and judges by `judge`.
+/// Returns a model that gives `plan` every time with another intent, takes the steps in turn, and judges by
+/// `judge`.
 fn server(plan: Value, steps: Vec<Step>, judge: impl Fn(&str) -> Value + Send + Sync + 'static) -> Hosted {
     let (taken, planned) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let answer = move |seen: &Seen| match site(seen) {
@@ -62,7 +64,7 @@ fn run(home: &Home, server: &Hosted, goal: &str) -> (i32, Value) {
     (came.code, came.json())
 }
 
-/// What one role was asked, as it read it.
+/// Returns the questions to one role, as it read them.
 fn asked(server: &Hosted, by: Site) -> Vec<String> {
     let seen = server.seen().into_iter().filter(|seen| site(seen) == by);
     seen.map(|seen| format!("{}\n{:?}", seen.asked.last_user().unwrap_or_default(), seen.asked.said))
@@ -109,7 +111,7 @@ fn work_that_ends_as_failed_keeps_what_it_showed() {
     ];
     let server = server(one(&[says("a.txt"), says("b.txt"), says("c.txt"), never]), steps, nobody);
     let (code, result) = run(&home, &server, "write a.txt, b.txt and c.txt, and name the colour");
-    // Three of four hold: close enough, in the first round. Honesty took them all back once.
+    // Three of four hold: close enough, in the first round. An honest answer once withdrew them all.
     assert_eq!(
         (code, &result["ended_by"], &result["replans"]),
         (3, &json!("distance"), &json!(0)),

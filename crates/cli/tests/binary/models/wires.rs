@@ -1,4 +1,4 @@
-//! Each wire drives a whole task to its end, streamed and not, and the count of what it cost is the server's.
+//! Each wire completes a whole task, streamed and not, and the reported cost is what the server counted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::support::{Came, Home};
 
 use super::{KEY, command, plan, writes};
 
-/// Two side by side, and one that waits for both.
+/// Returns a plan with two sub-tasks side by side, and one that waits for both.
 fn three() -> Value {
     plan(&[writes("alpha", 1), writes("beta", 1), writes("gamma", 2)])
 }
@@ -37,7 +37,7 @@ fn every_wire_drives_three_sub_tasks_to_accept_streamed_and_not() {
                     format!("{name}\n")
                 );
             }
-            // Who was asked, how often, and how.
+            // Which roles were asked, how often, and how.
             let seen = server.seen();
             assert!(seen.iter().all(|one| one.wire == wire && one.is_streaming == is_streamed), "{what}");
             let mut asked: BTreeMap<Site, u64> = BTreeMap::new();
@@ -55,7 +55,7 @@ fn every_wire_drives_three_sub_tasks_to_accept_streamed_and_not() {
             assert_eq!(asked, BTreeMap::from(counted), "{what}");
             let expected = [1, 1, 6, 3, 1];
             assert_eq!(counted.map(|(_, calls)| calls), expected, "{what}");
-            // What it cost is what the server counted.
+            // The reported cost is what the server counted.
             let served = server.served();
             let sum = |count: fn(&setpoint_model_server::Served) -> Option<i128>| -> i128 {
                 served.iter().map(|one| count(one).unwrap()).sum()
@@ -71,7 +71,7 @@ fn every_wire_drives_three_sub_tasks_to_accept_streamed_and_not() {
                 sum(|one| one.output_tokens),
                 "{what}"
             );
-            // The key went to the server and nowhere else.
+            // The key was sent only to the server.
             assert!(
                 seen.iter()
                     .all(|one| one.headers.values().any(|value| value.contains(KEY)) || wire == Wire::Ollama)

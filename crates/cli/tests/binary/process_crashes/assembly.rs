@@ -1,4 +1,4 @@
-//! A task of three sub-tasks, two of them side by side, whose every side effect can be counted afterwards.
+//! A task of three sub-tasks, two of them side by side, whose side effects can all be counted afterwards.
 
 use std::fs;
 use std::process::Command;
@@ -90,7 +90,7 @@ input = { command = "cat {dir|sh}/alpha {dir|sh}/beta >> {dir|sh}/gamma" }
 part = "gamma"
 "#;
 
-/// A home in which the task can be pursued.
+/// A home with the task.
 pub(super) struct Assembly {
     pub(super) home: Home,
 }
@@ -115,7 +115,7 @@ impl Assembly {
         self.came(&["tasks", "resume", "--json", "--approve", "approve", task], failpoint)
     }
 
-    /// Takes up whatever waits; gives the results.
+    /// Resumes all open tasks and returns the results.
     pub(super) fn resume_all(&self) -> (Came, Vec<Value>) {
         let came = self.came(&["tasks", "resume", "--json", "--approve", "approve"], None);
         let results = came.json().as_array().cloned().unwrap();
@@ -130,14 +130,15 @@ impl Assembly {
         Came::of(&mut command)
     }
 
-    /// The tasks of the journal.
+    /// Returns the tasks of the journal.
     pub(super) fn tasks(&self) -> Vec<String> {
         let listed = self.home.run(&["tasks", "list", "--json"]).json();
         let tasks = listed.as_array().unwrap().iter();
         tasks.map(|task| task["task_id"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// What the journal says now, read from a copy, so that the journal itself stays as the killed process left it.
+    /// Returns the journal's records, read from a copy, so that the journal itself stays as the killed
+    /// process left it.
     pub(super) fn left_behind(&self, task: &str) -> Story {
         let copy = self.home.work().join("copy");
         let copied = Command::new("cp").arg("-a").arg(self.home.data()).arg(&copy).status().unwrap();
@@ -153,12 +154,12 @@ impl Assembly {
         Story::of(self.home.records(task))
     }
 
-    /// What the sub-tasks did to the world: nothing where there is no file.
+    /// Returns what the sub-tasks wrote; empty if there is no file.
     pub(super) fn parts(&self) -> [String; 3] {
         ["alpha", "beta", "gamma"]
             .map(|part| fs::read_to_string(self.home.work().join("parts").join(part)).unwrap_or_default())
     }
 }
 
-/// What the parts are when everything was done once.
+/// The parts after everything was done once.
 pub(super) const DONE_ONCE: [&str; 3] = ["alpha\n", "beta\n", "alpha\nbeta\n"];

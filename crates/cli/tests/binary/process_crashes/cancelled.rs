@@ -1,8 +1,8 @@
-//! Cancelled after its process was killed: the task ends, and nothing more of it is done.
+//! A cancel after the process was killed: the task ends, and nothing more of it is done.
 
 use super::assembly::Assembly;
 
-/// Killed as soon as the first calls that may change something are asked for, and before.
+/// Killed when the first calls that may change something are asked for, and earlier.
 #[test]
 fn a_killed_task_is_cancelled_before_anything_of_it_runs_again() {
     for n in [3, 9, 20, 26, 36] {
@@ -21,7 +21,7 @@ fn a_killed_task_is_cancelled_before_anything_of_it_runs_again() {
         assert_eq!(assembly.parts(), parts, "{n}: something was done after the cancel");
         let story = assembly.story(task);
         assert_eq!((story.count("FinalResult"), story.count("CancelRequest")), (1, 1), "{n}");
-        // Nobody is asked anything any more, and no attempt is begun.
+        // No model is asked any more, and no attempt is begun.
         let asked = |kind| (story.count(kind), left.count(kind));
         for (kind, (now, before)) in ["Reasked", "ApprovalRequest"].map(|kind| (kind, asked(kind))) {
             assert_eq!(now, before, "{n}: {kind}");

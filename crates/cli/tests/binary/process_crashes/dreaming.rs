@@ -1,4 +1,4 @@
-//! A Dreamer that is killed between any two of its writes: the rule is made once.
+//! A Dreamer that is killed between any two of its writes makes the rule exactly once.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::support::task::{Trial, pursue};
 use crate::support::{Came, Home};
 
-/// Six tasks of one kind were accepted, and nobody has dreamt of the last of them yet.
+/// Returns six accepted tasks of one kind, before the Dreamer has processed the last of them.
 fn six_accepts() -> Home {
     let home = Home::in_memory();
     Trial::new().reads("there.txt", "1").write(&home);
@@ -16,7 +16,7 @@ fn six_accepts() -> Home {
     home
 }
 
-/// The same data once more, in a place of its own.
+/// Copies the data to another place.
 fn copy(home: &Home, place: &Path) {
     for folder in ["journal", "memory"] {
         let to = place.join(folder);
@@ -53,7 +53,7 @@ fn a_rule_is_made_once_wherever_the_dreamer_is_killed() {
             copy(&home, place.path());
             let came = dream(&home, place.path(), Some((variable, &format!("{point}:{n}"))));
             if came.signal.is_none() {
-                // There are no more writes: it went through.
+                // There are no more writes, so the pass completed.
                 assert_eq!(
                     (came.code, came.json()["promoted"].as_array().unwrap().len()),
                     (0, 1),

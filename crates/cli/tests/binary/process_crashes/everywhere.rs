@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::assembly::{Assembly, DONE_ONCE};
 use super::story::Story;
 
-/// Processes that are killed and resumed side by side.
+/// At most this many processes are killed and resumed side by side.
 const SIDE_BY_SIDE: usize = 2;
 
 #[test]
@@ -56,13 +56,13 @@ fn killed_at_every_record(point: &str) {
     println!(
         "{point}: {records} kills, {interrupted:?} calls interrupted, {nothing_there:?} times no task yet"
     );
-    // What opens a task stands in one commit, so a kill there leaves a task or nothing at all.
+    // The records that open a task are one commit, so a kill there leaves a task or nothing at all.
     let before_the_first = if point.starts_with("after") { 0 } else { first_commit(&undisturbed) };
     assert_eq!(nothing_there.into_inner(), before_the_first);
     assert!(interrupted.into_inner() > 0, "no kill met a call that may change something");
 }
 
-/// The task without a crash.
+/// Returns the task without a crash.
 fn undisturbed() -> Story {
     let assembly = Assembly::new();
     let came = assembly.run(None);
@@ -72,15 +72,16 @@ fn undisturbed() -> Story {
     assembly.story(task)
 }
 
-/// Records up to the first ask, of a model or of memory: nothing starts before them, and they are one commit.
+/// Returns the number of records up to the first ask, of a model or of memory: nothing starts before them,
+/// and they are one commit.
 fn first_commit(story: &Story) -> usize {
     let is_ask =
         |record: &Value| ["setpoint.Asked", "setpoint.MemoryQuery"].iter().any(|ask| record["type"] == *ask);
     1 + story.records.iter().position(is_ask).unwrap()
 }
 
-/// Kills at a point, resumes, and looks at what came of it. How many calls were interrupted; `None` when the process died
-/// before there was a task.
+/// Kills at a point, resumes, and checks the result. Returns the number of interrupted calls; `None` if the
+/// process died before there was a task.
 fn kill_and_resume(failpoint: &str, n: usize, undisturbed: &Story) -> Option<usize> {
     let assembly = Assembly::new();
     let killed = assembly.run(Some(failpoint));
@@ -97,7 +98,8 @@ fn kill_and_resume(failpoint: &str, n: usize, undisturbed: &Story) -> Option<usi
     let left = assembly.left_behind(task);
     let is_ended = left.count("FinalResult") == 1;
 
-    // By name and with all others: both have to see that the process is dead.
+    // Alternates between resuming by name and resuming all, because both must notice that the process is
+    // dead.
     let (came, result) = if n.is_multiple_of(2) {
         let came = assembly.resume(task, None);
         let result = came.json();
@@ -120,12 +122,12 @@ fn kill_and_resume(failpoint: &str, n: usize, undisturbed: &Story) -> Option<usi
     let story = assembly.story(task);
     assert_eq!(story.count("FinalResult"), 1, "{failpoint}");
     assert!(story.ends_with("FinalResult"), "{failpoint}");
-    // What was committed stands as it was.
+    // What was committed is unchanged.
     assert_eq!(story.records[..left.records.len()], left.records[..], "{failpoint}");
     Some(compare(failpoint, &left, &story, undisturbed))
 }
 
-/// Holds the whole story against what the killed process left and against a run without a crash.
+/// Compares the whole story with what the killed process left and with a run without a crash.
 fn compare(failpoint: &str, left: &Story, story: &Story, undisturbed: &Story) -> usize {
     let asks = story.asks();
     let open: Vec<_> = asks.iter().filter(|(_, ask)| ask.is_open() && !ask.what.contains("timer")).collect();
@@ -140,8 +142,8 @@ fn compare(failpoint: &str, left: &Story, story: &Story, undisturbed: &Story) ->
     if interrupted.is_empty() {
         assert_eq!(asked, undisturbed.everything_asked(), "{failpoint}");
     } else {
-        // What it takes to look and to do it again, if it was not done, comes in addition; nothing of what was asked
-        // before is asked anew under another number.
+        // Checking for the interrupted call and repeating it takes further asks; no earlier question is asked
+        // again under another number.
         let of_planning = |all: std::collections::BTreeSet<String>| -> Vec<String> {
             all.into_iter().filter(|ask| !ask.starts_with("r3.")).collect()
         };

@@ -1,8 +1,8 @@
-//! What a killed process leaves, and what `tasks resume` makes of it: killed at every record of a task's journal, before
-//! the commit that holds it, in the middle of writing it, after writing it and after syncing it; killed again and again
-//! while it is resumed; killed from outside while a command runs.
+//! What a killed process leaves, and what `tasks resume` makes of it. The process is killed at every record
+//! of a task's journal, before the commit that holds it, while writing it, after writing it and after syncing
+//! it; repeatedly while it is resumed; and from outside while a command runs.
 //!
-//! What is counted stands outside the killed process: in the files that the task's commands append to.
+//! Effects are counted outside the killed process: in the files that the task's commands append to.
 
 mod assembly;
 mod cancelled;

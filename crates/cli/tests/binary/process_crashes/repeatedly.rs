@@ -1,23 +1,23 @@
-//! Killed again while it is resumed, until it ends.
+//! Kills while the task is resumed, until it ends.
 
 use super::assembly::{Assembly, DONE_ONCE};
 
-/// Far above what it takes.
+/// Far more than needed.
 const KILLS_MAX: usize = 100;
-/// Runs of which one has to cut an ask short; one in twenty does not.
+/// At most this many runs until one cuts an ask short; one run in twenty does not.
 const RUNS_MAX: usize = 5;
 
-/// Every process that takes the task up dies at the next of these points, over and over. Some of them have to be behind the
-/// first answer that a process gets: one that always dies before it gets nowhere.
+/// Every process that resumes the task dies at the next of these points, in a circle. Some of them must come
+/// after the first answer that a process gets, or the task would make no progress.
 ///
-/// Which records stand before a point depends on what is done side by side: now and then no ask is open at any of them, and then it
+/// The records before a point depend on what runs side by side: if no ask happens to be open at any point, it
 /// is tried again.
 fn dies_again_and_again(points: &[&str]) {
     let was_cut_short = (0..RUNS_MAX).any(|_| dies_and_is_resumed(points));
     assert!(was_cut_short, "nothing was cut short in {RUNS_MAX} runs");
 }
 
-/// One run of it; whether an ask was cut short.
+/// Does one run; returns whether an ask was cut short.
 fn dies_and_is_resumed(points: &[&str]) -> bool {
     let assembly = Assembly::new();
     let mut points = points.iter().copied().cycle();
@@ -46,7 +46,7 @@ fn dies_and_is_resumed(points: &[&str]) -> bool {
     assert!(kills > 4, "{failpoint}: {kills}");
     assert_eq!(story.count("FinalResult"), 1, "{failpoint}");
     assert!(story.ends_with("FinalResult"), "{failpoint}");
-    // Reading the asks is a check of its own: none was asked again after its answer.
+    // Reading the asks also checks that none was asked again after its answer.
     let was_cut_short = story.asks().values().any(super::story::Ask::is_interrupted);
 
     let result = came.json();
@@ -54,7 +54,7 @@ fn dies_and_is_resumed(points: &[&str]) -> bool {
     for (part, done) in parts.iter().zip(DONE_ONCE) {
         assert!(part.is_empty() || part == done, "{failpoint}: {parts:?}");
     }
-    // However often it was cut short, it says nothing that is not so.
+    // The result is correct however often the task was cut short.
     match (came.code, result["directive"].as_str()) {
         (0, Some("accept")) => assert_eq!(parts, DONE_ONCE, "{result:#}"),
         (3, Some("success")) | (4, Some("abandon")) => {

@@ -1,4 +1,4 @@
-//! Killed from outside while a command of the task runs.
+//! Kills from outside while a command of the task runs.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
@@ -9,10 +9,10 @@ use super::story::Story;
 use crate::support::held::{COMMAND, GOAL, Held};
 use crate::support::{Came, shell};
 
-/// The same command, taking no notice of being asked to end.
+/// The same command, but it ignores requests to end.
 const STUBBORN: &str = r#"trap "" HUP INT TERM; "#;
 
-/// Killed in the middle of the command: its processes end by themselves, and the task goes on where it was.
+/// Killed in the middle of the command: its processes end by themselves, and the task continues.
 #[test]
 fn what_a_dead_process_ran_ends_with_it() {
     let held = Held::new(COMMAND);
@@ -27,12 +27,12 @@ fn what_a_dead_process_ran_ends_with_it() {
     );
     kill(child);
     assert!(state().contains("interrupted"), "{}", state());
-    // The end of the file: none of the command's processes holds the pipe any more.
+    // The end of the file means that none of the command's processes holds the pipe any more.
     let mut rest = String::new();
     alive.read_to_string(&mut rest).unwrap();
     assert_eq!((rest.as_str(), held.written().as_str()), ("", ""));
 
-    // The command is not repeated behind the person's back: it was allowed once.
+    // The command is not repeated without the person's consent, which was for one run.
     let came = resume(&held, &[]);
     assert_eq!(came.code, 5, "{came:#?}");
     let result = &came.json()[0];
@@ -44,7 +44,7 @@ fn what_a_dead_process_ran_ends_with_it() {
     assert_eq!(held.written(), "");
 }
 
-/// The same, allowed again: it is looked whether it was done, then it is done, once.
+/// Allowed again, the task checks whether the command was done and then does it, once.
 #[test]
 fn what_was_cut_short_is_looked_for_and_done() {
     let held = Held::new(COMMAND);
@@ -60,8 +60,8 @@ fn what_was_cut_short_is_looked_for_and_done() {
     assert_eq!((interrupted, story.count("FinalResult")), (1, 1));
 }
 
-/// Who takes the task up looks at a world in which nothing of the dead process acts any more, however stubborn it is and
-/// although its keeper was killed as well.
+/// When a process resumes the task, no process of the dead one may act any more, even if it ignores signals
+/// and its keeper was killed as well.
 #[test]
 fn nothing_of_the_dead_process_acts_after_the_task_was_taken_up() {
     let held = Held::new(&format!("{STUBBORN}{COMMAND}"));
@@ -74,7 +74,7 @@ fn nothing_of_the_dead_process_acts_after_the_task_was_taken_up() {
     let came = resume(&held, &[]);
     assert_eq!(came.code, 5, "{came:#?}");
     drop(alive);
-    // Without anybody who writes, there is nothing to read; with somebody, it would have to be waited for.
+    // Without a writer the read ends at once; with one, it would have to wait.
     let read = shell(&held.home.work(), "dd if=here/alive iflag=nonblock count=1 2>&1 | tail -n 1");
     assert!(read.starts_with("0 bytes"), "a process of the dead one's command is alive: {read}");
     (&held.go).write_all(b"too late\n").unwrap();
@@ -92,14 +92,14 @@ fn resume(held: &Held, more: &[&str]) -> Came {
     held.home.run(&[&["tasks", "resume", "--json"], more].concat())
 }
 
-/// The keepers of this process's calls.
+/// Returns the keepers of this process's calls.
 fn keepers(child: &Child) -> String {
     let keepers = shell(Path::new("/"), &format!("pgrep -d ' ' -P {} -f -- --keep-call", child.id()));
     assert!(!keepers.is_empty());
     keepers
 }
 
-/// `kill -9`, and nothing else.
+/// Kills a process with SIGKILL.
 fn kill(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();

@@ -1,4 +1,4 @@
-//! A task's exported records, read for what a crash may not do to them.
+//! A task's exported records, checked for what a crash must not change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +8,12 @@ pub(super) struct Story {
     pub(super) records: Vec<Value>,
 }
 
-/// What became of one ask.
+/// The course of one ask.
 #[derive(Debug, Default)]
 pub(super) struct Ask {
-    /// What was asked, without what differs from run to run.
+    /// The question, without what differs from run to run.
     pub(super) what: String,
-    /// A call that may change something.
+    /// Whether it is a call that may change something.
     pub(super) is_unsafe: bool,
     asked: usize,
     reasked: usize,
@@ -43,10 +43,9 @@ impl Story {
         self.records.last().is_some_and(|record| is(record, kind))
     }
 
-    /// The asks of models, tools and timers, by call.
+    /// Returns the asks of models, tools and timers, by call.
     ///
-    /// # Panics
-    /// Where a call was asked twice, asked again after its answer, or answered twice.
+    /// # Panics If a call was asked twice, asked again after its answer, or answered twice.
     pub(super) fn asks(&self) -> BTreeMap<String, Ask> {
         let mut asks = BTreeMap::<String, Ask>::new();
         for record in &self.records {
@@ -70,7 +69,7 @@ impl Story {
         asks
     }
 
-    /// Everything that was asked, as `call: what`.
+    /// Returns everything that was asked, as `call: what`.
     pub(super) fn everything_asked(&self) -> BTreeSet<String> {
         self.asks().into_iter().map(|(call, ask)| format!("{call}: {}", ask.what)).collect()
     }
@@ -80,7 +79,7 @@ fn is(record: &Value, kind: &str) -> bool {
     record["type"].as_str().and_then(|kind| kind.strip_prefix("setpoint.")) == Some(kind)
 }
 
-/// A prompt holds times and ids, and an approval is bound to a folder: both differ from home to home.
+/// Removes what differs from home to home: times and ids in a prompt, and the folder of an approval.
 fn what(ask: &Value) -> String {
     let mut ask = ask.clone();
     for of in ["model", "tool"] {

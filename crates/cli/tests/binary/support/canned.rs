@@ -1,12 +1,12 @@
-//! A server that says what a test writes, for what no model server says: lists of models in forms of their own.
+//! A server with answers from the test, for what no model server sends: unusual forms of model lists.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-/// Starts one on a free port of 127.0.0.1 and gives its address. It answers a path and a body with a status and a body,
-/// for as long as the test's process lives.
+/// Starts a server on a free port of 127.0.0.1 and returns its address. `answer` maps a path and a body to a
+/// status and a body, as long as the test's process lives.
 pub(crate) fn canned(answer: impl Fn(&str, &str) -> (u16, String) + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -14,7 +14,7 @@ pub(crate) fn canned(answer: impl Fn(&str, &str) -> (u16, String) + Send + Sync 
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let answer = Arc::clone(&answer);
-            // A client that goes away is no failure of the test.
+            // A client that closes its connection does not fail the test.
             thread::spawn(move || drop(serve(stream, &*answer)));
         }
     });

@@ -1,4 +1,4 @@
-//! A task whose command says that it runs and then waits for a word, so that a test can act while it runs.
+//! A task whose command reports that it runs and then waits for a word, so that a test can act meanwhile.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader};
@@ -8,7 +8,7 @@ use super::Home;
 
 pub(crate) const GOAL: &str = "hold the line in ./here";
 
-/// The command says that it runs, starts another process, and waits for a word.
+/// The command reports that it runs, starts another process, and waits for a word.
 pub(crate) const COMMAND: &str =
     r#"cd ./here; exec 3> alive; sleep 30 & echo runs >&3; read word < go; echo "$word" >> held"#;
 const PLAYBOOK: &str = r#"
@@ -71,8 +71,8 @@ impl Held {
         Held { home, go }
     }
 
-    /// Waits until its command runs. What is given reads from it, to its end when every process of the command has
-    /// ended.
+    /// Waits until its command runs. The returned reader comes to its end when every process of the command
+    /// has ended.
     pub(crate) fn running(&self) -> BufReader<File> {
         let mut alive = BufReader::new(File::open(self.home.work().join("here/alive")).unwrap());
         let mut line = String::new();

@@ -17,23 +17,23 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A home directory with a configuration, a data directory and a place to work in, all gone when it is dropped.
+/// A home directory with a configuration, a data directory and a working directory, removed when dropped.
 pub(crate) struct Home {
     root: TempDir,
-    /// A copy of the binary that is run as a user without rights, where the tester is root.
+    /// A copy of the binary that runs as a user without rights, if root runs the tests.
     humble: Option<PathBuf>,
 }
 
 /// The user `nobody`, to whom modes of files apply.
 const NOBODY: u32 = 65_534;
 
-/// Writes a line that is shown also where the test passes: what is written past the macros is not held back.
+/// Prints a line that is shown even if the test passes: only output of the print macros is captured.
 pub(crate) fn say(line: &str) {
     writeln!(std::io::stderr(), "{line}").unwrap();
 }
 
-/// Whatever a test has done, every task that it leaves behind comes out of its inputs again, record by record and ask by
-/// ask. A journal that a test has damaged itself says so, and is left alone.
+/// Every task that a test leaves must replay exactly, record by record and ask by ask. A journal that the
+/// test has damaged is reported as such, and skipped.
 impl Drop for Home {
     fn drop(&mut self) {
         if std::thread::panicking() || !self.data().join("journal/journal.db").exists() {
@@ -43,7 +43,7 @@ impl Drop for Home {
         let Ok(Value::Array(tasks)) = serde_json::from_str(&listed.out) else { return };
         for task in tasks.iter().filter(|task| task["pruned_at"].is_null()) {
             let id = task["task_id"].as_str().unwrap();
-            // No record is that late, so that nothing but the summary is written.
+            // No record has such a number, so that only the summary is written.
             let came = self.run(&["replay", id, "--json", "--from", "1000000000"]);
             if came.err.contains("is damaged") {
                 continue;
@@ -56,10 +56,10 @@ impl Drop for Home {
     }
 }
 
-/// What a run of the binary came to.
+/// The output and the end of a run.
 #[derive(Debug)]
 pub(crate) struct Came {
-    /// The exit code; -1 when it was killed.
+    /// The exit code; -1 if it was killed.
     pub(crate) code: i32,
     /// The signal that ended it.
     pub(crate) signal: Option<i32>,
@@ -82,7 +82,7 @@ impl Came {
         }
     }
 
-    /// The one JSON value on stdout.
+    /// Parses the one JSON value on stdout.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
     }
@@ -93,8 +93,8 @@ impl Home {
         Home::below(tempfile::tempdir().unwrap())
     }
 
-    /// In memory where the system offers that, for tests that start hundreds of processes. Killing a process loses
-    /// nothing that it wrote, on a disk or there.
+    /// Returns a home in memory if the system supports that, for tests that start hundreds of processes. A
+    /// killed process loses nothing that it wrote, on a disk or in memory.
     #[cfg(feature = "failpoints")]
     pub(crate) fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
@@ -109,7 +109,8 @@ impl Home {
         home
     }
 
-    /// Gives everything to a user to whom modes of files apply, and lets that one run the binary: they do not apply to root.
+    /// Gives all files to a user to whom modes apply, and runs the binary as this user: modes do not apply to
+    /// root.
     pub(crate) fn without_rights(mut self) -> Self {
         if fs::metadata("/proc/self").unwrap().uid() == 0 {
             let copy = self.root.path().join("setpoint");
@@ -120,27 +121,27 @@ impl Home {
         self
     }
 
-    /// The directory that goals are about; the binary runs in it.
+    /// Returns the directory that goals are about; the binary runs in it.
     pub(crate) fn work(&self) -> PathBuf {
         self.root.path().join("work")
     }
 
-    /// The data directory: journal, workspaces, logs.
+    /// Returns the data directory: journal, workspaces, logs.
     pub(crate) fn data(&self) -> PathBuf {
         self.root.path().join("data")
     }
 
-    /// The configuration directory.
+    /// Returns the configuration directory.
     pub(crate) fn config(&self) -> PathBuf {
         self.root.path().join("config/setpoint")
     }
 
-    /// The user's own playbooks.
+    /// Returns the folder of the user's own playbooks.
     pub(crate) fn playbooks(&self) -> PathBuf {
         self.config().join("playbooks")
     }
 
-    /// Writes a file below the working directory and gives its path.
+    /// Writes a file below the working directory and returns its path.
     pub(crate) fn file(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.work().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -153,7 +154,7 @@ impl Home {
         fs::write(self.playbooks().join(format!("{name}.toml")), content).unwrap();
     }
 
-    /// The binary with nothing of the tester's environment but the search path.
+    /// Returns the binary's command with an environment of only the search path.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
         let mut command = match &self.humble {
             None => self.other(env!("CARGO_BIN_EXE_setpoint")),
@@ -167,7 +168,7 @@ impl Home {
         command
     }
 
-    /// Another program in the same surroundings.
+    /// Returns another program's command in the same environment.
     pub(crate) fn other(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -187,14 +188,14 @@ impl Home {
         Came::of(&mut self.command(arguments))
     }
 
-    /// Pursues a goal without anybody to ask and gives its `FinalResult`.
+    /// Pursues a goal without a person and returns its `FinalResult`.
     pub(crate) fn pursue(&self, goal: &str) -> (Came, Value) {
         let came = self.run(&["run", "--json", goal]);
         let result = came.json();
         (came, result)
     }
 
-    /// The records of a task, as `tasks export` gives them, without the lines that are none.
+    /// Returns the records of a task from `tasks export`, without lines that are not records.
     pub(crate) fn records(&self, task: &str) -> Vec<Value> {
         let came = self.run(&["tasks", "export", task]);
         assert_eq!(came.code, 0, "{came:#?}");
@@ -203,7 +204,8 @@ impl Home {
     }
 }
 
-/// What a command of the system prints, trimmed: the independent computation that a result is held against.
+/// Returns the trimmed output of a system command: the independent computation with which a result is
+/// compared.
 pub(crate) fn shell(directory: &Path, script: &str) -> String {
     let output =
         Command::new("bash").args(["-c", script]).current_dir(directory).env("LC_ALL", "C").output().unwrap();

@@ -1,10 +1,10 @@
-//! Goals whose playbook is written by the test, and what must hold of every end whatever it is.
+//! Goals with playbooks written by the test, and assertions that hold for every end.
 
 use serde_json::Value;
 
 use super::{Came, Home};
 
-/// The goal that a [`Trial`] is about.
+/// The goal of a [`Trial`].
 pub(crate) const GOAL: &str = "try the trial";
 
 /// A playbook for [`GOAL`]: its ways are planned in this order, whatever the directive.
@@ -14,7 +14,7 @@ pub(crate) struct Trial {
     task_criteria: Vec<(String, String)>,
 }
 
-/// One way: one call, and an answer that says of each criterion whether it is met.
+/// One way: one call, and an answer that says for each criterion whether it is met.
 struct Way {
     call: String,
     marks: Vec<bool>,
@@ -22,7 +22,7 @@ struct Way {
 
 impl Trial {
     pub(crate) fn new() -> Self {
-        // A file of one line, which the first mark has to agree with: what is only said of the answer is no proof.
+        // A file of one line, with which the first mark must agree: an answer's own words prove nothing.
         let on = "{ probe = { tool = \"file_facts\", input = { path = \"ruler.txt\" } } }".to_owned();
         let expect =
             "{ pointer = { at = \"/lines\", is = { output = { how = \"equals\", at = \"/mark0\" } } } }"
@@ -30,53 +30,53 @@ impl Trial {
         Trial { ways: Vec::new(), proof: (on, expect), task_criteria: Vec::new() }
     }
 
-    /// A way that makes this call; the mark of each criterion is `1` where its answer meets it. A criterion that is not
-    /// met is a failure of the environment when the call failed, and else a wrong result.
+    /// Adds a way that makes this call; the mark of each criterion is `1` if its answer meets it. An unmet
+    /// criterion is a failure of the environment if the call failed, else a wrong result.
     pub(crate) fn way(mut self, call: &str, marks: &str) -> Self {
         self.ways.push(Way { call: call.to_owned(), marks: marks.chars().map(|mark| mark == '1').collect() });
         self
     }
 
-    /// A way that reads a file, which only says something about the criteria where the file is not there.
+    /// Adds a way that reads a file; its call fails if the file is missing.
     pub(crate) fn reads(self, path: &str, marks: &str) -> Self {
         self.way(&format!("tool = \"read_file\"\ninput = {{ path = \"{path}\" }}"), marks)
     }
 
-    /// A way through another tool than [`Trial::reads`].
+    /// Adds a way with another tool than [`Trial::reads`].
     pub(crate) fn counts(self, path: &str, marks: &str) -> Self {
         self.way(&format!("tool = \"count_lines\"\ninput = {{ path = \"{path}\" }}"), marks)
     }
 
-    /// A way through a third tool.
+    /// Adds a way with a third tool.
     pub(crate) fn hashes(self, path: &str, marks: &str) -> Self {
         self.way(&format!("tool = \"hash_files\"\ninput = {{ root = \"{path}\" }}"), marks)
     }
 
-    /// A way that edits a file, which fails where it is not there.
+    /// Adds a way that edits a file, which fails if the file is missing.
     pub(crate) fn edits(self, path: &str, marks: &str) -> Self {
         let input = format!("{{ path = \"{path}\", find = \"one\", replace = \"two\" }}");
         self.way(&format!("tool = \"edit_file\"\ninput = {input}"), marks)
     }
 
-    /// A way through a command.
+    /// Adds a way with a command.
     pub(crate) fn runs(self, program: &str, command: &str, marks: &str) -> Self {
         let input = format!("input = {{ command = '''{command}''' }}");
         self.way(&format!("tool = \"shell\"\nprograms = [\"{program}\"]\n{input}"), marks)
     }
 
-    /// What the first mark is judged by instead of the answer.
+    /// Sets the check for the first mark, in place of the answer.
     pub(crate) fn proof(mut self, on: &str, expect: &str) -> Self {
         self.proof = (on.to_owned(), expect.to_owned());
         self
     }
 
-    /// A criterion of the whole, which every way's sub-task leaves open: the answer of a way meets it or not.
+    /// Adds a criterion of the whole task, which no way's sub-task has: the answer of a way meets it or not.
     pub(crate) fn whole(mut self, text: &str, expect: &str) -> Self {
         self.task_criteria.push((text.to_owned(), expect.to_owned()));
         self
     }
 
-    /// The playbook in the user's configuration, and the files that a way may find.
+    /// Writes the playbook into the user's configuration, and the files that a way may find.
     pub(crate) fn write(&self, home: &Home) {
         home.file("there.txt", "one\ntwo\n");
         home.file("ruler.txt", "one\n");
@@ -124,7 +124,7 @@ impl Trial {
     }
 }
 
-/// The names of the ways; words apart enough that no two plans are alike.
+/// The names of the ways; different enough that no two plans are alike.
 const WAYS: [&str; 5] = ["amber", "birch", "cedar", "dune", "ember"];
 
 /// A task that ended.
@@ -135,7 +135,7 @@ pub(crate) struct Ended {
     pub(crate) records: Vec<Value>,
 }
 
-/// Pursues [`GOAL`] with these options and checks what holds of every end.
+/// Pursues [`GOAL`] with these options and checks what must hold for every end.
 pub(crate) fn pursue(home: &Home, options: &[&str]) -> Ended {
     let mut arguments = vec!["run", "--json"];
     arguments.extend(options);
@@ -144,8 +144,9 @@ pub(crate) fn pursue(home: &Home, options: &[&str]) -> Ended {
 }
 
 impl Ended {
-    /// The end that a run with `--json` came to: one `FinalResult` on stdout, of its schema, that is the one and last
-    /// in the records, with the exit code that it says; and the task replays exactly.
+    /// Reads the end of a run with `--json`. Checks that stdout has one `FinalResult` that fits its schema,
+    /// that it is the only one in the records and their last, that the exit code agrees, and that the task
+    /// replays exactly.
     pub(crate) fn of(home: &Home, came: Came) -> Self {
         let result = came.json();
         let schema = home.run(&["schema", "FinalResult"]).json();
@@ -180,7 +181,7 @@ impl Ended {
             assert!(ended.result.get("accountable").is_none_or(Value::is_null));
         } else {
             assert!(ended.result["accountable"].is_string(), "{:#}", ended.result);
-            // Nothing is called done that is not: each unmet criterion stands in the summary, by name.
+            // Nothing is reported as done that is not: the summary names each unmet criterion.
             for unmet in ended.unmet() {
                 assert!(ended.summary().contains(unmet), "{unmet}: {}", ended.summary());
             }
@@ -188,13 +189,13 @@ impl Ended {
         ended
     }
 
-    /// The payloads of this kind, in order.
+    /// Returns the payloads of this kind, in order.
     pub(crate) fn payloads(&self, kind: &str) -> Vec<&Value> {
         let kind = format!("setpoint.{kind}");
         self.records.iter().filter(|record| record["type"] == kind).map(|record| &record["data"]).collect()
     }
 
-    /// The states that the task went through, the end included.
+    /// Returns the states of the task, including the end.
     pub(crate) fn course(&self) -> String {
         let mut course = vec!["init"];
         course.extend(self.payloads("PlanDirective").iter().map(|one| one["directive"].as_str().unwrap()));
@@ -227,7 +228,7 @@ impl Ended {
     }
 }
 
-/// Findings that say that something goes badly, and not that a rule of the system was broken.
+/// Kinds of findings that report bad progress, not a broken rule of the system.
 const NO_VIOLATIONS: [&str; 7] = [
     "constraint_relaxed",
     "convergence_failure",
@@ -238,7 +239,7 @@ const NO_VIOLATIONS: [&str; 7] = [
     "tool_unhealthy",
 ];
 
-/// Whatever a task comes to, the Auditor that ran beside it found no rule broken.
+/// Asserts that the Auditor found no broken rule.
 #[track_caller]
 fn assert_no_rule_broken(home: &Home) {
     let log = std::fs::read_to_string(home.data().join("audit/log")).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! A model as a script: it answers every role sensibly, and does what the plan of a test says.
+//! A scripted model: it answers every role sensibly, and follows the plan of a test.
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
 use setpoint_model_server::{Answer, Seen, Turn};
 
-/// Whose question it is.
+/// Returns which role asks.
 pub(crate) fn site(seen: &Seen) -> Site {
     Site::of(seen).unwrap_or_else(|| panic!("nobody asks like this: {}", seen.asked.system))
 }
@@ -22,7 +22,7 @@ pub(crate) fn think(seen: &Seen, plan: &Value) -> Turn {
     Turn::from(answer)
 }
 
-/// One sub-task: its intent names the call, `TOOL {…}`, which is made until it succeeds, and then it is done.
+/// Does one sub-task: its intent names the call, `TOOL {…}`, which is made until it succeeds.
 fn act(question: &str, seen: &Seen) -> Answer {
     let work = question::work(question).unwrap_or_default();
     if question::calls(question).next().is_some() {
@@ -40,7 +40,7 @@ fn act(question: &str, seen: &Seen) -> Answer {
     Answer::call(tool, &input)
 }
 
-/// Everything that is listed passes, on the evidence of the last call that succeeded.
+/// Passes everything that is listed, on the evidence of the last successful call.
 fn judge(question: &str) -> Answer {
     let cites: Vec<&str> = question::calls(question).last().into_iter().chain(["output"]).collect();
     let verdict = |id: &str| json!({ "criterion_id": id, "verdict": "pass", "evidence": "it is there", "cites": cites });

@@ -1,10 +1,11 @@
-//! What lies in a directory, to see that nothing was changed.
+//! The content of a directory, for assertions that nothing changed.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every file below a directory with its content; directories have none. Nothing when there is no such directory.
+/// Returns every file below a directory with its content, and directories with `None`. Empty if there is no
+/// such directory.
 pub(crate) fn tree(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_owned()];

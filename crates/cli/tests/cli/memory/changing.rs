@@ -58,7 +58,7 @@ fn two() -> FakeMemory {
     FakeMemory { records: vec![record(1, "first"), record(2, "second\nline")], ..FakeMemory::default() }
 }
 
-/// A person who presses these keys at the question.
+/// Returns a world in which a person presses these keys at the question.
 fn pressing(keys: Vec<Key>) -> World {
     let mut world = remembering(two());
     (world.is_terminal, world.keys) = (true, vec![keys].into());
@@ -92,7 +92,7 @@ async fn only_a_yes_deletes() {
     }
     let (came, asked) = run(pressing(vec![Key::Interrupt, Key::Char('y')]), "memory forget 4f2a91c1").await;
     assert_eq!((came.code, asked.len()), (130, 2));
-    // A terminal that cannot be asked on is no yes either.
+    // A terminal that closes before the answer does not mean yes either.
     let mut world = pressing(vec![]);
     world.keys.clear();
     let (came, asked) = run(world, "memory forget 4f2a91c1").await;

@@ -1,4 +1,4 @@
-//! Commands that look: how much, how strong, which records, which rules.
+//! Commands that show memory: how much, how strong, which records, which rules.
 
 use serde_json::json;
 use setpoint_memory::view::*;
@@ -177,7 +177,7 @@ async fn records_are_listed_with_ids_that_others_take() {
     let (came, asked) = run(remembering(full()), "memory show 4f2a91c3").await;
     assert_eq!((came.code, asked[0].as_str()), (0, "show 4f2a91c3 now"));
     assert!(came.out.contains("lesson    Prefer the shell.\n"), "{}", came.out);
-    // Ids of one time begin alike.
+    // Ids of the same time begin alike.
     let (came, _) = run(remembering(full()), "memory show 0199b2c4").await;
     assert_eq!(came.code, 2);
     assert_eq!(
@@ -204,7 +204,7 @@ async fn a_record_is_shown_in_full_with_where_it_comes_from() {
     insta::assert_snapshot!("record", out(full(), "memory show 4f2a91c1").await);
     let later = out(full(), "memory show 4f2a91c1 --at +60d").await;
     assert!(later.contains("2026-11-21 03:30:00, 62.0 d before, by a task\n"), "{later}");
-    // On a terminal too, nothing of it is cut.
+    // On a terminal, nothing is cut either.
     let mut world = remembering(full());
     (world.is_terminal, world.size.columns) = (true, 10);
     assert!(run(world, "memory show 4f2a91c1").await.0.out.contains(id(1).as_str()));

@@ -1,4 +1,4 @@
-//! `memory`: what the operator sees of memory, and what becomes of it.
+//! `memory`: what the operator sees of memory, and what changes in it.
 
 mod changing;
 mod looking;
@@ -16,17 +16,17 @@ use crate::support::memory::*;
 use crate::support::organisation::Fake;
 use crate::support::world::{Came, World, words};
 
-/// Where the clock is paused, it takes no time to see that nothing happens any more.
+/// The clock is paused in tests that could hang, so this long wait takes no real time.
 const WAIT_MAX: Duration = Duration::from_secs(600);
 
-/// A world without a terminal in which this is remembered.
+/// Returns a world with this memory and without a terminal.
 fn remembering(memory: FakeMemory) -> World {
     let mut world = World::headless(Fake::with(vec![]));
     world.host.memory = Arc::new(memory);
     world
 }
 
-/// What came of a command line, and what memory was asked.
+/// Runs a command line; returns its result and the requests to memory.
 async fn run(world: World, line: &str) -> (Came, Vec<String>) {
     let ran = tokio::time::timeout(WAIT_MAX, world.run_arguments(words(line))).await;
     let (came, host) = ran.unwrap_or_else(|_| panic!("{line} waits for ever"));
@@ -35,7 +35,7 @@ async fn run(world: World, line: &str) -> (Came, Vec<String>) {
     (came, asked)
 }
 
-/// stdout of a command line that goes well.
+/// Returns stdout of a command line that must succeed.
 async fn out(memory: FakeMemory, line: &str) -> String {
     let (came, asked) = run(remembering(memory), line).await;
     assert_eq!(came.code, 0, "{line}: {}", came.err);
@@ -43,7 +43,7 @@ async fn out(memory: FakeMemory, line: &str) -> String {
     came.out
 }
 
-/// Nothing that a terminal would obey, but line ends.
+/// Asserts that the text has no character that a terminal would obey, except for line ends.
 #[track_caller]
 fn assert_safe(text: &str) {
     for c in text.chars().filter(|c| *c != '\n') {
@@ -51,7 +51,7 @@ fn assert_safe(text: &str) {
     }
 }
 
-/// A memory in which everything is hostile.
+/// Returns a memory whose every text is hostile.
 fn poisoned() -> FakeMemory {
     let rule = RuleLine {
         record: hostile(3),
@@ -88,7 +88,7 @@ fn poisoned() -> FakeMemory {
     }
 }
 
-/// Every command, as far as it needs no terminal.
+/// Every command that needs no terminal.
 const COMMANDS: [&str; 14] = [
     "memory stats",
     "memory query",
@@ -116,7 +116,7 @@ async fn nothing_hostile_reaches_a_terminal_and_json_stays_the_same_value() {
         assert_safe(&came.out);
         assert_safe(&came.err);
         let (came, _) = run(remembering(poisoned()), &format!("{line} --json")).await;
-        // Written one by one, the records of an export are data, as they are in a file.
+        // Only the records of an export are data, as in a file; they are written one by one.
         if line != "memory export" {
             assert_safe(&came.out);
         }
@@ -146,7 +146,7 @@ async fn a_terminal_is_never_written_over_its_edge_by_a_list() {
             (world.is_terminal, world.size.columns) = (true, columns);
             let (came, _) = run(world, line).await;
             let longest = came.out.lines().map(setpoint_cli::text::columns::width).max().unwrap();
-            // What a pair is called, and what its numbers are, is told to the end.
+            // The name and the numbers of a pair are not clipped.
             let is_whole = line == "memory query s e" || line == "memory dream";
             assert!(is_whole || longest <= usize::from(columns), "{line} at {columns}: {}", came.out);
         }
@@ -165,7 +165,7 @@ async fn what_fails_is_told_and_memory_is_closed() {
         let (came, _) = run(remembering(broken("")), &format!("{line} --json")).await;
         assert_eq!((came.code, &came.json()["error"]["kind"]), (1, &"internal".into()), "{line}");
     }
-    // What is meant can be found, and then it does not work.
+    // The record is found, but forgetting it fails.
     let (came, asked) = run(remembering(broken("forget")), "memory forget 4f2a91c1 --yes").await;
     assert_eq!((came.code, came.out.as_str(), asked.last().unwrap().as_str()), (1, "", "close"));
 }

@@ -1,4 +1,4 @@
-//! `--at`: the moment that memory is looked at.
+//! `--at`: the moment for which memory is shown.
 
 use jiff::tz::TimeZone;
 

@@ -1,4 +1,4 @@
-//! Memories that leave, and memories that come.
+//! Export and import of memory.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn megram(n: u32) -> Megram {
     record(n, &format!("lesson {n}\u{9b}")).megram
 }
 
-/// Three records on two pages, the last of which has none.
+/// Returns a memory with three records on two pages, followed by an empty page.
 fn paged() -> FakeMemory {
     let pages = vec![(vec![megram(1), megram(2)], Some(20)), (vec![megram(3)], Some(30)), (vec![], None)];
     FakeMemory { pages, ..FakeMemory::default() }
@@ -29,7 +29,7 @@ async fn an_export_is_a_line_a_record_in_pages() {
         assert_eq!(ids, [json!(id(1)), json!(id(2)), json!(id(3))], "{line}");
         assert_eq!((came.code, came.err.as_str()), (0, ""), "{line}");
         assert_eq!(asked, ["export 0", "export 20", "export 30", "close"], "{line}");
-        // It is what a record is made of, and nothing that memory has made of it since.
+        // An export has the record itself, without what memory has computed from it since.
         let first: Megram = serde_json::from_str(came.out.lines().next().unwrap()).unwrap();
         assert_eq!(first, megram(1));
     }
@@ -57,7 +57,7 @@ async fn an_export_to_a_file_is_whole_or_not_at_all() {
     let value = export_to(paged(), &path, "--json").await.json();
     assert_eq!(value, json!({ "file": path.display().to_string(), "records": 3 }));
 
-    // What breaks off leaves the file as it was, and nothing beside it.
+    // An export that fails leaves the file as it was, and no other file beside it.
     let broken = FakeMemory { broken: "export 20", ..paged() };
     let came = export_to(broken, &path, "").await;
     assert_eq!(came.code, 1, "{}", came.err);
@@ -101,7 +101,7 @@ async fn what_is_taken_in_is_counted() {
         "took in 1 record; 1,200 known already\n"
     );
     assert_eq!(out(importing(0, 3, 0), "memory import -").await, "took in 0 records; 3 known already\n");
-    // An empty memory's export can be taken in, too.
+    // The export of an empty memory can be imported, too.
     assert_eq!(out(importing(0, 0, 0), "memory import -").await, "took in 0 records\n");
     let value = run(remembering(importing(12, 1, 0)), "memory import - --json").await.0.json();
     assert_eq!(value, json!({ "taken": 12, "known": 1, "refused": [] }));
@@ -141,7 +141,7 @@ async fn nothing_is_taken_where_a_line_is_refused() {
          error: nothing was taken in: 2 lines cannot be used\n\
          hint: mend them, or take in the others with `--lenient`\n"
     );
-    // Lines that would be known do not make it better: nothing was looked at to the end.
+    // Known lines do not change that, because not all lines were read.
     assert_eq!(run(remembering(importing(0, 5, 1)), "memory import -").await.0.code, 2);
     let (came, _) = run(remembering(importing(0, 0, 2)), "memory import - --json").await;
     let value = came.json();
@@ -154,7 +154,7 @@ async fn a_lenient_import_takes_the_others() {
     let (came, _) = run(remembering(importing(3, 0, 1)), "memory import - --lenient").await;
     assert_eq!((came.code, came.out.as_str()), (0, "took in 3 records\n"));
     assert_eq!(came.err, "warning: line 1: no sigma ␛[2Jin 1\n");
-    // The second time the others are known.
+    // The second time, the other lines are known.
     let (came, _) = run(remembering(importing(0, 3, 1)), "memory import - --lenient").await;
     assert_eq!((came.code, came.out.as_str()), (0, "took in 0 records; 3 known already\n"));
     let (came, _) = run(remembering(importing(0, 0, 1)), "memory import - --lenient").await;

@@ -1,4 +1,4 @@
-//! Whether a language model may be told what was learnt without it: said on the command line, and asked once.
+//! Whether a language model may receive what was learnt without it: set on the command line, and asked once.
 
 use serde_json::json;
 use setpoint_app::init::Initialised;
@@ -31,7 +31,7 @@ fn unasked() -> FakeMemory {
     FakeMemory { unasked: vec!["near/a".to_owned()], ..FakeMemory::default() }
 }
 
-/// A run that ends at once, on a terminal on which these keys are pressed.
+/// Returns a world with a run that ends at once, on a terminal on which these keys are pressed.
 fn running(memory: FakeMemory, keys: Vec<Key>) -> World {
     let mut tape = Tape::opened("tidy up");
     tape.say(Perceiver, 0, spec("tidy up"));

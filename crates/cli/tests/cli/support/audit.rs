@@ -1,4 +1,4 @@
-//! An Auditor that says what it is told to, and writes down what it is asked.
+//! A scripted Auditor that records what it is asked.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,18 +14,18 @@ use tokio::sync::mpsc;
 use super::memory::{HOSTILE, NOW, after};
 use super::organisation::Ears;
 
-/// The Auditor.
+/// A scripted Auditor.
 #[derive(Default)]
 pub(crate) struct FakeAudit {
     pub(crate) audited: Option<Audited>,
     pub(crate) findings: Vec<FindingLine>,
     pub(crate) verdict: AuditVerdict,
-    /// What it says as it goes; then it waits until nobody listens.
+    /// The events that it sends; then it waits until the receiver closes.
     pub(crate) events: Vec<AuditEvent>,
     pub(crate) is_broken: bool,
-    /// Whom it interrupts when it has said everything.
+    /// The process that it interrupts after its last event.
     pub(crate) ears: Option<Arc<Ears>>,
-    /// Whether it is interrupted twice, and does not end by itself.
+    /// Whether it interrupts twice, and does not end by itself.
     pub(crate) is_stuck: bool,
     pub(crate) asked: Mutex<Vec<String>>,
 }
@@ -97,7 +97,7 @@ pub(crate) fn line(entry: u64, finding: Finding) -> FindingLine {
     FindingLine { entry, severity: finding.kind.severity(), finding }
 }
 
-/// A report in which something of everything stands.
+/// Returns a report with entries in every section.
 pub(crate) fn full() -> Audited {
     let loss = |d, l| Loss { d, p: 0.5, omega: 0.2, l };
     let report = AuditReport {

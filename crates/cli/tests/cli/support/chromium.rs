@@ -1,4 +1,4 @@
-//! A real browser without a window, driven over two pipes by the DevTools protocol.
+//! A real browser without a window, controlled by the DevTools protocol over two pipes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt as _;
@@ -11,26 +11,27 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long the browser may be silent while something is expected of it. Nothing here takes a hundredth of it: what
-/// hangs is to fail, not to hold everything up.
+/// The longest silence of the browser while a message is expected. No test takes a hundredth of it, so only a
+/// hanging browser fails.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
-/// Chromium reads commands from its third and writes to its fourth file; here those are its stdin and stdout.
+/// Chromium reads commands from its file 3 and writes to its file 4; the script makes those its stdin and
+/// stdout.
 const PIPES: &str = r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
 
-/// A browser with one empty tab. It is killed with all that it started when it is dropped.
+/// A browser with one empty tab. Dropping it kills it with all that it started.
 pub(crate) struct Browser {
     child: Child,
     input: ChildStdin,
     messages: Receiver<Value>,
     commands: u64,
-    /// Everything that happened since [`Browser::open`].
+    /// All events since [`Browser::open`].
     events: Vec<Value>,
     session: Option<String>,
     _profile: TempDir,
 }
 
-/// What a page is looked at with.
+/// The screen and preferences with which a page is viewed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
     pub(crate) width: u32,
@@ -40,11 +41,11 @@ pub(crate) struct Screen {
 }
 
 impl Browser {
-    /// Starts it.
+    /// Starts a browser.
     pub(crate) fn start() -> Self {
         let profile = tempfile::tempdir().unwrap();
         let folder = format!("--user-data-dir={}", profile.path().display());
-        // A container's root may not make the sandbox; the page is one that this test wrote.
+        // Root in a container may not create the sandbox; the page is one that this test wrote.
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
         let quiet = ["--no-first-run", "--disable-background-networking", "--disable-component-update"];
         let mut child = Command::new("sh")
@@ -74,7 +75,7 @@ impl Browser {
         browser
     }
 
-    /// Opens a file and waits until all of it is there.
+    /// Opens a file and waits until it is loaded.
     pub(crate) fn open(&mut self, path: &Path, screen: Screen) {
         let Screen { width, height, scheme } = screen;
         let metrics =
@@ -91,7 +92,7 @@ impl Browser {
         }
     }
 
-    /// What an expression comes to in the page.
+    /// Returns the value of an expression in the page.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let came = self.command("Runtime.evaluate", parameters);
@@ -99,14 +100,14 @@ impl Browser {
         came["result"]["value"].clone()
     }
 
-    /// Addresses that were asked for since the page was opened.
+    /// Returns the addresses requested since the page was opened.
     pub(crate) fn requests(&self) -> Vec<&str> {
         self.parameters("Network.requestWillBeSent")
             .filter_map(|event| event["request"]["url"].as_str())
             .collect()
     }
 
-    /// What the page or the browser complained about since it was opened.
+    /// Returns errors and warnings of the page or the browser since it was opened.
     pub(crate) fn complaints(&self) -> Vec<&Value> {
         let kinds = [
             "Log.entryAdded",
@@ -151,7 +152,7 @@ impl Browser {
 impl Drop for Browser {
     fn drop(&mut self) {
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            // It may be gone already.
+            // The process may have ended already.
             let _ = kill_process_group(group, Signal::KILL);
         }
         drop(self.child.wait());
@@ -162,7 +163,7 @@ fn gone(error: &str) -> ! {
     panic!("`chromium` does not answer ({error}); `cargo xtask test` installs it, or says what to install")
 }
 
-/// The messages of the browser as they come; each ends with a zero.
+/// Sends the browser's messages as they arrive; each ends with a zero byte.
 fn listen(output: ChildStdout) -> Receiver<Value> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {

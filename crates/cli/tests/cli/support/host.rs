@@ -1,4 +1,4 @@
-//! What the binary would hand in.
+//! A scripted replacement of what the binary provides.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,7 +71,7 @@ impl Host for FakeHost {
     }
 
     async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), Error> {
-        // The task that the file is called after.
+        // The file is named after the task.
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let task = self.organisation.resolve(&name).await?;
         Ok((self.open().await?, task))
@@ -95,7 +95,7 @@ impl Host for FakeHost {
     }
 }
 
-/// Allows what touches `build`, denies what touches `keep`, and says nothing else.
+/// A policy that allows commands with `build`, denies those with `keep`, and has no rule for others.
 struct BuildOnly;
 
 impl ApprovalPolicy for BuildOnly {
@@ -110,7 +110,7 @@ impl ApprovalPolicy for BuildOnly {
     }
 }
 
-/// A desk that says what it is told to.
+/// A scripted desk.
 #[derive(Default)]
 pub(crate) struct FakeDesk {
     pub(crate) is_broken: Mutex<bool>,

@@ -1,11 +1,11 @@
-//! A page read as strictly as it is written: every element closed, every attribute known, nothing that loads or runs.
+//! A strict parser for pages: every element is closed, every attribute is known, and nothing loads or runs.
 
-/// What a page is made of.
+/// A parsed page.
 #[derive(Debug, Default)]
 pub(crate) struct Markup {
-    /// Each element that was opened, with its attributes, in order.
+    /// Each opening element with its attributes, in order.
     pub(crate) elements: Vec<Element>,
-    /// All text outside the style, one blank between two words.
+    /// All text outside the style, with one space between words.
     pub(crate) text: String,
 }
 
@@ -14,7 +14,7 @@ pub(crate) struct Markup {
 pub(crate) struct Element {
     pub(crate) name: String,
     pub(crate) attributes: Vec<(String, String)>,
-    /// What stands in it, tags left out.
+    /// Its text, without tags.
     pub(crate) text: String,
 }
 
@@ -24,9 +24,9 @@ impl Element {
     }
 }
 
-/// Elements that have nothing in them and no end.
+/// Elements without content and end tag.
 const VOID: [&str; 1] = ["meta"];
-/// Everything that a page may consist of.
+/// The elements that a page may have.
 const ELEMENTS: [&str; 49] = [
     "html", "head", "meta", "title", "style", "body", "header", "nav", "main", "footer", "section", "h1",
     "h2", "h3", "p", "ul", "ol", "li", "dl", "dt", "dd", "div", "span", "strong", "bdi", "a", "code", "pre",
@@ -68,10 +68,9 @@ const ATTRIBUTES: [&str; 31] = [
 ];
 
 impl Markup {
-    /// Reads a page.
+    /// Parses a page.
     ///
-    /// # Panics
-    /// Where it is not as every page has to be.
+    /// # Panics If it breaks a rule for pages.
     #[track_caller]
     pub(crate) fn of(page: &str) -> Self {
         let mut markup = Markup::default();
@@ -94,7 +93,7 @@ impl Markup {
             }
             rest = after;
             if name == "style" {
-                // What stands in a style is no markup.
+                // The content of a style is not markup.
                 let end = after.find("</style>").expect("an endless style");
                 rest = after.split_at(end).1;
             }
@@ -118,7 +117,7 @@ impl Markup {
     #[track_caller]
     fn take_text(&mut self, open: &[usize], text: &str) {
         let mut said = text.to_owned();
-        // Attributes stand between double quotes, so a single one in a text ends nothing.
+        // Attributes are in double quotes, so a single quote in a text ends nothing.
         assert!(!text.contains(['>', '"']), "{text:?}");
         for (entity, c) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")] {
             said = said.replace(entity, c);
@@ -130,7 +129,7 @@ impl Markup {
         self.text.push(' ');
     }
 
-    /// Every way leads to a place of the page itself, and no id is there twice.
+    /// Checks that every link leads to a place of the page itself, and that no id occurs twice.
     #[track_caller]
     fn check_links(&self) {
         let mut ids: Vec<&str> = self.elements.iter().filter_map(|element| element.attribute("id")).collect();

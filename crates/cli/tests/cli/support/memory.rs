@@ -1,4 +1,4 @@
-//! A memory that says what it is told to, and writes down what it is asked.
+//! A scripted memory that records what it is asked.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -10,20 +10,20 @@ use setpoint_protocol::memory::Author;
 use setpoint_protocol::message::*;
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
 
-/// 2026-11-23T03:30:00Z, at which every command is run.
+/// 2026-11-23T03:30:00Z, the time of every command.
 pub(crate) const NOW: Timestamp = Timestamp::from_micros(1_795_404_600_000_000);
 
-/// So many days from [`NOW`].
+/// Returns the moment this many days after [`NOW`].
 pub(crate) fn after(days: f64) -> Timestamp {
     Timestamp::from_micros(NOW.as_micros() + (days * 86_400e6) as i64)
 }
 
-/// The memory.
+/// A scripted memory.
 pub(crate) struct FakeMemory {
     pub(crate) stats: MemoryStats,
     pub(crate) answer: Answer,
     pub(crate) records: Vec<RecordLine>,
-    /// What the shown record was made of.
+    /// The sources of the shown record.
     pub(crate) sources: Vec<RecordLine>,
     pub(crate) rules: Vec<RuleLine>,
     pub(crate) is_known: bool,
@@ -33,13 +33,13 @@ pub(crate) struct FakeMemory {
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) imported: ImportReport,
     pub(crate) proposals: Vec<RecordLine>,
-    /// Models about which nothing was said yet.
+    /// Models for which sharing was not decided yet.
     pub(crate) unasked: Vec<String>,
-    /// It cannot be opened.
+    /// Whether it cannot be opened.
     pub(crate) is_locked: bool,
-    /// Whatever this begins with fails.
+    /// Requests that begin with this fail.
     pub(crate) broken: &'static str,
-    /// What it was asked; see [`FakeMemory::asked`].
+    /// The recorded requests; see [`FakeMemory::asked`].
     pub(crate) questions: Mutex<Vec<String>>,
 }
 
@@ -86,7 +86,7 @@ impl FakeMemory {
         Ok(())
     }
 
-    /// What it was asked, in order.
+    /// Returns the requests, in order.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.questions.lock().unwrap().clone()
     }
@@ -211,12 +211,12 @@ impl Memory for FakeMemory {
     }
 }
 
-/// The `n`-th id: all of them begin alike, and differ in their last characters.
+/// Returns the `n`-th id: all begin alike, and differ in their last characters.
 pub(crate) fn id(n: u32) -> MegramId {
     format!("0199b2c4-7d1e-7a52-9f00-0000{:08x}", 0x4f2a_91c0_u32 + n).parse().unwrap()
 }
 
-/// The `n`-th record: a lesson of a task that counted files, two days old.
+/// Returns the `n`-th record: a lesson of a task that counted files, two days old.
 pub(crate) fn record(n: u32, lesson: &str) -> RecordLine {
     RecordLine {
         megram: Megram {
@@ -253,7 +253,7 @@ pub(crate) fn record(n: u32, lesson: &str) -> RecordLine {
     }
 }
 
-/// The `n`-th rule, made by the Dreamer twelve days ago.
+/// Returns the `n`-th rule, made by the Dreamer twelve days ago.
 pub(crate) fn rule(n: u32, text: &str, sigma: f64) -> RecordLine {
     let mut rule = record(n, text);
     (rule.megram.level, rule.level_now, rule.author) = (Level::C, Level::C, Author::Dreamer);
@@ -264,7 +264,7 @@ pub(crate) fn rule(n: u32, text: &str, sigma: f64) -> RecordLine {
     rule
 }
 
-/// Everything about a pair: one rule, two records, and sums that fade from these.
+/// Returns everything about a pair: one rule, two records, and sums that fade from these.
 pub(crate) fn pair(attention: f64, decision: f64, action: MemoryAction) -> PairReport {
     let mut failed = record(2, "The shell was refused twice.");
     (failed.megram.state, failed.megram.sigma, failed.decision) = (Some(MacroState::Abandon), -1.0, -0.814);
@@ -286,11 +286,11 @@ pub(crate) fn pair(attention: f64, decision: f64, action: MemoryAction) -> PairR
     }
 }
 
-/// What a hostile page, tool or import would like to have shown.
+/// Text with which a hostile page, tool or import could attack a terminal.
 pub(crate) const HOSTILE: &str =
     "a\u{1b}[2J\u{1b}]0;title\u{7}\r\nb\u{202e}c\u{9b}31m\u{200b}\u{0}d\u{1b}[31mred";
 
-/// A record that is hostile wherever it can be, and long.
+/// Returns a long record whose every text is hostile.
 pub(crate) fn hostile(n: u32) -> RecordLine {
     let mut record = record(n, &format!("{HOSTILE}{}", "x".repeat(5_000)));
     let megram = &mut record.megram;

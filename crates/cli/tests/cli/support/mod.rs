@@ -1,4 +1,4 @@
-//! A scripted organisation, a scripted memory, a scripted person, and the tapes of records that they play.
+//! A scripted organisation, a scripted memory, a scripted person, and tapes of records.
 
 pub(crate) mod audit;
 pub(crate) mod chromium;

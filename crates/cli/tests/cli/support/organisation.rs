@@ -1,4 +1,4 @@
-//! An organisation that plays a tape and writes down what it is told.
+//! An organisation that plays a tape and records the messages to it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -18,58 +18,57 @@ use tokio::sync::{Notify, mpsc};
 
 use super::tape::Tape;
 
-/// What the organisation does next.
+/// The next action of the organisation.
 #[derive(Clone, Debug)]
 pub(crate) enum Beat {
-    /// The next so many records become durable, and are told.
+    /// Commits this many records and sends them.
     Tell(usize),
-    /// The rest of the tape, its end included.
+    /// Commits and sends the rest of the tape, including its end.
     TellRest,
-    /// The next so many records become durable, and are not told: the watcher was too slow.
+    /// Commits this many records without sending them, as for a receiver that was too slow.
     Miss(usize),
-    /// The watcher is told that it missed something.
+    /// Reports to the receiver that it missed records.
     Lagged,
-    /// A model wrote something.
+    /// Sends streamed text of a model.
     Progress(CallId, &'static str),
-    /// Nothing more happens until a message of this kind was said.
+    /// Waits for a message of this kind.
     AwaitSaid(Kind),
-    /// Nothing more happens until a person is being asked.
+    /// Waits until a person is asked.
     AwaitListening,
-    /// Nothing more happens until the tasks are to be given back.
+    /// Waits until the tasks are released.
     AwaitShuttingDown,
-    /// Nothing more happens until stderr shows this.
+    /// Waits until stderr shows this.
     AwaitShown(&'static str),
-    /// The virtual clock goes on by so many seconds, one at a time.
+    /// Advances the virtual clock by this many seconds, one at a time.
     Seconds(u64),
-    /// Ctrl-C.
+    /// Sends Ctrl-C.
     Interrupt,
-    /// The task is given up.
+    /// Gives the task up.
     Release,
-    /// The events end.
+    /// Closes the events.
     Hang,
-    /// Nothing happens any more, and the events stay open.
+    /// Waits forever, with open events.
     Stall,
 }
 
-/// One task.
 pub(crate) struct Scripted {
     tape: Tape,
     beats: Vec<Beat>,
     journal: Arc<Mutex<Vec<Record>>>,
-    /// Records that were there before anybody watched.
+    /// Number of records that exist before the task is followed.
     before: usize,
     driven_by: Option<String>,
 }
 
-/// The organisation.
+/// A scripted organisation.
 #[derive(Default)]
 pub(crate) struct Fake {
     tasks: Mutex<BTreeMap<TaskId, Scripted>>,
-    /// The task that `start` opens.
+    /// The tasks that `start` opens.
     next: Mutex<VecDeque<TaskId>>,
     pub(crate) goals: Mutex<Vec<Goal>>,
     pub(crate) said: Arc<Mutex<Vec<Payload>>>,
-    /// What the Auditor found, whatever task is asked about.
+    /// The Auditor's findings, for every task.
     pub(crate) found: Mutex<Vec<Finding>>,
     pub(crate) refuses_to_hear: Mutex<bool>,
     pub(crate) was_shut_down: Mutex<bool>,
@@ -83,7 +82,7 @@ pub(crate) struct Fake {
     pub(crate) ears: Arc<Ears>,
 }
 
-/// How the script learns what happens elsewhere.
+/// Signals by which the script learns what happens elsewhere.
 #[derive(Default)]
 pub(crate) struct Ears {
     pub(crate) said: Notify,
@@ -95,7 +94,7 @@ pub(crate) struct Ears {
 }
 
 impl Fake {
-    /// With a task that `start` opens and these beats play.
+    /// Returns an organisation with a task that `start` opens and these beats play.
     pub(crate) fn starting(tape: Tape, beats: Vec<Beat>) -> Arc<Fake> {
         let fake = Fake::default();
         fake.next.lock().unwrap().push_back(tape.task.clone());
@@ -103,7 +102,8 @@ impl Fake {
         Arc::new(fake)
     }
 
-    /// With these tasks in the journal: a tape, how much of it there is already, and who drives it.
+    /// Returns an organisation with these tasks in the journal: a tape, how many of its records exist
+    /// already, its beats, and the process that drives it.
     pub(crate) fn with(tasks: Vec<(Tape, usize, Vec<Beat>, Option<&str>)>) -> Arc<Fake> {
         let fake = Fake::default();
         for (tape, before, beats, driven_by) in tasks {
@@ -112,7 +112,7 @@ impl Fake {
         Arc::new(fake)
     }
 
-    /// With one more task, as much of it as there is.
+    /// Adds a task with all records of the tape.
     pub(crate) fn insert_ended(&self, tape: Tape) {
         self.insert(tape, vec![], usize::MAX, None);
     }
@@ -322,7 +322,7 @@ impl Player {
                 Beat::Stall => std::future::pending().await,
             }
         }
-        // The events stay open, as those of a task that simply goes on.
+        // The events stay open, as those of a running task.
         std::future::pending::<()>().await;
     }
 
@@ -355,7 +355,7 @@ impl Player {
     }
 
     async fn send(&self, event: Event) {
-        // A watcher that left is no concern of the organisation.
+        // It does not matter to the organisation that a receiver has left.
         let _ = self.sender.send(event).await;
     }
 }

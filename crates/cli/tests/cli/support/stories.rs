@@ -1,4 +1,4 @@
-//! Whole tasks that a page has to cope with: many rounds, texts that attack, more than anybody reads.
+//! Whole tasks that are difficult for a page: many rounds, texts that attack, more than a person would read.
 
 use serde_json::json;
 use setpoint_protocol::RoleId::*;
@@ -11,20 +11,20 @@ use super::tape::*;
 const LOGICAL: Option<FailureClass> = Some(FailureClass::Logical);
 const ENVIRONMENTAL: Option<FailureClass> = Some(FailureClass::Environmental);
 
-/// How big a task is, and what it is made of.
+/// The size of a task.
 struct Size {
     rounds: u32,
     subtasks: u32,
     attempts: u32,
 }
 
-/// Four rounds with a correction each, in every direction, and given up.
+/// Returns a task of four rounds with a correction each, in every direction, that is given up.
 pub(crate) fn abandoned() -> Tape {
     let size = Size { rounds: 4, subtasks: 2, attempts: 2 };
     worked("bring the nightly build back to green", &size, &["exit 1: tests/api.rs:41 left: 200, right: 503"])
 }
 
-/// The most that a task may be: every sub-task of every round fails in every attempt.
+/// Returns the largest possible task: every sub-task of every round fails in every attempt.
 pub(crate) fn huge() -> Tape {
     let size = Size { rounds: 4, subtasks: 32, attempts: 3 };
     worked(
@@ -34,7 +34,7 @@ pub(crate) fn huge() -> Tape {
     )
 }
 
-/// What a browser, a terminal or a reader could be led astray by.
+/// Texts that could attack a browser, a terminal or a reader.
 pub(crate) const ATTACKS: [&str; 9] = [
     "</title></style></script><script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -47,7 +47,7 @@ pub(crate) const ATTACKS: [&str; 9] = [
     "עברית ו-العربية beside 日本語 and 👩\u{200d}🔧",
 ];
 
-/// All of them wherever a text can be, and a word that is longer than any page is wide.
+/// Returns a task with all of them wherever a text can be, and with a word that is wider than any page.
 pub(crate) fn hostile() -> Tape {
     let long = "Donaudampfschifffahrtsgesellschaft".repeat(30);
     let mut texts = ATTACKS.to_vec();
@@ -56,7 +56,7 @@ pub(crate) fn hostile() -> Tape {
     worked(&texts.join("\n"), &size, &texts)
 }
 
-/// A task whose sub-tasks fail round after round. Every text of others is made of `texts`.
+/// Returns a task whose sub-tasks fail round after round. Every text from outside consists of `texts`.
 fn worked(goal: &str, size: &Size, texts: &[&str]) -> Tape {
     let text = texts.join(" ");
     let mut tape = Tape::opened(goal);
@@ -119,7 +119,7 @@ fn work_a_round(tape: &mut Tape, round: u32, size: &Size, text: &str) {
     }
 }
 
-/// A sub-task's fast loop, which ends with a criterion that holds and one that does not.
+/// Adds a sub-task's fast loop, which ends with a criterion that holds and one that does not.
 fn work(tape: &mut Tape, n: u32, criteria: Vec<Criterion>, attempts: u32, text: &str) -> SubTaskOutcome {
     let [first, second] = [1, 2].map(|c| format!("s{n}.c{c}"));
     let mut calls: Vec<ToolRecord> = vec![];
@@ -157,7 +157,7 @@ fn instance(n: u32) -> u16 {
     u16::try_from(n).unwrap()
 }
 
-/// A task that broke before there was a plan.
+/// Returns a task that broke before it had a plan.
 pub(crate) fn broken() -> Tape {
     let mut tape = Tape::opened("reach a model that is not there");
     let mut result = final_result(EndState::Abandon, EndedBy::Fault);

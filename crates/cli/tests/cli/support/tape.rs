@@ -1,4 +1,4 @@
-//! Records of a task, written by hand.
+//! Hand-written records of a task.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) struct Tape {
 }
 
 impl Tape {
-    /// A task that was just opened with this goal.
+    /// Returns a task that was just opened with this goal.
     pub(crate) fn opened(goal: &str) -> Self {
         Tape::opened_with(goal, Budgets::default())
     }
@@ -31,7 +31,7 @@ impl Tape {
         Tape::opened_by(goal, budgets, Models::default())
     }
 
-    /// With these models.
+    /// Returns a task with these models.
     pub(crate) fn opened_by(goal: &str, budgets: Budgets, models: Models) -> Self {
         let mut tape = Tape { task: TaskId::mint(goal, 0x7f3a), records: vec![], clock_ms: 0 };
         let opened = Opened {
@@ -54,13 +54,13 @@ impl Tape {
         tape
     }
 
-    /// Lets the task's clock go on.
+    /// Advances the task's clock.
     pub(crate) fn after(&mut self, ms: u64) -> &mut Self {
         self.clock_ms += ms;
         self
     }
 
-    /// A message; effectors are addressed by `instance`, whoever sends it.
+    /// Adds a message; effectors are addressed by `instance`, whichever role sends it.
     pub(crate) fn say(&mut self, from: RoleId, instance: u16, message: impl Into<Payload>) -> &mut Self {
         let payload = message.into();
         let of = |role: RoleId| address(role, if role.is_effector() { instance } else { 0 });
@@ -93,7 +93,7 @@ impl Tape {
         self.reask_after(call, attempt, reason, Usage::default())
     }
 
-    /// The same after an attempt that cost something.
+    /// Adds another attempt after one that cost something.
     pub(crate) fn reask_after(&mut self, call: &str, attempt: u32, reason: &str, spent: Usage) -> &mut Self {
         let reason = reason.to_owned();
         let body = serde_json::to_vec(&Reasked { call: id(call), attempt, reason, spent, by_runtime: false })
@@ -133,7 +133,7 @@ impl Tape {
         self.push(address(RoleId::Runtime, 0), vec![], RecordKind::Quiesced, body)
     }
 
-    /// The first `n` records.
+    /// Returns the first `n` records.
     pub(crate) fn first(&self, n: usize) -> Vec<Record> {
         self.records.iter().take(n).cloned().collect()
     }
@@ -180,7 +180,7 @@ pub(crate) fn spec(intent: &str) -> TaskSpec {
     }
 }
 
-/// A manifest; each entry is a sub-task's number, its group and its criteria.
+/// Returns a manifest; each entry is a sub-task's number, its group and its criteria.
 pub(crate) fn manifest(
     round: u32,
     entries: &[(u32, u32, Vec<Criterion>)],
@@ -317,7 +317,7 @@ pub(crate) fn correction(
     }
 }
 
-/// An outcome that matched when every verdict passed.
+/// Returns an outcome, which matched if every verdict passed.
 pub(crate) fn outcome(
     n: u32,
     criteria: Vec<Criterion>,

@@ -11,7 +11,7 @@ use super::tape::*;
 const LOGICAL: Option<FailureClass> = Some(FailureClass::Logical);
 const ENVIRONMENTAL: Option<FailureClass> = Some(FailureClass::Environmental);
 
-/// A goal that is met at once. Its last record is the end.
+/// Returns a goal that is met at once. Its last record is the end.
 pub(crate) fn accepted() -> Tape {
     let mut tape = Tape::opened("count the files");
     let criteria = vec![criterion("s1.c1", "the output is a number")];
@@ -66,14 +66,15 @@ pub(crate) fn accepted() -> Tape {
     tape
 }
 
-/// A task that ends at once with this result.
+/// Returns a task that ends at once with this result.
 pub(crate) fn ended(result: FinalResult) -> Tape {
     let mut tape = Tape::opened("count the files");
     tape.say(Perceiver, 0, spec("count the files")).say(GoalGradientSolver, 0, result);
     tape
 }
 
-/// The example of the interface's description: two rounds over, the second corrected once, a third under way.
+/// Returns the example of the interface's description: two finished rounds, the second with one correction,
+/// and a third one running.
 pub(crate) fn migration() -> Tape {
     let budgets = Budgets { calls: Some(40), ..Budgets::default() };
     let mut tape = Tape::opened_with("migrate users.csv → sqlite, keep 10 412 rows", budgets);
@@ -214,7 +215,7 @@ pub(crate) fn migration() -> Tape {
     tape
 }
 
-/// The same task, accepted with gaps.
+/// Returns the same task, accepted with gaps.
 pub(crate) fn migration_with_gaps() -> Tape {
     let mut tape = migration();
     let mut result = final_result(EndState::Success, EndedBy::Distance);

@@ -1,4 +1,4 @@
-//! Running a command line in a world where everything is scripted.
+//! Runs a command line in a fully scripted world.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use super::host::FakeHost;
 use super::organisation::{Ears, Fake};
 
-/// What came of a command line.
+/// The result of a command line.
 #[derive(Debug)]
 pub(crate) struct Came {
     pub(crate) code: u8,
@@ -22,7 +22,7 @@ pub(crate) struct Came {
 }
 
 impl Came {
-    /// stdout as the one JSON value that it must be.
+    /// Parses stdout as the one JSON value that it must be.
     #[track_caller]
     pub(crate) fn json(&self) -> serde_json::Value {
         assert_eq!(self.out.lines().count(), 1, "{}", self.out);
@@ -30,23 +30,23 @@ impl Came {
     }
 }
 
-/// A world before a command is run in it.
+/// The surroundings of a command.
 pub(crate) struct World {
     pub(crate) host: FakeHost,
     pub(crate) stdin: Vec<u8>,
     pub(crate) is_terminal: bool,
     pub(crate) can_redraw: bool,
     pub(crate) is_ascii: bool,
-    /// Whether nobody reads stdout any more.
+    /// Whether the reader of stdout has closed its end.
     pub(crate) is_gone: bool,
     pub(crate) zone: TimeZone,
     pub(crate) size: Size,
-    /// What is typed at each question.
+    /// The keys that are typed at each question.
     pub(crate) keys: VecDeque<Vec<Key>>,
 }
 
 impl World {
-    /// Without a terminal.
+    /// Returns a world without a terminal.
     pub(crate) fn headless(organisation: Arc<Fake>) -> Self {
         World {
             host: FakeHost::new(organisation),
@@ -61,12 +61,12 @@ impl World {
         }
     }
 
-    /// On a terminal that cannot redraw: everything that is shown stays and can be read in order.
+    /// Returns a world with a terminal that cannot redraw, so that all output stays and can be read in order.
     pub(crate) fn on_paper(organisation: Arc<Fake>, keys: Vec<Vec<Key>>) -> Self {
         World { is_terminal: true, keys: keys.into(), ..World::headless(organisation) }
     }
 
-    /// On a terminal.
+    /// Returns a world with a terminal.
     pub(crate) fn on_terminal(organisation: Arc<Fake>, keys: Vec<Vec<Key>>) -> Self {
         World { can_redraw: true, ..World::on_paper(organisation, keys) }
     }
@@ -75,7 +75,7 @@ impl World {
         self.run_arguments(words(line)).await.0
     }
 
-    /// Runs a command line given as arguments, and gives the host back.
+    /// Runs a command line given as arguments, and returns the host as well.
     pub(crate) async fn run_arguments(self, arguments: Vec<OsString>) -> (Came, FakeHost) {
         let ears = Arc::clone(&self.host.organisation.ears);
         let (out, err) = (Buffer::default(), Heard(Arc::clone(&ears)));
@@ -114,7 +114,7 @@ impl World {
     }
 }
 
-/// The words of a command line; a word in `'…'` may hold spaces.
+/// Returns the words of a command line; a word in `'…'` may hold spaces.
 pub(crate) fn words(line: &str) -> Vec<OsString> {
     let mut words = vec![];
     for (n, part) in line.split('\'').enumerate() {
@@ -127,7 +127,7 @@ pub(crate) fn words(line: &str) -> Vec<OsString> {
     words
 }
 
-/// The keys of a text.
+/// Returns the keys that type a text.
 pub(crate) fn typed(text: &str) -> Vec<Key> {
     text.chars().map(|c| if c == '\n' { Key::Enter } else { Key::Char(c) }).collect()
 }
@@ -138,7 +138,7 @@ fn out(writer: impl Write + Send + 'static, is_terminal: bool, is_ascii: bool) -
     out
 }
 
-/// stdout whose reader went away.
+/// An stdout whose reader has closed its end.
 struct Gone;
 
 impl Write for Gone {
@@ -169,7 +169,7 @@ impl Write for Buffer {
     }
 }
 
-/// stderr, which the script can wait for.
+/// An stderr for which the script can wait.
 #[derive(Clone)]
 struct Heard(Arc<Ears>);
 
@@ -190,12 +190,12 @@ impl Write for Heard {
     }
 }
 
-/// A terminal where each question gets the next keys of the script, and then silence.
+/// A terminal where each question gets the next keys of the script, and then no more.
 struct Scripted {
     keys: VecDeque<Vec<Key>>,
     size: Size,
     ears: Arc<Ears>,
-    /// Senders of questions that are over: a person who types nothing more is still there.
+    /// Senders of earlier questions, kept open: a person who types nothing more is still there.
     held: Vec<mpsc::Sender<Key>>,
 }
 
