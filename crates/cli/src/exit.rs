@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_of_several_wins_whatever_the_order() {
+    fn the_worst_code_wins_in_any_order() {
         let rising = [
             Exit::DONE,
             Exit::GAPS,

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_moment_is_refused() {
+    fn an_invalid_moment_is_refused() {
         let long = format!("2026-12-24T18:00:00.{}Z", "0".repeat(99));
         for text in [
             "",

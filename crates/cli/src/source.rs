@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_goal_is_refused_with_a_hint() {
+    fn an_invalid_goal_is_refused_with_a_hint() {
         let mut endless = std::io::repeat(b'x');
         let endless = read(&TextSource::Stdin, &GOAL, &mut endless);
         let cases = [
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_none_is_a_usage_error() {
+    fn an_unreadable_file_is_a_usage_error() {
         let folder = tempfile::tempdir().unwrap();
         for path in [folder.path().join("missing"), folder.path().to_owned()] {
             let error = read(&TextSource::File(path), &GOAL, &mut &b""[..]).unwrap_err();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_empty_is_not_refused_for_it_but_has_a_limit_too() {
+    fn a_text_that_may_be_empty_still_has_a_limit() {
         let wanted = Wanted { noun: "import", bytes_max: 4, when_empty: None, ..GOAL };
         let stdin = |mut bytes: &[u8]| read(&TextSource::Stdin, &wanted, &mut bytes);
         assert_eq!(stdin(b"").unwrap(), "");

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_told_from_an_id() {
+    fn a_path_is_distinguished_from_an_id() {
         assert!(["./t", "/tmp/t", "a/b", "t.jsonl", "../count-the-files"].into_iter().all(is_path));
         assert!(!["t", "count-the-files-00000000000000a1", "t.json", "…"].into_iter().any(is_path));
     }

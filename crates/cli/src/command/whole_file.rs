@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_one_and_what_it_leads_to_is_replaced() {
+    fn a_link_is_kept_and_its_target_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("there/task.jsonl"), folder.path().join("link"));
         fs::create_dir(folder.path().join("there")).unwrap();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_left_alone() {
+    fn only_a_file_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("folder")).unwrap();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_up_on_the_way_leaves_nothing_behind() {
+    fn an_abandoned_write_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("memory.jsonl");
         let mut file = WholeFile::create(&path, HINT).unwrap();

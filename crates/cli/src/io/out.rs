@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_went_away_is_no_error_and_a_full_disk_is() {
+    fn a_closed_pipe_is_not_an_error_but_a_full_disk_is() {
         let mut gone = Out::new(Box::new(Failing(io::ErrorKind::BrokenPipe)));
         assert_eq!(gone.write_text("x"), Ok(()));
         assert_eq!(gone.write_text("y"), Ok(()));

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_told_apart() {
+    fn keys_are_distinguished() {
         let key = |code, modifiers| key_of(Event::Key(KeyEvent::new(code, modifiers)));
         let none = KeyModifiers::NONE;
         assert_eq!(key(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Key::Interrupt));

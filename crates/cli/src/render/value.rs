@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_break_in_a_name_is_shown_as_such() {
+    fn a_line_break_in_a_name_is_escaped() {
         check(
             &json!({ "paths": ["two\nlines", "two lines"] }),
             &expect![[r#"
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_stand_apart() {
+    fn groups_are_separated_by_empty_lines() {
         check(
             &json!({ "groups": [{ "hash": "5891", "paths": ["a", "b"] }, { "hash": "e3b0", "paths": ["c", "d"] }] }),
             &expect![[r#"
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_stand_under_their_intents() {
+    fn parts_are_shown_under_their_intents() {
         check(
             &json!([{ "intent": "count files", "output": 7 }, { "intent": "list them", "output": "a\nb" }]),
             &expect![[r#"

@@ -163,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_an_end() {
+    fn an_answer_has_a_maximum_length() {
         let line = typed(&[Key::Paste("x".repeat(ANSWER_CHARS_MAX + 9))]);
         assert_eq!(line.text().len(), ANSWER_CHARS_MAX);
     }
 
     proptest! {
         #[test]
-        fn whatever_is_typed_fits(keys in prop::collection::vec(any_key(), 0..40), columns in 0_usize..20) {
+        fn any_typed_text_fits(keys in prop::collection::vec(any_key(), 0..40), columns in 0_usize..20) {
             let line = typed(&keys);
             let (shown, column) = line.visible(columns);
             prop_assert!(width(&shown) <= columns);

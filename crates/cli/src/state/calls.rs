@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_told_as_it_was_given_and_another_call_by_its_target() {
+    fn a_command_is_shown_as_given_and_another_call_by_its_target() {
         let mut calls = Calls::default();
         for (n, tool, input, told) in [
             (1, "shell/make", json!({ "command": "make && ls" }), "make && ls"),

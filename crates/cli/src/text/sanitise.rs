@@ -202,7 +202,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown_or_gone() {
+    fn control_characters_become_visible_or_are_removed() {
         let cases = [
             ("plain", "plain"),
             ("\u{1b}[31mred\u{1b}[0m", "red"),
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_is_shown_to_the_last_character() {
+    fn exact_leaves_no_character_out() {
         assert_eq!(exact("rm a\nrm b\u{1b}[8m\u{202e}"), "rm a\\nrm b\\u{1b}[8m\\u{202e}");
     }
 

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_from_a_model_is_said() {
+    fn records_withheld_from_a_model_are_reported() {
         let recall = |given: Vec<Given>, withheld| Recall {
             unavailable: None,
             potentials: Potentials::default(),

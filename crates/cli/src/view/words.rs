@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_the_readers() {
+    fn times_are_in_the_readers_zone() {
         let at = Timestamp::from_micros(1_767_225_871_000_000);
         let zone = TimeZone::fixed(jiff::tz::offset(2));
         assert_eq!(self::zone(at, &zone), "UTC+02");

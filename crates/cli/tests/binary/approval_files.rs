@@ -136,7 +136,7 @@ fn the_worked_example_does_what_its_table_says() {
 }
 
 #[test]
-fn a_digest_is_named_by_the_refusal_and_allows_that_and_nothing_else() {
+fn a_digest_from_a_refusal_allows_only_that_command() {
     let home = site(&["release"], &["sh ./release.sh"]);
     let (refused, approval) = decided(&home, "release", None);
     let digest = approval["digest"].as_str().unwrap();
@@ -163,7 +163,7 @@ fn a_digest_is_named_by_the_refusal_and_allows_that_and_nothing_else() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_ends_the_run_before_it_begins() {
+fn an_unreadable_approval_file_stops_the_run_at_the_start() {
     let home = site(&["release"], &["sh ./release.sh"]);
     home.file("approve.txt", "path build\nallow everything\n");
     let came = home.run(&["run", "--approve", "approve.txt", "do the nightly thing release"]);

@@ -113,7 +113,7 @@ fn replans_that_lead_nowhere_are_found() {
 }
 
 #[test]
-fn where_nothing_was_done_there_is_nothing_and_nothing_is_made() {
+fn without_tasks_the_audit_is_empty_and_creates_nothing() {
     let home = Home::new();
     let before = tree(&home.work());
     assert_eq!(report(&home)["lifetime"]["tasks"], 0);
@@ -126,7 +126,7 @@ fn where_nothing_was_done_there_is_nothing_and_nothing_is_made() {
 }
 
 #[test]
-fn what_was_changed_is_told_with_its_place() {
+fn a_changed_log_is_reported_with_its_place() {
     let home = home();
     pursue(&home, &[]);
     assert_sound(&home);
@@ -184,7 +184,7 @@ fn what_was_changed_is_told_with_its_place() {
 }
 
 #[test]
-fn a_journal_that_was_changed_behind_the_log_is_told() {
+fn a_changed_journal_is_reported_although_the_log_is_whole() {
     let home = home();
     pursue(&home, &[]);
     let conn = rusqlite::Connection::open(home.data().join("journal/journal.db")).unwrap();
@@ -202,7 +202,7 @@ fn a_journal_that_was_changed_behind_the_log_is_told() {
 
 /// The disk is full only for the log, which has exceeded the file size limit; the journal has not.
 #[test]
-fn a_full_disk_under_the_log_holds_no_task_up_and_is_made_good_later() {
+fn a_full_log_disk_delays_no_task_and_the_log_catches_up() {
     let home = home();
     let place = home.data().join("audit");
     let filling = format!("\"{}\"", "x".repeat(30_000));
@@ -233,7 +233,7 @@ fn a_full_disk_under_the_log_holds_no_task_up_and_is_made_good_later() {
 }
 
 #[test]
-fn what_the_auditor_knows_is_told_where_it_cannot_be_written_down() {
+fn findings_are_shown_even_if_the_log_cannot_be_written() {
     let home = home();
     let part = home.data().join("audit/auditor.json.part");
     fs::create_dir_all(&part).unwrap();
@@ -250,7 +250,7 @@ fn what_the_auditor_knows_is_told_where_it_cannot_be_written_down() {
 }
 
 #[test]
-fn process_following_says_what_is_found_while_others_run_and_stops_in_order() {
+fn process_following_reports_findings_of_other_processes() {
     let home = hopeless();
     let mut follow = home
         .command(&["audit", "follow", "--json"])

@@ -36,7 +36,7 @@ fn run_with_stdin(home: &Home, arguments: &[&str], stdin: &[u8]) -> Came {
 }
 
 #[test]
-fn a_command_line_that_means_nothing() {
+fn an_invalid_command_line() {
     let home = Home::new();
     for (line, said) in [
         (&["fly"][..], "fly"),
@@ -110,7 +110,7 @@ fn a_value_from_a_flag_or_the_environment_is_named_by_it() {
 }
 
 #[test]
-fn a_configuration_that_is_none() {
+fn an_invalid_configuration() {
     type Make = fn(&Path);
     let files: [(Make, &str); 6] = [
         (|path| fs::write(path, "[controller\ndelta = 1").unwrap(), "setpoint.toml:1: "),
@@ -134,7 +134,7 @@ fn a_configuration_that_is_none() {
 }
 
 #[test]
-fn an_approval_file_that_is_none() {
+fn an_invalid_approval_file() {
     let home = Home::new();
     Trial::new().reads("there.txt", "1").write(&home);
     let text = |content: &[u8]| home.file("consent", content).to_str().unwrap().to_owned();
@@ -155,7 +155,7 @@ fn an_approval_file_that_is_none() {
 }
 
 #[test]
-fn a_goal_that_is_none() {
+fn an_invalid_goal() {
     let home = Home::new();
     let long = vec![b'x'; 1 << 20];
     let file = home.file("long", &long);
@@ -189,7 +189,7 @@ fn a_goal_may_come_from_stdin_or_a_file() {
 }
 
 #[test]
-fn a_goal_that_no_playbook_knows_is_told_what_would_help() {
+fn a_goal_without_a_playbook_gets_advice() {
     let home = Home::new();
     let before = home.file("notes.txt", "mine\n");
     let came = home.run(&["run", "count the angels on the head of a pin"]);

@@ -20,7 +20,7 @@ fn assert_refused(home: &Home, came: &Came, said: &str, hint: &str) {
 }
 
 #[test]
-fn a_missing_key_is_told_before_any_journal_is_made() {
+fn a_missing_key_is_reported_before_a_journal_is_created() {
     let home = Home::new();
     for (model, variable) in [
         ("openai/gpt-5", "OPENAI_API_KEY"),
@@ -40,7 +40,7 @@ fn a_missing_key_is_told_before_any_journal_is_made() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_before_any_journal_is_made() {
+fn an_unusable_model_is_reported_before_a_journal_is_created() {
     let small = "[[model]]\nname = \"mine/m\"\nwindow_tokens = 4096\n";
     let ranks = "[[model]]\nname = \"mine/m\"\nrank = 4\n[[model]]\nname = \"mine/n\"\nrank = 2\n";
     let mine = "[providers.mine]\nbase_url = \"http://127.0.0.1:9\"\n";
@@ -93,7 +93,7 @@ fn what_cannot_be_used_is_told_before_any_journal_is_made() {
 /// An error that only the server can report ends the task by a fault, with the setting to change among the
 /// next moves.
 #[test]
-fn what_only_the_server_can_say_ends_the_task_with_the_setting_to_change() {
+fn a_server_error_ends_the_task_with_the_setting_to_change() {
     for (fault, hint) in [
         (Fault::Unauthorized(UnauthorizedForm::Status401), "check the key"),
         (Fault::ModelNotFound, "setpoint models"),

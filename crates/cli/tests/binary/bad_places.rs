@@ -44,7 +44,7 @@ fn scripted(home: &Home, script: &str, arguments: &[&str]) -> Came {
 }
 
 #[test]
-fn a_data_directory_that_cannot_be() {
+fn an_impossible_data_directory() {
     let home = home();
     let before = tree(&home.work());
     let below_a_file = home.work().join("there.txt/data");
@@ -69,7 +69,7 @@ fn a_data_directory_that_cannot_be() {
 }
 
 #[test]
-fn reading_makes_nothing_and_a_mistyped_data_directory_is_told() {
+fn reading_creates_nothing_and_reports_a_mistyped_directory() {
     let home = home();
     let root = home.work().parent().unwrap().to_owned();
     let before = tree(&root);
@@ -122,7 +122,7 @@ fn a_journal_of_a_newer_version_is_left_as_it_is() {
 }
 
 #[test]
-fn a_file_that_is_no_journal_is_left_as_it_is() {
+fn another_file_in_place_of_the_journal_is_left_as_it_is() {
     for garbage in
         [&b"my diary, of which there is no copy\n"[..], &[0xa5; 8192], b"SQLite format 3\0 not quite"]
     {
@@ -148,7 +148,7 @@ fn a_file_that_is_no_journal_is_left_as_it_is() {
 }
 
 #[test]
-fn a_damaged_journal_is_told_and_nothing_is_written_over_it() {
+fn a_damaged_journal_is_reported_and_not_overwritten() {
     let home = home();
     let task = pursue(&home, &[]).result["task_id"].as_str().unwrap().to_owned();
     let bytes = fs::read(journal(&home)).unwrap();
@@ -166,7 +166,7 @@ fn a_damaged_journal_is_told_and_nothing_is_written_over_it() {
 
 /// A limit on file sizes replaces a full disk.
 #[test]
-fn process_a_disk_that_takes_no_more_ends_in_an_error_and_not_in_a_signal() {
+fn process_a_full_disk_ends_in_an_error_and_not_in_a_signal() {
     // The limit in kilobytes: nothing; enough for a journal, but not for a task; enough for a part of one.
     for limit in [0, 4, 64, 160] {
         let home = home();
@@ -185,7 +185,7 @@ fn process_a_disk_that_takes_no_more_ends_in_an_error_and_not_in_a_signal() {
 }
 
 #[test]
-fn process_a_system_that_opens_no_more_files_is_told() {
+fn process_too_many_open_files_are_reported() {
     let home = home();
     let came = scripted(&home, "ulimit -n 5; exec \"$@\"", &["run", GOAL]);
     assert_failed(&came, 1, &["Too many open files", "ulimit -a"]);
@@ -193,7 +193,7 @@ fn process_a_system_that_opens_no_more_files_is_told() {
 }
 
 #[test]
-fn process_an_output_that_takes_nothing_loses_no_result() {
+fn process_an_output_that_fails_loses_no_result() {
     let home = home();
     let only = |home: &Home| {
         let listed = home.run(&["tasks", "list", "--json"]).json();
@@ -231,7 +231,7 @@ fn process_an_output_that_takes_nothing_loses_no_result() {
 
 /// Paths are passed to tools as text. A path that is not UTF-8 would become another path, so it is refused.
 #[test]
-fn a_place_that_is_no_text_is_refused_and_not_replaced_by_another() {
+fn a_path_that_is_not_utf8_is_refused() {
     let home = home();
     let odd = home.work().join(OsString::from_vec(b"w\xffd".to_vec()));
     fs::create_dir(&odd).unwrap();
@@ -253,7 +253,7 @@ fn a_place_that_is_no_text_is_refused_and_not_replaced_by_another() {
 
 /// Files whose names are not UTF-8 are processed like others.
 #[test]
-fn names_that_are_no_text_do_not_stop_a_goal() {
+fn names_that_are_not_utf8_do_not_stop_a_goal() {
     let home = Home::new();
     let odd = home.work().join(OsString::from_vec(b"l\xffrgest.bin".to_vec()));
     fs::write(&odd, vec![0; 5000]).unwrap();

@@ -70,7 +70,7 @@ fn assert_cancelled(home: &Home, came: Came) -> Ended {
 }
 
 #[test]
-fn process_an_interrupt_stops_the_task_and_its_tools_and_it_can_be_taken_up_again() {
+fn process_an_interrupted_task_stops_its_tools_and_can_resume() {
     for name in ["-INT", "-TERM"] {
         let home = Home::new();
         let reading = Reading::begin(&home, &[]);
@@ -110,7 +110,7 @@ fn process_a_task_that_was_interrupted_can_be_cancelled() {
 }
 
 #[test]
-fn process_another_process_can_look_on_and_cancel_but_not_take_over() {
+fn process_another_process_can_watch_and_cancel_but_not_resume() {
     let home = Home::new();
     let reading = Reading::begin(&home, &[]);
     let listed = home.run(&["tasks", "list", "--open", "--json"]).json();

@@ -76,7 +76,7 @@ fn a_task_is_named_by_the_beginning_or_the_end_of_its_id() {
 }
 
 #[test]
-fn what_is_asked_for_bare_is_listed_and_help_is_a_word() {
+fn a_bare_group_lists_and_help_is_a_command() {
     let (home, _) = home();
     for (bare, listed) in [("tasks", "list"), ("memory", "list"), ("audit", "query")] {
         let (short, long) = (home.run(&[bare]), home.run(&[bare, listed]));
@@ -90,7 +90,7 @@ fn what_is_asked_for_bare_is_listed_and_help_is_a_word() {
 }
 
 #[test]
-fn an_ended_task_is_told_again_and_not_run_again() {
+fn an_ended_task_is_shown_again_and_not_run_again() {
     let (home, ended) = home();
     let task = task_of(&ended);
     let again = home.run(&["tasks", "resume", task, "--json"]);
@@ -151,7 +151,7 @@ fn an_export_is_cloud_events_to_stdout_or_whole_into_a_file() {
 
 /// The controller alone decides on a task's export as it did in the task.
 #[test]
-fn ggs_decides_from_an_export_as_the_task_did_and_passes_over_a_bad_line() {
+fn ggs_decides_on_an_export_as_the_task_did() {
     let (home, ended) = home();
     let records = home.run(&["tasks", "export", task_of(&ended)]).out;
     let fed = |input: &str, more: &[&str]| {
@@ -210,7 +210,7 @@ fn ggs_decides_from_an_export_as_the_task_did_and_passes_over_a_bad_line() {
 }
 
 #[test]
-fn config_shows_every_value_with_where_it_comes_from() {
+fn config_shows_every_value_with_its_origin() {
     let home = Home::new();
     let user = home.config().join("setpoint.toml");
     fs::write(&user, "[controller]\nalpha = 0.5\nbeta = 0.2\n\n[budgets]\ncalls = 99\n").unwrap();
@@ -259,7 +259,7 @@ fn config_shows_every_value_with_where_it_comes_from() {
 }
 
 #[test]
-fn doctor_looks_and_writes_nothing() {
+fn doctor_writes_nothing() {
     let fresh = Home::new();
     let came = fresh.run(&["doctor"]);
     assert_eq!((came.code, came.err.as_str()), (0, ""), "{came:#?}");
@@ -285,7 +285,7 @@ fn doctor_looks_and_writes_nothing() {
 }
 
 #[test]
-fn schema_prints_what_other_programs_can_use() {
+fn schema_prints_valid_schemas() {
     let home = Home::new();
     let all = home.run(&["schema"]).json();
     assert!(jsonschema::meta::is_valid(&all));

@@ -82,7 +82,7 @@ fn with_the_reference_settings_the_fourth_failure_is_the_last() {
 }
 
 #[test]
-fn rounds_end_where_omega_does_not() {
+fn the_round_limit_ends_a_task_before_omega() {
     let home = Home::new();
     Trial::new().reads("gone-1.txt", "0").reads("gone-2.txt", "0").reads("gone-3.txt", "0").write(&home);
     let options = ["--max-replans", "1", "--set", "controller.w1=0.1"];
@@ -126,7 +126,7 @@ fn a_goal_that_no_playbook_knows_ends_by_fault() {
 
 /// All approaches of the model failed, and it has no further plan.
 #[test]
-fn a_model_without_a_further_plan_ends_by_fault_with_what_was_measured() {
+fn a_model_without_a_further_plan_ends_by_fault() {
     let home = Home::new();
     Trial::new().reads("gone.txt", "10").write(&home);
     let ended = pursue(&home, &[]);
@@ -148,7 +148,7 @@ fn a_budget_of_calls_is_for_a_language_model() {
 }
 
 #[test]
-fn a_budget_of_no_tokens_buys_nothing() {
+fn a_budget_of_no_tokens_allows_no_call() {
     let home = Home::new();
     Trial::new().reads("there.txt", "1").write(&home);
     let ended = pursue(&home, &["--set", "budgets.tokens=0"]);
@@ -188,7 +188,7 @@ fn refused_consent_ends_by_consent_and_changes_nothing() {
 
 /// Every sub-task matches, but the whole does not hold: never an accept.
 #[test]
-fn a_rejected_whole_is_close_enough_or_replanned_and_never_accepted() {
+fn a_whole_that_fails_is_never_accepted() {
     let home = Home::new();
     let trial = |home: &Home| {
         Trial::new()

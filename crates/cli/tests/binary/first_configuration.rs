@@ -69,7 +69,7 @@ const THREE: &[(&str, u64, u64, &[&str])] = &[
 ];
 
 #[test]
-fn nothing_found_is_no_error_and_writes_nothing() {
+fn finding_nothing_is_not_an_error_and_writes_nothing() {
     let home = Home::new();
     let before = tree(&home.config());
     let came = init(&home, &["--look-at", NOBODY], &[]);
@@ -113,7 +113,7 @@ fn a_key_in_the_environment_chooses_and_is_not_written() {
 }
 
 #[test]
-fn the_largest_model_of_an_ollama_that_will_do_is_chosen_with_its_window() {
+fn the_largest_suitable_ollama_model_is_chosen_with_its_window() {
     let home = Home::new();
     let address = ollama(THREE);
     let came = init(&home, &["--look-at", &address, "--json"], &[]);
@@ -136,7 +136,7 @@ fn the_largest_model_of_an_ollama_that_will_do_is_chosen_with_its_window() {
 }
 
 #[test]
-fn a_server_that_tells_its_window_is_believed() {
+fn a_window_that_the_server_reports_is_used() {
     let home = Home::new();
     let list = json!({ "object": "list", "data": [
         { "id": "text-embed-x", "max_model_len": 512 },
@@ -161,7 +161,7 @@ fn a_server_that_tells_its_window_is_believed() {
 }
 
 #[test]
-fn a_file_that_is_there_is_left_alone_unless_it_is_to_be_replaced() {
+fn an_existing_file_is_replaced_only_by_force() {
     let home = Home::new();
     let address = ollama(THREE);
     let own = "# my own\n[models]\nbrain = \"playbook\"\n";
@@ -194,7 +194,7 @@ fn a_file_that_is_there_is_left_alone_unless_it_is_to_be_replaced() {
 }
 
 #[test]
-fn what_would_be_written_can_be_seen_first() {
+fn print_shows_what_would_be_written() {
     let home = Home::new();
     let address = ollama(THREE);
     for flag in ["--print", "--dry-run"] {
@@ -238,7 +238,7 @@ fn names_from_a_server_do_no_harm_in_a_file() {
 }
 
 #[test]
-fn a_server_of_no_use_is_told_and_not_chosen() {
+fn a_useless_server_is_reported_and_not_chosen() {
     for (address, said) in [
         (ollama(&[]), "`ollama pull MODEL` gets one"),
         (ollama(&[("narrow:7b", 1, 2_048, &["completion"])]), "no model that a task could use"),
@@ -258,7 +258,7 @@ fn a_server_of_no_use_is_told_and_not_chosen() {
 }
 
 #[test]
-fn servers_that_the_environment_names_are_looked_at() {
+fn servers_that_the_environment_names_are_asked() {
     let home = Home::new();
     let address = ollama(THREE);
     let value = init(&home, &["--look-at", NOBODY, "--json"], &[("OLLAMA_HOST", &address)]).json();
@@ -292,7 +292,7 @@ fn servers_that_the_environment_names_are_looked_at() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_and_leaves_nothing_behind() {
+fn a_failed_init_is_reported_and_leaves_no_file() {
     let home = Home::new();
     let came = init(&home, &["--look-at", "ftp://x"], &[]);
     assert!(came.code == 2 && came.err.contains("\nhint: an address looks like"), "{came:#?}");

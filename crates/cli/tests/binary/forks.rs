@@ -10,7 +10,7 @@ use crate::support::task::{Ended, Trial, pursue};
 use crate::time_travel::{four_rounds, good, id, tasks};
 
 #[test]
-fn a_fork_goes_on_from_its_point_and_is_a_task_of_its_own() {
+fn a_fork_continues_from_its_point_as_a_task_of_its_own() {
     let home = Home::new();
     let ended = four_rounds(&home);
     let at = |seq: usize| seq.to_string();
@@ -77,7 +77,7 @@ fn a_fork_goes_on_from_its_point_and_is_a_task_of_its_own() {
 }
 
 #[test]
-fn a_point_that_cannot_be_gone_on_from_is_refused() {
+fn a_point_that_cannot_be_forked_is_refused() {
     let home = Home::new();
     let ended = four_rounds(&home);
     let last = ended.records.len();

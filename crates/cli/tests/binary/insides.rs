@@ -47,7 +47,7 @@ fn pursue(home: &Home, binary: fn(&Home) -> Command, options: &[&str]) -> (Came,
 }
 
 #[test]
-fn a_command_that_reads_the_environment_of_another_process_needs_consent_and_still_gets_nothing() {
+fn reading_another_process_needs_consent_and_gets_nothing() {
     let home = Home::new();
     Trial::new().runs("cat", COMMAND, "1").write(&home);
     let (refused, records) = pursue(&home, binary, &[]);

@@ -75,7 +75,7 @@ fn hosted(script: Able) -> Hosted {
 }
 
 #[test]
-fn models_are_shown_with_what_is_known_and_whether_they_are_there() {
+fn models_are_shown_with_their_data_and_availability() {
     let home = Home::new();
     let server = hosted(Able { listed: vec!["big", "small", "other"], ..Able::default() });
     configure(&home, &server.base(Wire::Chat));
@@ -133,7 +133,7 @@ fn the_embedded_brain_needs_no_server() {
 }
 
 #[test]
-fn a_choice_that_cannot_be_used_is_told_with_the_providers_there_are() {
+fn an_unusable_choice_is_reported_with_the_providers() {
     let home = Home::new();
     for model in ["gpt", "openai/gpt-5", "nobody/x", "openai/"] {
         let came = run(&home, &["models", "--model", model]);
@@ -148,7 +148,7 @@ fn a_choice_that_cannot_be_used_is_told_with_the_providers_there_are() {
 }
 
 #[test]
-fn a_model_that_is_not_there_is_told_with_what_to_do() {
+fn a_missing_model_is_reported_with_what_to_do() {
     let home = Home::new();
     let fault =
         |fault: Fault| Able { listed: vec!["big", "small"], list_fault: Some(fault), ..Able::default() };
@@ -194,7 +194,7 @@ fn refused() -> setpoint_model_server::RefusedAddress {
 }
 
 #[test]
-fn names_from_a_server_are_safe_to_show_and_not_without_end() {
+fn names_from_a_server_are_sanitised_and_limited() {
     let home = Home::new();
     let names: Vec<Value> = (0..3_000)
         .map(|n| serde_json::json!({ "id": format!("m{n}") }))
@@ -318,7 +318,7 @@ fn a_trial_of_a_server_that_misbehaves_is_bad_and_ends() {
 /// Without certificate authorities, a server that needs none is still asked, and for another the problem is
 /// reported.
 #[test]
-fn a_machine_without_certificate_authorities_can_ask_a_local_server() {
+fn without_certificate_authorities_a_local_server_is_asked() {
     let home = Home::new();
     let server = hosted(Able { listed: vec!["big", "small"], ..Able::default() });
     let without = |home: &Home, line: &[&str]| {

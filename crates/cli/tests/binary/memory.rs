@@ -38,7 +38,7 @@ fn number(value: &Value, name: &str) -> f64 {
 }
 
 #[test]
-fn the_second_task_begins_with_what_won_and_avoids_what_failed() {
+fn the_second_task_prefers_what_worked_and_avoids_what_failed() {
     let home = Home::new();
     trial(&home);
     let first = pursue(&home, &[]);
@@ -139,7 +139,7 @@ fn a_task_without_memory_says_why() {
 }
 
 #[test]
-fn a_store_of_a_newer_version_is_left_alone_and_plans_are_made_without() {
+fn a_store_of_a_newer_version_is_left_alone() {
     let home = Home::new();
     trial(&home);
     pursue(&home, &[]);
@@ -160,7 +160,7 @@ fn a_store_of_a_newer_version_is_left_alone_and_plans_are_made_without() {
 }
 
 #[test]
-fn what_the_operator_asks_wrongly_is_told_and_changes_nothing() {
+fn an_invalid_request_of_the_operator_changes_nothing() {
     let home = Home::new();
     let nothing = |arguments: &[&str], code: i32, told: &str| {
         let came = home.run(&[&["memory"], arguments].concat());
@@ -200,7 +200,7 @@ fn what_the_operator_asks_wrongly_is_told_and_changes_nothing() {
 }
 
 #[test]
-fn tags_that_hold_anything_never_meet_others() {
+fn tags_of_any_text_stay_distinct() {
     let home = Home::new();
     let tags = [
         ("a", "b:c"),
@@ -231,7 +231,7 @@ fn tags_that_hold_anything_never_meet_others() {
 }
 
 #[test]
-fn what_is_laid_down_is_read_or_nothing_is_done() {
+fn the_principles_file_is_used_or_the_run_fails() {
     let home = Home::new();
     trial(&home);
     fs::write(home.config().join("thinking.md"), "Never touch /etc.\n").unwrap();

@@ -54,7 +54,7 @@ fn home() -> Home {
 }
 
 #[test]
-fn a_run_is_told_to_the_collector_that_the_environment_names() {
+fn a_run_is_sent_to_the_collector_of_the_environment() {
     let (home, (base, requests)) = (home(), collector());
     let mut command = home.command(&["run", "--json", GOAL]);
     let headers = format!("x-key={KEY}");
@@ -74,7 +74,7 @@ fn a_run_is_told_to_the_collector_that_the_environment_names() {
 }
 
 #[test]
-fn a_collector_that_is_not_there_changes_no_result() {
+fn a_missing_collector_changes_no_result() {
     let ends: Vec<(i32, String)> = [None, Some("http://127.0.0.1:1"), Some("nonsense")]
         .into_iter()
         .map(|base| {
@@ -132,7 +132,7 @@ fn doctor_says_where_telemetry_goes() {
 }
 
 #[test]
-fn what_is_no_level_is_refused_with_what_is() {
+fn an_invalid_level_is_refused_with_the_valid_ones() {
     let home = Home::new();
     for (given, command) in [
         ("$SETPOINT_LOG", home.command(&["config"]).env("SETPOINT_LOG", "inof")),

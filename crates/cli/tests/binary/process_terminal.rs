@@ -33,7 +33,7 @@ fn an_approval_is_refused_with_one_key() {
 }
 
 #[test]
-fn an_interrupt_at_the_question_answers_nothing_and_it_is_asked_again() {
+fn an_interrupted_question_is_asked_again() {
     let (held, mut terminal) = asked();
     terminal.types(INTERRUPT);
     let (code, shown) = terminal.end();
@@ -48,7 +48,7 @@ fn an_interrupt_at_the_question_answers_nothing_and_it_is_asked_again() {
 }
 
 #[test]
-fn an_interrupt_ends_what_runs_and_the_task_can_be_cancelled_for_good() {
+fn an_interrupted_task_can_be_cancelled() {
     let (held, mut terminal) = asked();
     terminal.types("y");
     let mut alive = held.running();

@@ -112,7 +112,7 @@ fn a_server_that_only_the_proxy_reaches_is_asked_through_it() {
 }
 
 #[test]
-fn what_no_proxy_names_is_asked_past_it() {
+fn hosts_in_no_proxy_bypass_the_proxy() {
     let home = Home::new();
     let proxy = Proxy::start(&server());
     let came = models(&home, UNREACHABLE, &[("HTTP_PROXY", &proxy.address)]);
@@ -126,7 +126,7 @@ fn what_no_proxy_names_is_asked_past_it() {
 }
 
 #[test]
-fn a_tunnel_is_asked_for_where_the_server_speaks_https_and_the_key_stays_inside() {
+fn https_uses_a_tunnel_and_the_proxy_never_sees_the_key() {
     let home = Home::new();
     let proxy = Proxy::start(&server());
     let env = [("HTTPS_PROXY", proxy.address.as_str()), ("HTTP_PROXY", "http://127.0.0.1:1")];
@@ -136,7 +136,7 @@ fn a_tunnel_is_asked_for_where_the_server_speaks_https_and_the_key_stays_inside(
 }
 
 #[test]
-fn a_server_of_this_machine_is_asked_past_any_proxy() {
+fn requests_to_localhost_bypass_the_proxy() {
     let home = Home::new();
     let address = server();
     let port = address.rsplit(':').next().unwrap();

@@ -114,7 +114,7 @@ fn process_an_older_journal_without_audit_log_is_resumed() {
 }
 
 #[test]
-fn process_force_changes_nothing_where_nothing_was_put_back() {
+fn process_force_has_no_effect_on_a_current_journal() {
     let (mut held, _reader) = interrupted();
     held.go.write_all(WORD).unwrap();
     let resumed = held.home.run(&["tasks", "resume", "--force", "--approve", "approve"]);

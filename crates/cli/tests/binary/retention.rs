@@ -92,7 +92,7 @@ fn pruned_task_keeps_its_goal_result_and_lessons() {
 }
 
 #[test]
-fn pruning_needs_an_age_and_a_word() {
+fn pruning_needs_an_age_and_consent() {
     let (home, _) = learnt();
     let came = home.run(&["tasks", "prune", "--yes"]);
     assert_eq!(came.code, 2, "{came:#?}");

@@ -40,7 +40,7 @@ pub(crate) fn tasks(home: &Home) -> Vec<String> {
 }
 
 #[test]
-fn a_task_of_several_rounds_replays_exactly_and_is_shown_step_by_step() {
+fn a_task_of_several_rounds_replays_step_by_step() {
     let home = Home::new();
     let ended = four_rounds(&home);
     let count = ended.records.len();
@@ -79,7 +79,7 @@ fn a_task_of_several_rounds_replays_exactly_and_is_shown_step_by_step() {
 }
 
 #[test]
-fn other_settings_show_the_first_decision_that_parts() {
+fn other_settings_show_the_first_different_decision() {
     let home = Home::new();
     let ended = four_rounds(&home);
     let tried = |set: &[&str]| {
@@ -133,7 +133,7 @@ fn other_settings_show_the_first_decision_that_parts() {
 
 /// A task that ended although the controller would have gone on.
 #[test]
-fn a_controller_that_would_have_gone_on_is_told() {
+fn a_controller_that_would_have_gone_on_is_reported() {
     let home = Home::new();
     Trial::new().reads("gone.txt", "10").reads("there.txt", "1").write(&home);
     let ended = pursue(&home, &["--set", "controller.delta=0.6"]);
@@ -143,9 +143,9 @@ fn a_controller_that_would_have_gone_on_is_told() {
     assert!(tried["words"].as_str().unwrap().contains("nobody did it"), "{tried}");
 }
 
-/// A task that gave up, where another rule would have given up as well.
+/// A task that gave up, and would have gone on with more replans.
 #[test]
-fn another_end_of_a_task_that_gave_up_is_told() {
+fn settings_that_would_not_give_up_are_reported() {
     let home = Home::new();
     Trial::new().reads("gone-1.txt", "0").reads("gone-2.txt", "0").write(&home);
     let ended = pursue(&home, &["--set", "controller.max_replans=1", "--set", "controller.w2=0"]);
@@ -184,7 +184,7 @@ fn settings_that_the_controller_does_not_take_are_usage_errors() {
 }
 
 #[test]
-fn an_exported_file_replays_where_nothing_else_is() {
+fn an_exported_file_replays_without_a_data_directory() {
     let home = Home::new();
     let ended = four_rounds(&home);
     let file = home.work().join("task.jsonl");

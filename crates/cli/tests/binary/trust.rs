@@ -31,7 +31,7 @@ fn assert_refused(home: &Home, came: &Came, parts: &[&str]) {
 }
 
 #[test]
-fn a_file_of_the_working_directory_lifts_no_budget_and_may_lower_one() {
+fn the_working_directory_can_lower_but_not_lift_a_budget() {
     let home = Home::new();
     own(&home, "[budgets]\nmoney = 2.0\n");
     for (line, key) in [
@@ -50,7 +50,7 @@ fn a_file_of_the_working_directory_lifts_no_budget_and_may_lower_one() {
 }
 
 #[test]
-fn a_model_that_a_file_of_the_working_directory_chooses_is_told() {
+fn a_model_chosen_by_the_working_directory_is_reported() {
     let home = Home::new();
     home.file("setpoint.toml", "[models]\nbrain = \"playbook\"\n");
     let said = "warning: models.brain = playbook comes from ";
@@ -144,7 +144,7 @@ fn a_task_cannot_send_the_next_runs_key_to_a_stranger() {
 /// Without a home directory the configuration is in the data directory, which may come with the working
 /// directory.
 #[test]
-fn a_configuration_in_a_data_directory_of_the_working_directory_gets_no_key() {
+fn a_configuration_from_the_working_directory_gets_no_key() {
     let home = Home::new();
     let server =
         Hosted::start(Arc::new(Always::new(Fault::Unauthorized(UnauthorizedForm::Status401)))).unwrap();
@@ -225,7 +225,7 @@ fn a_model_of_the_command_line_is_one_for_everything() {
 }
 
 #[test]
-fn a_provider_that_is_elsewhere_needs_a_model_by_name() {
+fn a_remote_provider_needs_a_model_by_name() {
     for (variable, provider, key) in [
         ("OPENAI_BASE_URL", "openai", "OPENAI_API_KEY"),
         ("ANTHROPIC_BASE_URL", "anthropic", "ANTHROPIC_API_KEY"),
@@ -318,7 +318,7 @@ fn a_run_that_cannot_start_leaves_no_recording_behind() {
 }
 
 #[test]
-fn a_key_that_is_no_text_is_not_taken_for_a_missing_one() {
+fn a_key_that_is_not_utf8_is_not_reported_as_missing() {
     let home = Home::new();
     let key = OsStr::from_bytes(b"sk-\xff\xfe-0123456789");
     for line in [&["run", "--model", "openai/gpt-5", GOAL][..], &["run", GOAL]] {
@@ -338,7 +338,7 @@ fn a_key_that_is_no_text_is_not_taken_for_a_missing_one() {
 }
 
 #[test]
-fn a_home_that_is_no_absolute_path_is_named() {
+fn a_home_that_is_not_absolute_is_reported() {
     let home = Home::new();
     let mut command = home.command(&["config"]);
     let came = Came::of(command.env("HOME", "home").env_remove("SETPOINT_DATA_DIR"));
@@ -346,7 +346,7 @@ fn a_home_that_is_no_absolute_path_is_named() {
 }
 
 #[test]
-fn authorities_that_are_not_there_are_named_by_their_variable() {
+fn missing_authorities_are_reported_with_their_variable() {
     let home = Home::new();
     own(&home, "[providers.mine]\nbase_url = \"https://127.0.0.1:1\"\n");
     for line in [&["run", "--model", "mine/m", GOAL][..], &["models", "--model", "mine/m"]] {

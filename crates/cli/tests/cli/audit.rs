@@ -147,7 +147,7 @@ async fn following_says_what_is_found_until_it_is_interrupted() {
 
 /// Otherwise it would wait for an interrupt, which does not come.
 #[tokio::test(start_paused = true)]
-async fn following_ends_when_nobody_hears_it_any_more() {
+async fn following_ends_when_stdout_is_closed() {
     let mut world = World { is_gone: true, ..World::headless(Fake::with(vec![])) };
     let events = vec![AuditEvent::Report(Box::new(full().report))];
     world.host.audit = Arc::new(FakeAudit { events, ..FakeAudit::default() });

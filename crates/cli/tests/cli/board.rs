@@ -15,7 +15,7 @@ fn state(tape: &Tape) -> ViewState {
 }
 
 #[test]
-fn criteria_of_the_same_words_keep_rows_of_their_own_from_round_to_round() {
+fn criteria_with_equal_text_keep_separate_rows() {
     let of_round = |round: u32| {
         let one = vec![
             criterion(&format!("s{round}1.c1"), "it is done"),
@@ -51,7 +51,7 @@ fn criteria_of_the_same_words_keep_rows_of_their_own_from_round_to_round() {
 }
 
 #[test]
-fn the_whole_is_judged_once_every_part_has_matched_and_not_before() {
+fn the_whole_is_judged_after_every_part_has_matched() {
     let mut tape = Tape::opened("do it");
     let parts = |n: u32| vec![criterion(&format!("s{n}.c1"), "it is done")];
     let plan = manifest(1, &[(1, 1, parts(1)), (2, 1, parts(2))], vec![criterion("t1", "all of it")]);
@@ -73,7 +73,7 @@ fn the_whole_is_judged_once_every_part_has_matched_and_not_before() {
 }
 
 #[test]
-fn what_is_kept_from_an_earlier_round_is_as_old_as_it_was() {
+fn a_kept_result_keeps_its_time() {
     let mut tape = Tape::opened("do it");
     let part = || vec![criterion("s1.c1", "it is done")];
     tape.say(Planner, 0, manifest(1, &[(1, 1, part())], vec![]));
@@ -93,7 +93,7 @@ fn what_is_kept_from_an_earlier_round_is_as_old_as_it_was() {
 }
 
 #[test]
-fn what_a_file_says_of_its_attempts_does_not_decide_how_many_columns_there_are() {
+fn the_number_of_columns_is_limited() {
     let mut tape = Tape::opened("do it");
     let part = || vec![criterion("s1.c1", "it is done")];
     tape.say(Planner, 0, manifest(1, &[(1, 1, part())], vec![]));

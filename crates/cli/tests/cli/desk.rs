@@ -225,7 +225,7 @@ async fn models_are_shown_with_what_is_known_of_them() {
 }
 
 #[tokio::test]
-async fn a_choice_that_cannot_be_used_is_told_beside_the_providers() {
+async fn an_unusable_choice_is_shown_beside_the_providers() {
     let broken = || {
         let mut desk = language_models();
         let error =
@@ -297,7 +297,7 @@ async fn a_first_configuration_is_told_shown_or_missed() {
 }
 
 #[tokio::test]
-async fn what_a_first_configuration_is_to_be_made_of_is_passed_on() {
+async fn the_options_of_init_are_passed_on() {
     let mut world = World::headless(Fake::with(vec![]));
     world.host.desk = FakeDesk::default();
     let (_, host) = world.run_arguments(words("init --look-at http://a --look-at b --force")).await;

@@ -86,7 +86,7 @@ async fn the_last_view_stays_and_the_result_follows() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_clock_goes_on_while_nothing_is_told() {
+async fn the_clock_advances_without_events() {
     let beats = vec![Beat::Tell(3), Beat::AwaitShown("R1 reads the goal 65 s"), Beat::TellRest];
     let came = World::on_terminal(Fake::starting(tapes::accepted(), beats), vec![]).run("run count").await;
     assert_eq!(came.code, 0);
@@ -94,7 +94,7 @@ async fn the_clock_goes_on_while_nothing_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_clock_stands_still_while_only_a_person_is_asked() {
+async fn the_clock_stops_while_only_a_person_is_asked() {
     let mut tape = Tape::opened("tidy up");
     tape.say(Perceiver, 0, clarification("r1/2", &["Which house?"]));
     let before = tape.records.len();
@@ -107,7 +107,7 @@ async fn the_clock_stands_still_while_only_a_person_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_model_writes_shows_that_it_is_alive() {
+async fn streamed_text_is_counted_on_the_screen() {
     let beats = vec![
         Beat::Tell(3),
         Beat::Progress(id("r1/1"), "twelve char"),

@@ -104,7 +104,7 @@ async fn a_page_says_how_it_ended_and_what_it_waits_for() {
 }
 
 #[tokio::test]
-async fn the_gravest_finding_comes_first() {
+async fn the_most_severe_finding_comes_first() {
     let finding = |kind: FindingKind, text: &str| Finding {
         kind,
         accountable: RoleId::Executor,

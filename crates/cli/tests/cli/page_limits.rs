@@ -82,7 +82,7 @@ async fn a_criterion_opens_to_its_latest_attempts() {
 }
 
 #[tokio::test]
-async fn a_round_is_called_what_its_manifest_calls_it() {
+async fn a_round_has_the_number_of_its_manifest() {
     let (_, markup) = page(rounds(7, 2)).await;
     let labels: Vec<&str> = markup.all("text").map(|label| label.text.as_str()).collect();
     assert!(labels.contains(&"round 7") && labels.contains(&"round 8"), "{labels:?}");
@@ -109,7 +109,7 @@ async fn a_round_that_was_cut_short_was_not_measured() {
 }
 
 #[tokio::test]
-async fn what_comes_back_after_the_drawn_records_has_come_back_and_the_rest_is_counted() {
+async fn late_answers_close_their_spans_and_later_calls_are_counted() {
     let mut tape = Tape::opened("wait");
     tape.say(Perceiver, 0, spec("wait")).ask_model("r2/1", Purpose::Plan).ask_model("r2/2", Purpose::Plan);
     for _ in 0..1_500 {
@@ -128,7 +128,7 @@ async fn what_comes_back_after_the_drawn_records_has_come_back_and_the_rest_is_c
 }
 
 #[tokio::test]
-async fn the_name_of_a_tool_is_as_long_as_there_is_room_for() {
+async fn a_long_tool_name_is_clipped() {
     let mut tape = Tape::opened("call it");
     let name = "tool".repeat(5_000);
     tape.say(Perceiver, 0, spec("call it")).ask_tool("r3.1/1", &name, serde_json::json!({ "path": "x" }));

@@ -127,7 +127,7 @@ async fn clarifications_are_asked_question_by_question() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn headless_a_clarification_is_let_go() {
+async fn headless_a_clarification_stays_open() {
     let (tape, beats) = asking(clarification("r1/2", &["Which file?"]), Perceiver, Kind::ClarificationAnswer);
     let fake = Fake::starting(tape, beats);
     World::headless(fake.clone()).run("run tidy").await;

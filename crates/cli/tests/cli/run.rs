@@ -38,7 +38,7 @@ async fn the_exit_code_is_that_of_the_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_terminal_progress_is_lines_and_the_result_is_on_stdout() {
+async fn without_a_terminal_progress_is_lines_and_stdout_the_result() {
     let came = run(tapes::accepted(), "run count the files").await;
     assert_eq!(came.code, 0);
     insta::assert_snapshot!("accepted_stderr", came.err);
@@ -55,7 +55,7 @@ async fn gaps_are_told_by_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn quiet_tells_the_answer_and_on_stderr_what_is_missing() {
+async fn quiet_prints_the_answer_and_on_stderr_what_is_missing() {
     let came = run(tapes::accepted(), "run --quiet count the files").await;
     assert_eq!((came.out.as_str(), came.err.as_str()), ("42\n", ""));
     let came = run(tapes::migration_with_gaps(), "run --quiet migrate").await;
@@ -89,7 +89,7 @@ async fn the_output_alone_can_be_piped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_given_up_is_no_answer() {
+async fn the_output_of_a_task_given_up_is_not_an_answer() {
     for option in ["--quiet", "--output-only"] {
         let tape = tapes::ended(final_result(EndState::Abandon, EndedBy::Rounds));
         let came = run(tape, &format!("run {option} tidy up")).await;
@@ -152,7 +152,7 @@ async fn the_goal_reaches_the_organisation_as_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_no_goal_never_opens_a_data_directory() {
+async fn an_invalid_goal_never_opens_a_data_directory() {
     let folder = tempfile::tempdir().unwrap();
     let broken = folder.path().join("broken");
     std::fs::write(&broken, b"\xff").unwrap();
@@ -186,7 +186,7 @@ async fn what_is_no_goal_never_opens_a_data_directory() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watcher_that_was_too_slow_reads_the_journal() {
+async fn a_receiver_that_was_too_slow_reads_the_journal() {
     let tape = tapes::accepted();
     let count = tape.records.len();
     let lagging = vec![Beat::Tell(3), Beat::Miss(4), Beat::Lagged, Beat::TellRest];
@@ -200,7 +200,7 @@ async fn a_watcher_that_was_too_slow_reads_the_journal() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_is_given_up_is_no_result() {
+async fn a_released_task_has_no_result() {
     for (beat, message) in
         [(Beat::Release, "the lease was lost"), (Beat::Hang, "followed by nobody any more")]
     {
@@ -218,7 +218,7 @@ async fn a_task_that_is_given_up_is_no_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_that_cannot_be_read_is_an_error_and_no_endless_wait() {
+async fn an_unreadable_end_is_an_error() {
     let mut tape = tapes::accepted();
     tape.records.last_mut().unwrap().body = b"{}".to_vec();
     let came = run(tape, "run do it").await;
@@ -227,7 +227,7 @@ async fn an_end_that_cannot_be_read_is_an_error_and_no_endless_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_is_told_with_its_hint_and_its_code() {
+async fn an_error_has_a_hint_and_an_exit_code() {
     let came = World::headless(Fake::with(vec![])).run("run do it").await;
     expect![[r#"
         error: failed to open a task
@@ -237,7 +237,7 @@ async fn an_error_is_told_with_its_hint_and_its_code() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn small_talk_is_answered_and_is_no_task() {
+async fn small_talk_is_answered_without_a_task() {
     let mut tape = Tape::opened("hello");
     tape.say(
         setpoint_protocol::RoleId::Perceiver,
@@ -259,7 +259,7 @@ async fn an_accept_that_proves_nothing_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_output_that_is_the_summary_is_said_once() {
+async fn an_output_equal_to_the_summary_is_printed_once() {
     let mut result = final_result(EndState::Accept, EndedBy::CriteriaMet);
     result.output = "Counted the files.\n".into();
     let came = run(tapes::ended(result), "run x").await;

@@ -25,7 +25,7 @@ fn assert_stopped(came: &Came, said: &[Payload]) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_stops_the_task_and_says_how_to_go_on() {
+async fn a_first_interrupt_stops_the_task_and_says_how_to_resume() {
     for is_json in [false, true] {
         let fake = Fake::starting(under_way(), vec![Beat::Tell(2), Beat::Interrupt, Beat::Stall]);
         let line = if is_json { "run --json tidy" } else { "run tidy" };
@@ -43,7 +43,7 @@ async fn the_first_stops_the_task_and_says_how_to_go_on() {
 
 /// Releasing a task may take a while; a second interrupt ends the wait.
 #[tokio::test(start_paused = true)]
-async fn the_second_does_not_wait_for_the_task_to_be_given_back() {
+async fn a_second_interrupt_does_not_wait_for_the_release() {
     let beats = vec![Beat::Tell(2), Beat::Interrupt, Beat::AwaitShuttingDown, Beat::Interrupt, Beat::Stall];
     let fake = Fake::starting(under_way(), beats);
     *fake.never_shuts_down.lock().unwrap() = true;

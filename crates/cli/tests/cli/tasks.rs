@@ -122,7 +122,7 @@ async fn a_cancel_reaches_the_process_that_drives_the_task() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancel_takes_a_task_up_that_nobody_drives() {
+async fn a_cancel_resumes_a_task_without_a_driver() {
     let mut tape = Tape::opened("tidy up");
     tape.say(User, 0, CancelRequest { reason: None }).say(
         GoalGradientSolver,
@@ -136,7 +136,7 @@ async fn a_cancel_takes_a_task_up_that_nobody_drives() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_ended_cannot_be_cancelled() {
+async fn an_ended_task_cannot_be_cancelled() {
     let came = World::headless(journal()).run("tasks cancel count").await;
     assert_eq!(came.code, 2);
     assert!(
@@ -177,7 +177,7 @@ async fn a_question_that_was_open_is_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_has_ended_is_told_again() {
+async fn resuming_an_ended_task_shows_its_result() {
     let came = World::headless(journal()).run("tasks resume migrate --json").await;
     assert_eq!((came.code, came.json()["ended_by"].as_str()), (3, Some("distance")));
 }
@@ -199,7 +199,7 @@ fn interrupted() -> std::sync::Arc<Fake> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_that_was_interrupted_is_taken_up_and_the_worst_end_counts() {
+async fn resume_runs_all_open_tasks_and_returns_the_worst_code() {
     let came = World::headless(interrupted()).run("tasks resume").await;
     assert_eq!(came.code, 4);
     assert_eq!(came.out.matches("task: ").count(), 3, "{}", came.out);

@@ -34,7 +34,7 @@ async fn a_task_is_shown_step_by_step() {
 }
 
 #[tokio::test]
-async fn nothing_that_a_terminal_would_obey_is_shown() {
+async fn a_replay_prints_no_control_characters() {
     let fake = journal();
     let came = World::on_paper(fake, vec![]).run("replay tidy").await;
     assert!(came.out.contains("house") && !came.out.contains(['\u{1b}', '\u{202e}']), "{:?}", came.out);
@@ -71,7 +71,7 @@ async fn a_replay_in_json_is_a_line_a_record_and_a_summary() {
 }
 
 #[tokio::test]
-async fn a_divergence_is_told_last_and_is_no_success() {
+async fn a_divergence_is_reported_last_and_fails() {
     let fake = journal();
     let place = DivergencePlace { seq: 4, reason: "the journal has \u{1b}[2J one thing".to_owned() };
     *fake.divergence.lock().unwrap() = Some(place);
@@ -174,7 +174,7 @@ async fn two_tasks_stand_side_by_side() {
 
 /// Settings tried on a task do not configure the program.
 #[tokio::test]
-async fn settings_of_a_replay_are_no_configuration() {
+async fn settings_of_a_replay_do_not_configure_the_program() {
     for line in
         ["replay count --json --set delta=0.2 --set a.b=c", "--set delta=0.2 --set a.b=c replay count --json"]
     {
@@ -200,7 +200,7 @@ fn options(line: &str) -> Options {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_together_is_refused() {
+async fn invalid_command_lines_of_replay_and_fork_are_refused() {
     for line in [
         "replay",
         "replay count --set delta",
@@ -268,7 +268,7 @@ async fn a_fork_says_what_its_workspace_holds() {
 }
 
 #[tokio::test]
-async fn a_task_says_where_it_was_forked_from() {
+async fn a_fork_shows_its_origin() {
     let mut tape = Tape::opened("count");
     let mut opened: Opened = serde_json::from_slice(&tape.records[0].body).unwrap();
     opened.forked_from =

@@ -16,7 +16,7 @@ fn the_shipped_playbooks_know_their_examples() {
 }
 
 #[test]
-fn a_broken_playbook_is_told_by_file_and_line_and_stays_alone() {
+fn a_broken_playbook_is_reported_and_affects_no_other() {
     let home = Home::new();
     home.playbook("broken", "name = \"broken\"\ntitle = \"Broken\"\nnonsense = [1, 2\n");
     home.playbook("unknown-field", "name = \"unknown-field\"\nfarbe = 3\n");

@@ -6,7 +6,7 @@ use super::{Want, case, hold, texts};
 use crate::support::{Home, shell};
 
 #[test]
-fn what_may_not_be_read() {
+fn unreadable_files() {
     let home = Home::new();
     home.file("tree/a", "needle\n");
     home.file("tree/b", "needle\n");

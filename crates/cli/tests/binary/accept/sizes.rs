@@ -176,7 +176,7 @@ fn file_checksum() {
 /// The home directory contains the journal of the task that measures it: both computations leave that out,
 /// and the answer says so.
 #[test]
-fn a_home_without_setpoints_own() {
+fn setpoints_own_files_in_a_home() {
     let home = Home::new();
     home.file("photos/a", vec![b'x'; 3_000_000]);
     home.file("photos/b", vec![b'y'; 20_000]);

@@ -53,7 +53,7 @@ fn columns_of_figures_that_are_texts_are_named() {
 }
 
 #[test]
-fn a_value_in_another_spelling_is_not_another_value() {
+fn spellings_of_a_value_count_once() {
     let home = Home::new();
     let mut cases = Vec::new();
     for (name, values, kind, distinct) in [
@@ -145,7 +145,7 @@ fn one_column_that_could_be_several_is_doubted() {
 }
 
 #[test]
-fn empty_lines_and_totals_are_told() {
+fn empty_lines_and_totals_are_reported() {
     let home = Home::new();
     let mut cases = Vec::new();
     let total = "the last row looks like a total, and was counted as a row";
@@ -170,7 +170,7 @@ fn empty_lines_and_totals_are_told() {
 }
 
 #[test]
-fn what_is_no_table_and_odd_names_are_told() {
+fn non_tables_and_odd_names_are_reported() {
     let home = Home::new();
     let mut cases = Vec::new();
     home.file("twice.csv", "id,v,w,v\n1,2,3,4\n");

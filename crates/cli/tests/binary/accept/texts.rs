@@ -247,7 +247,7 @@ fn counted_lines() {
 /// Rules that ignore everything except some files, that exclude hidden names, or that name the searched
 /// folder itself.
 #[test]
-fn what_rules_leave_out() {
+fn files_left_out_by_ignore_rules() {
     let home = Home::new();
     for (repo, rules) in [
         ("spare", "*.log\n.*\n!.env.example\n!.github\n"),

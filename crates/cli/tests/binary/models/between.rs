@@ -86,7 +86,7 @@ fn plan(subtasks: &[Value]) -> Value {
 }
 
 #[test]
-fn what_leaves_the_evidence_of_others_alone_is_accepted() {
+fn work_that_keeps_earlier_evidence_is_accepted() {
     let both = || vec![plan(&[mended("mend calc.py", 1), noted(2)])];
     for notes in ["echo fixed > notes.md", "echo fixed > notes.md; echo see notes.md >> README.md"] {
         let (code, result) = run(both(), &[("mend", &[MEND, RUN]), ("notes", &[notes])]);

@@ -58,7 +58,7 @@ fn a_recorded_run_is_played_offline_in_another_place() {
 }
 
 #[test]
-fn what_was_not_recorded_ends_by_fault_and_says_how_it_differs() {
+fn an_unrecorded_question_ends_by_fault_with_the_difference() {
     let home = Home::new();
     let server = Hosted::start(Arc::new(|seen: &Seen| think(seen, &plan(&[writes("alpha", 1)])))).unwrap();
     let recorded = Came::of(&mut command(
@@ -87,7 +87,7 @@ fn tokens(result: &Value) -> u64 {
 }
 
 #[test]
-fn what_ran_within_a_budget_of_money_plays_within_it_and_costs_nothing() {
+fn a_run_within_a_budget_replays_within_it_at_no_cost() {
     let (here, there) = (Home::new(), Home::new());
     let table = "[[model]]\nname = \"test/*\"\nprice_in = 10.0\nprice_out = 40.0\nwindow_tokens = 100_000\n";
     fs::write(here.config().join("models.toml"), table).unwrap();
@@ -142,7 +142,7 @@ fn killed_at_the_gate(home: &Home, mut run: Child) -> String {
 }
 
 #[test]
-fn process_a_replay_that_was_killed_goes_on_from_its_recording_and_asks_no_model() {
+fn process_a_killed_replay_resumes_from_its_recording() {
     let home = Home::new();
     let plan = waiting(&home);
     let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
@@ -175,7 +175,7 @@ fn process_a_replay_that_was_killed_goes_on_from_its_recording_and_asks_no_model
 }
 
 #[test]
-fn process_a_task_that_models_answered_takes_no_recording_and_either_can_be_cancelled() {
+fn process_a_task_with_models_cannot_resume_with_a_recording() {
     let home = Home::new();
     let plan = waiting(&home);
     let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();

@@ -80,7 +80,7 @@ impl Ran {
 }
 
 #[test]
-fn what_cannot_be_has_to_be_shown_by_a_call() {
+fn an_impossibility_must_be_shown_by_a_call() {
     let fail = json!({ "verdict": "fail", "cannot": true, "evidence": "nobody knows", "cites": [READ] });
     for seen in [json!([]), json!(["r3.1/99"]), json!(["output"])] {
         let unmet = json!([{ "criterion": "s1.c1", "why": "it is too hard", "seen": seen.clone(), "needs": "a genius" }]);
@@ -110,7 +110,7 @@ fn what_cannot_be_has_to_be_shown_by_a_call() {
 /// What the person asked for is not withdrawn; a criterion of the planner's own is, whatever origin the model
 /// states.
 #[test]
-fn what_the_person_asked_for_is_not_withdrawn_and_origin_is_told_by_code() {
+fn a_criterion_of_the_person_cannot_be_withdrawn() {
     let unmet = json!([{ "criterion": "s1.c1", "why": "it is empty", "seen": [READ] }]);
     let done = json!({ "status": "completed", "output": "It is about jars.", "unmet": unmet });
     let fail = json!({ "verdict": "fail", "cannot": true, "evidence": "nothing says so", "cites": [READ] });

@@ -94,7 +94,7 @@ fn a_conversation_grows_at_its_end_and_comes_from_the_cache() {
 
 /// Instructions and schemas of an executor with the core tools: what every task sends.
 #[test]
-fn what_an_executor_is_always_sent_is_short() {
+fn an_executors_fixed_prompt_is_short() {
     let home = Home::new();
     let (server, _came) = reads(&home, Wire::Chat, 1);
     let first = executor(&server).swap_remove(0).asked;
@@ -144,7 +144,7 @@ fn hundred(home: &Home) -> (Hosted, Came) {
 /// Earlier text is not stored again: the journal grows as much in the last quarter of a long task as in the
 /// first. docs/models.md has the figures.
 #[test]
-fn the_journal_grows_with_what_is_said() {
+fn the_journal_grows_linearly_with_the_conversation() {
     let home = Home::new();
     let (server, came) = hundred(&home);
     let asked = executor(&server);

@@ -49,7 +49,7 @@ fn near(found: &Value, expected: f64) {
 }
 
 #[test]
-fn money_is_told_by_role_round_criterion_and_model() {
+fn money_is_reported_by_role_round_criterion_and_model() {
     let (home, server) = (home(), server());
     let (came, result) = run(&home, &server, &[]);
     assert_eq!(came.code, 0, "{came:#?}");
@@ -85,7 +85,7 @@ fn money_is_told_by_role_round_criterion_and_model() {
 }
 
 #[test]
-fn a_budget_of_money_or_tokens_ends_with_what_there_is_and_asks_no_more() {
+fn a_spent_budget_ends_the_task_without_further_calls() {
     for (options, most) in [
         (["--max-cost", "0.5"], None),
         (["--max-cost", "0.09"], Some("0.09")),
@@ -123,7 +123,7 @@ fn a_budget_of_money_or_tokens_ends_with_what_there_is_and_asks_no_more() {
 
 /// Inherited calls count: if they have used up the budget, the fork asks only for the report.
 #[test]
-fn what_a_fork_takes_over_counts_against_its_budget() {
+fn inherited_calls_count_against_a_forks_budget() {
     let (home, server) = (home(), server());
     let (_, result) = run(&home, &server, &[]);
     let records = home.records(result["task_id"].as_str().unwrap());
@@ -155,7 +155,7 @@ fn money_without_a_price_is_refused_before_anything_is_asked() {
 }
 
 #[test]
-fn settings_on_both_sides_of_the_command_are_refused_and_not_dropped() {
+fn settings_on_both_sides_of_the_command_are_refused() {
     let home = Home::new();
     let came = home.run(&["--set", "controller.delta=0.1", "run", "--set", "controller.rho=0.4", "x"]);
     assert_eq!(came.code, 2, "{came:#?}");

@@ -76,7 +76,7 @@ fn two_parts(task_criteria: &Value) -> Value {
 }
 
 #[test]
-fn what_was_there_before_the_task_is_not_claimed() {
+fn facts_before_the_task_do_not_prove_the_work() {
     for plan in [
         json!({ "subtasks": [{ "intent": "make done.txt", "success_criteria": [says("done.txt", "hello")] }] }),
         two_parts(&json!([says("done.txt", "hello")])),
@@ -140,7 +140,7 @@ fn what_the_work_wrote_itself_does_not_prove_it() {
 }
 
 #[test]
-fn what_spoils_the_merge_is_done_again_and_the_rest_is_kept() {
+fn only_sub_tasks_that_fail_the_merge_are_repeated() {
     let answers = |part: &str| {
         json!({ "intent": format!("write {part}"), "success_criteria": [{ "criterion": format!("{part} is done"),
             "check": { "on": "output", "expect": { "contains": "done" } } }] })
@@ -171,7 +171,7 @@ fn what_spoils_the_merge_is_done_again_and_the_rest_is_kept() {
 }
 
 #[test]
-fn a_check_that_says_nothing_is_replaced_and_the_person_is_told() {
+fn a_vacuous_check_is_replaced_and_reported() {
     let criterion = |check: Value| json!({ "criterion": "list.txt has three lines", "check": check });
     let pointer = json!({ "on": { "probe": { "tool": "read_file", "input": { "path": "list.txt" } } },
         "expect": { "pointer": { "at": "/lines", "is": { "equals": 3 } } } });
@@ -195,7 +195,7 @@ fn a_check_that_says_nothing_is_replaced_and_the_person_is_told() {
 }
 
 #[test]
-fn a_test_run_without_a_test_is_no_pass() {
+fn a_test_run_without_a_test_does_not_pass() {
     let ran = json!({ "criterion": "the recorded test run passed",
         "check": { "on": { "probe": { "tool": "read_file", "input": { "path": "run.txt" } } },
             "expect": { "test_run": {} } } });

@@ -415,7 +415,7 @@ fn no_hostile_model_is_believed() {
 
 /// What the person refused is not done, whatever the judge says.
 #[test]
-fn a_refused_deed_is_not_believed() {
+fn a_claim_of_a_refused_action_is_not_believed() {
     let home = Home::new();
     home.file("old.log", "x\n");
     let criterion =

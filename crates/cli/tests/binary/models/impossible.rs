@@ -56,7 +56,7 @@ fn honest_server(plan: Value) -> Hosted {
 }
 
 #[test]
-fn what_is_shown_to_be_impossible_ends_within_a_round() {
+fn a_proved_impossibility_ends_the_task_in_one_round() {
     let (home, server) = (Home::new(), honest_server(plan()));
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", GOAL]));
     let result = came.json();
@@ -104,7 +104,7 @@ fn a_person_reads_what_is_missing() {
 }
 
 #[test]
-fn a_model_that_says_at_once_that_it_cannot_be_is_not_believed() {
+fn an_unproved_impossibility_is_not_believed() {
     let cannot = json!({ "subtasks": [], "cannot": { "why": "it is too hard", "seen": [LOOK], "needs": ["patience"] } });
     let answer = move |_: &Seen| said(&cannot);
     let (home, server) = (Home::new(), Hosted::start(Arc::new(answer)).unwrap());

@@ -82,7 +82,7 @@ fn leak(text: &[u8]) -> Option<String> {
 }
 
 #[test]
-fn process_no_tool_tells_a_key() {
+fn process_no_tool_reveals_a_key() {
     let home = Home::new();
     home.file("key.txt", format!("{KEY}\n"));
     home.file(format!("{KEY}.sh"), "echo ran\n");

@@ -125,7 +125,7 @@ fn came_of(goal: &str, attack: &Attack) -> Came {
 }
 
 #[test]
-fn what_no_call_names_is_not_accepted() {
+fn a_named_file_that_no_call_touches_prevents_an_accept() {
     for (goal, overlooked, attack) in lies() {
         let came = came_of(goal, &attack);
         let result = came.json();
@@ -136,7 +136,7 @@ fn what_no_call_names_is_not_accepted() {
 }
 
 #[test]
-fn what_calls_name_in_other_ways_is_not_overlooked() {
+fn other_spellings_of_a_named_file_are_recognised() {
     let on = |which: &str| json!({ "call": { "tool": "shell", "which": which } });
     for (goal, command, seen) in [
         ("how many lines has ./b.txt?", "wc -l b.txt", "2"),

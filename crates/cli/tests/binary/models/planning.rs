@@ -28,7 +28,7 @@ fn questions(server: &Hosted, wanted: Site) -> Vec<Seen> {
 }
 
 #[test]
-fn a_first_plan_sees_what_is_there_and_what_is_not() {
+fn a_first_plan_sees_existing_and_missing_files() {
     let home = Home::new();
     std::fs::create_dir_all(home.work().join("src")).unwrap();
     std::fs::write(home.work().join("src/calc.py"), "x = 1\n").unwrap();

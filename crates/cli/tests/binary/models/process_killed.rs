@@ -16,7 +16,7 @@ use super::{command, plan, writes};
 const CALLS: usize = 2 + 3 * 3 + 1;
 
 #[test]
-fn process_an_answer_that_was_there_is_not_paid_again_and_the_count_is_exact() {
+fn process_a_complete_answer_is_not_paid_for_twice() {
     let plan = plan(&[writes("alpha", 1), writes("beta", 2), writes("gamma", 3)]);
     for killed_at in 0..CALLS {
         let wire = Wire::ALL[killed_at % Wire::ALL.len()];

@@ -132,7 +132,7 @@ fn three_failures() -> Hosted {
 }
 
 #[test]
-fn refuted_not_shown_and_cannot_are_told_apart_everywhere() {
+fn refuted_not_shown_and_cannot_are_distinct_everywhere() {
     const WORDS: [&str; 3] = ["refuted", "not shown", "cannot hold here"];
     let home = Home::new();
     let came = run(&home, &three_failures(), &[]);
@@ -192,7 +192,7 @@ fn edits(home: &Home) -> Hosted {
 }
 
 #[test]
-fn consent_to_an_edit_is_asked_with_the_difference() {
+fn consent_to_an_edit_shows_the_change() {
     let home = Home::new();
     let came = run(&home, &edits(&home), &["--json"]);
     assert_eq!(came.code, 5, "{came:#?}");
@@ -280,7 +280,7 @@ fn the_planners_report_has_half_a_minute_and_is_the_summary() {
 
 /// A file that an answer does not name is in the workspace, where the person would not look.
 #[test]
-fn files_that_were_made_are_told_with_their_places() {
+fn created_files_are_listed_with_their_paths() {
     let home = Home::new();
     let plan = super::plan(&[super::writes("alpha", 1)]);
     let server =

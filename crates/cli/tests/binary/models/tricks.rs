@@ -85,7 +85,7 @@ fn edit(path: &str, find: &str, replace: &str) -> Value {
 }
 
 #[test]
-fn the_run_that_was_asked_for_shows_it() {
+fn the_requested_test_run_is_a_proof() {
     let mend = || edit("calc.py", "a - b", "a + b");
     for run_of_it in [
         shell(RUN),
@@ -99,7 +99,7 @@ fn the_run_that_was_asked_for_shows_it() {
 }
 
 #[test]
-fn another_run_than_the_one_that_was_asked_for_shows_nothing() {
+fn another_test_run_than_the_requested_one_proves_nothing() {
     for call in [
         shell("python3 -m unittest test_green"),
         shell("python3 -m unittest -k test_it"),
@@ -119,7 +119,7 @@ fn another_run_than_the_one_that_was_asked_for_shows_nothing() {
 }
 
 #[test]
-fn a_run_of_tests_that_the_work_changed_is_told_and_proves_nothing() {
+fn tests_that_the_work_changed_prove_nothing() {
     for change in [
         edit("test_calc.py", "(2, 2), 4", "(2, 2), 0"),
         edit("test_calc.py", "class T", "@unittest.skip('x')\nclass T"),
@@ -142,7 +142,7 @@ fn a_run_of_tests_that_the_work_changed_is_told_and_proves_nothing() {
 /// The work is checked by a script that the person named: if the work rewrites the script, a pass proves
 /// nothing.
 #[test]
-fn a_script_that_examines_the_work_is_not_the_works_own_to_write() {
+fn a_rewritten_test_script_proves_nothing() {
     let check =
         json!({ "on": { "call": { "tool": "shell", "which": "./check.sh" } }, "expect": { "exit_code": 0 } });
     let criterion =

@@ -81,7 +81,7 @@ fn on_call(text: &str, command: &str, expect: &Value) -> Value {
 }
 
 #[test]
-fn what_an_attempt_showed_stands_when_the_next_only_mends_its_answer() {
+fn evidence_survives_an_attempt_that_only_corrects_the_answer() {
     let home = Home::new();
     home.file("a.txt", "hello\n");
     let names = json!({ "criterion": "the answer names the branch", "check": { "on": "output", "expect": { "contains": "main" } } });
@@ -140,7 +140,7 @@ fn the_persons_words_reach_every_role_outside_data() {
 }
 
 #[test]
-fn a_red_exit_code_may_be_cited_and_the_middle_of_a_result_is_seen() {
+fn red_exit_codes_can_be_cited_and_results_are_seen_whole() {
     let home = Home::new();
     let lines: String = (0..1_000)
         .map(|n| if n == 500 { "the NEEDLE\n".to_owned() } else { format!("line {n} of it\n") })
@@ -168,7 +168,7 @@ fn a_red_exit_code_may_be_cited_and_the_middle_of_a_result_is_seen() {
 }
 
 #[test]
-fn a_class_is_what_the_evidence_says_and_no_class_is_told_as_none() {
+fn the_evidence_decides_the_class_of_a_failure() {
     let home = Home::new();
     let plan = one(&[
         on_call("none.txt was printed", "cat none.txt", &json!({ "contains": "hello" })),
@@ -184,7 +184,7 @@ fn a_class_is_what_the_evidence_says_and_no_class_is_told_as_none() {
 }
 
 #[test]
-fn the_command_that_the_person_names_is_not_blocked_after_a_red_run() {
+fn a_command_of_the_person_is_not_blocked_after_a_red_run() {
     const COMMAND: &str = "sh check.sh";
     let home = Home::new();
     home.file("check.sh", "test -f \"$PWD/done.txt\" && echo green\n");

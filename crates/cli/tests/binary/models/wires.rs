@@ -88,7 +88,7 @@ fn every_wire_drives_three_sub_tasks_to_accept_streamed_and_not() {
 }
 
 #[test]
-fn one_step_whose_criteria_have_checks_costs_its_own_calls_and_no_others() {
+fn a_step_with_checks_needs_no_call_for_a_judge() {
     let plan = json!({
         "subtasks": [{
             "intent": "call write_file {\"content\":\"x\\n\",\"path\":\"names/x.txt\"}",

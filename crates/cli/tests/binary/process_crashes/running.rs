@@ -46,7 +46,7 @@ fn what_a_dead_process_ran_ends_with_it() {
 
 /// Allowed again, the task checks whether the command was done and then does it, once.
 #[test]
-fn what_was_cut_short_is_looked_for_and_done() {
+fn an_interrupted_command_is_checked_and_done_once() {
     let held = Held::new(COMMAND);
     let (child, mut alive) = start(&held);
     kill(child);

@@ -28,7 +28,7 @@ async fn a_fact_is_stated_in_words_or_on_stdin() {
 }
 
 #[tokio::test]
-async fn what_was_known_is_said_to_be() {
+async fn a_known_fact_is_reported_as_known() {
     let known = || FakeMemory { is_known: true, ..FakeMemory::default() };
     assert_eq!(
         out(known(), "memory remember x").await,
@@ -39,7 +39,7 @@ async fn what_was_known_is_said_to_be() {
 }
 
 #[tokio::test]
-async fn what_is_no_fact_is_refused_before_memory_is_opened() {
+async fn an_invalid_fact_is_refused_before_memory_is_opened() {
     let stdin = [
         (&b" \n"[..], "the fact is empty"),
         (b"a\xff", "the fact in stdin is not UTF-8: byte 1 belongs to no character"),
@@ -101,7 +101,7 @@ async fn only_a_yes_deletes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_somebody_to_ask_it_takes_a_yes() {
+async fn without_a_terminal_deleting_needs_yes() {
     let told = "error: nobody can be asked whether these records may go\n\
                 hint: `--yes` deletes them without asking; `setpoint memory show ID` shows what would go\n";
     let (came, asked) = run(remembering(two()), "memory forget 4f2a91c1").await;
@@ -117,7 +117,7 @@ async fn without_somebody_to_ask_it_takes_a_yes() {
 }
 
 #[tokio::test]
-async fn a_record_that_is_named_twice_goes_once_and_one_that_is_not_there_stops_all() {
+async fn a_missing_record_stops_the_deletion_of_all() {
     let (_, asked) =
         run(remembering(two()), &format!("memory forget 4F2A91C1 {} 4f2a91c2 --yes", id(1))).await;
     assert_eq!(asked[3], format!("forget {} {}", id(1), id(2)));
@@ -166,7 +166,7 @@ async fn a_pass_of_the_dreamer_says_what_it_did() {
 }
 
 #[tokio::test]
-async fn a_person_is_told_that_dreaming_takes_its_time() {
+async fn a_person_learns_that_dreaming_takes_a_while() {
     let told = async |line: &str, is_terminal| {
         let mut world = remembering(FakeMemory::default());
         world.is_terminal = is_terminal;

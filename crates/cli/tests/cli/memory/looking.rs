@@ -75,7 +75,7 @@ async fn pairs_are_a_table() {
 }
 
 #[tokio::test]
-async fn memory_is_asked_what_was_asked() {
+async fn query_arguments_reach_memory() {
     let asked = [
         ("memory query", "query None None now"),
         ("memory query s", "query Some(\"s\") None now"),
@@ -144,7 +144,7 @@ async fn a_plot_is_as_wide_as_the_terminal_and_in_its_characters() {
 }
 
 #[tokio::test]
-async fn what_is_nothing_has_no_course() {
+async fn a_curve_of_zeros_is_not_drawn() {
     let mut report = pair(0.0, 0.0, MemoryAction::Ignore);
     (report.rules, report.records, report.count) = (vec![], vec![], 0);
     let shown = out(answering(Answer::Pair(Box::new(report))), "memory query s e").await;

@@ -107,7 +107,7 @@ const COMMANDS: [&str; 14] = [
 ];
 
 #[tokio::test]
-async fn nothing_hostile_reaches_a_terminal_and_json_stays_the_same_value() {
+async fn hostile_records_are_sanitised_and_their_json_is_unchanged() {
     for line in COMMANDS {
         let mut world = remembering(poisoned());
         world.is_terminal = true;
@@ -128,7 +128,7 @@ async fn nothing_hostile_reaches_a_terminal_and_json_stays_the_same_value() {
 }
 
 #[tokio::test]
-async fn a_terminal_is_never_written_over_its_edge_by_a_list() {
+async fn lists_fit_the_terminals_width() {
     for line in ["memory query", "memory query s e", "memory list", "memory rules", "memory dream"] {
         for columns in [1, 20, 40, 100] {
             let mut world = remembering(poisoned());
@@ -154,7 +154,7 @@ async fn a_terminal_is_never_written_over_its_edge_by_a_list() {
 }
 
 #[tokio::test]
-async fn what_fails_is_told_and_memory_is_closed() {
+async fn errors_are_reported_and_memory_is_closed() {
     let broken = |what| FakeMemory { broken: what, records: vec![record(1, "x")], ..FakeMemory::default() };
     for line in COMMANDS {
         let (came, asked) = run(remembering(broken("")), line).await;
@@ -171,7 +171,7 @@ async fn what_fails_is_told_and_memory_is_closed() {
 }
 
 #[tokio::test]
-async fn a_memory_that_cannot_be_opened_is_a_configuration_that_cannot_be_used() {
+async fn a_locked_memory_is_a_configuration_error() {
     for line in COMMANDS {
         let memory = FakeMemory { is_locked: true, ..FakeMemory::default() };
         let (came, asked) = run(remembering(memory), line).await;

@@ -55,7 +55,7 @@ async fn what_is_no_moment_to_look_at_is_a_usage_error_with_a_hint() {
 }
 
 #[tokio::test]
-async fn every_look_can_be_ahead() {
+async fn every_reading_command_takes_a_future_moment() {
     for command in ["query", "query s", "query s e", "list", "show 4f2a91c1", "rules"] {
         let memory = FakeMemory { records: vec![record(1, "x")], ..FakeMemory::default() };
         let (came, asked) = run(remembering(memory), &format!("memory {command} --at +1d")).await;

@@ -94,7 +94,7 @@ fn importing(taken: u64, known: u64, refused: u64) -> FakeMemory {
 }
 
 #[tokio::test]
-async fn what_is_taken_in_is_counted() {
+async fn imported_records_are_counted() {
     assert_eq!(out(importing(12, 0, 0), "memory import -").await, "took in 12 records\n");
     assert_eq!(
         out(importing(1, 1_200, 0), "memory import -").await,
@@ -131,7 +131,7 @@ async fn an_import_comes_from_a_file_or_from_stdin() {
 }
 
 #[tokio::test]
-async fn nothing_is_taken_where_a_line_is_refused() {
+async fn a_refused_line_stops_the_whole_import() {
     let (came, _) = run(remembering(importing(0, 0, 2)), "memory import -").await;
     assert_eq!((came.code, came.out.as_str()), (2, ""));
     assert_eq!(

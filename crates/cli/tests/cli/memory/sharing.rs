@@ -10,7 +10,7 @@ use super::*;
 use crate::support::tape::*;
 
 #[tokio::test]
-async fn it_is_said_with_a_word() {
+async fn sharing_is_set_by_yes_or_no() {
     for (line, deed, told) in [
         ("memory share yes", "share true", "is told what was learnt without it"),
         ("memory share no", "share false", "is told only what was learnt with it"),
@@ -60,7 +60,7 @@ async fn a_run_on_a_terminal_asks_and_keeps_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_is_asked_where_there_is_nothing_to_ask_or_nobody_there() {
+async fn no_question_is_asked_without_a_terminal_or_a_need() {
     let (came, asked) = run(running(FakeMemory::default(), vec![]), "run tidy up").await;
     assert_eq!((came.code, asked), (0, vec!["unasked".to_owned(), "close".to_owned()]));
     assert!(!came.err.contains("Memory holds"), "{}", came.err);

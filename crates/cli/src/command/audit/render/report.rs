@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_a_cell_says_its_row_has_as_many() {
+    fn no_cell_text_changes_the_number_of_columns() {
         let hostile =
             "a|b\\|c\r\nd\n\n| --- |\te`f|g`\u{1b}[31m\u{85}\u{2028}h\u{0}&#124;*i* ~~j~~<b>![k](l)";
         let mut page = Page::default();

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_curve_comes_down_to_its_bound_once_at_most() {
+    fn a_curve_falls_to_its_bound_at_most_once() {
         let points = [(0.0, 3.0), (1.0, 1.0), (2.0, 0.0), (3.0, 2.0), (4.0, 0.0)];
         assert_eq!(falls_to(&points, 0.5), Some(1.5));
         assert_eq!(falls_to(&points, 3.0), None);

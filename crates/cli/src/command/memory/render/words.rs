@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short_whatever_they_are() {
+    fn all_numbers_are_short() {
         let values = [3.416, 0.0, -0.001, -2.5, 1e300, -1e6, f64::NAN, f64::INFINITY];
         assert_eq!(values.map(strength), ["3.42", "0.00", "0.00", "-2.50", "1.0e300", "-1.0e6", "?", "?"]);
         assert_eq!([2.1, 0.001, -0.001, -2.1, 1e9].map(signed), ["+2.10", "0.00", "0.00", "-2.10", "+1.0e9"]);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_what_it_points_at_and_a_fact_what_the_operator_says() {
+    fn the_sign_of_sigma_gives_a_rules_kind_and_facts_have_none() {
         assert_eq!(kind_of(Author::Dreamer, 1.0), Some(SopKind::BestPractice));
         assert_eq!(kind_of(Author::Import, -1.0), Some(SopKind::Constraint));
         assert_eq!(kind_of(Author::Operator, -1.0), None);

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_ends_at_its_number_or_its_bytes_and_counts_the_rest() {
+    fn a_list_stops_at_its_limits_and_counts_the_rest() {
         let (shown, left_out) = each(0..10, 4, |n| html! { li { (n) } });
         assert_eq!((left_out, shown.0.len()), (6, 4 * "<li>0</li>".len()));
         let long = "x".repeat(SECTION_BYTES_MAX);

@@ -29,7 +29,7 @@ fn fading(start: f64, k: f64, days: u32) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn what_fades_crosses_its_mark() {
+fn a_fading_curve_crosses_its_mark() {
     check(
         &fading(3.42, 0.1, 60),
         &[0.5],
@@ -56,7 +56,7 @@ fn what_fades_crosses_its_mark() {
 }
 
 #[test]
-fn what_is_bad_lies_below_zero() {
+fn negative_values_are_drawn_below_zero() {
     check(
         &fading(-1.0, 0.2, 30),
         &[0.2, -0.2],
@@ -83,7 +83,7 @@ fn what_is_bad_lies_below_zero() {
 }
 
 #[test]
-fn marks_that_are_too_near_share_a_label() {
+fn close_marks_share_a_label() {
     check(
         &fading(9.0, 0.05, 90),
         &[0.2, -0.2],
@@ -110,7 +110,7 @@ fn marks_that_are_too_near_share_a_label() {
 }
 
 #[test]
-fn nothing_and_one_point() {
+fn no_point_draws_nothing_and_one_point_is_drawn() {
     check(&[], &[0.5], 40, &expect![[""]]);
     check(&[(0.0, f64::NAN), (1.0, f64::INFINITY)], &[0.5], 40, &expect![[""]]);
     check(
@@ -243,7 +243,7 @@ fn a_steep_curve_does_not_fall_apart() {
 }
 
 #[test]
-fn a_narrow_terminal_sees_less_of_it_and_at_last_nothing() {
+fn a_narrow_terminal_gets_a_smaller_plot_or_none() {
     check(
         &fading(3.42, 0.1, 60),
         &[0.5],
@@ -283,7 +283,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_drawn_fits(
+    fn every_plot_fits_its_columns(
         points in prop::collection::vec((any::<f64>(), any::<f64>()), 0..9),
         marks in prop::collection::vec(-1e9..1e9, 0..3),
         columns in 0_usize..99,
