@@ -1,4 +1,4 @@
-//! What stands in the Auditor's own log, a JSON object an entry.
+//! The entries of the Auditor's log, one JSON object per entry.
 
 use serde::{Deserialize, Serialize};
 use setpoint_protocol::message::{AuditReport, Finding};
@@ -16,12 +16,12 @@ pub enum LogEntry {
         at: Timestamp,
         /// The program's version.
         version: String,
-        /// The journal's row behind which it goes on; 0 where it begins anew.
+        /// The row of the journal after which it continues; 0 if it starts again from the first row.
         after: u64,
-        /// Why it begins anew, where it was further already.
+        /// Why it starts again, if it had read further before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
-        /// Where the journal ended then, if it begins anew.
+        /// Where the journal ended then, if it starts again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         end: Option<u64>,
     },
@@ -34,36 +34,37 @@ pub enum LogEntry {
     },
     /// Rows of the journal were read.
     Rows {
-        /// Behind this one.
+        /// After this row.
         after: u64,
-        /// Up to this one, included.
+        /// Up to this row, included.
         to: u64,
-        /// How many: places may be left out where rows were lost.
+        /// Number of rows: positions may be missing where rows were lost.
         count: u64,
-        /// BLAKE3 over their places, streams, numbers and hashes, in hexadecimal.
+        /// BLAKE3 over their positions, streams, numbers and hashes, in hexadecimal.
         digest: String,
     },
-    /// Rows of the journal could not be read, and were passed over.
+    /// Rows of the journal could not be read, and were skipped.
     Unreadable {
-        /// Behind this one.
+        /// After this row.
         after: u64,
-        /// Up to this one, included.
+        /// Up to this row, included.
         to: u64,
-        /// Why, for the first of them.
+        /// Why the first of them could not be read.
         why: String,
     },
-    /// Something is not as it should be.
+    /// The Auditor found something wrong.
     Finding(Finding),
-    /// A report that was due.
+    /// A report was due.
     Report(Box<AuditReport>),
-    /// What is known was written down beside the log: whatever else stands there is not believed.
+    /// The Auditor's state was stored beside the log. A stored state with another digest is not used.
     Known {
         /// BLAKE3 over it, in hexadecimal.
         digest: String,
-        /// Whether all that the log says up to here is known again. Otherwise what was said has to be looked up in the log.
+        /// Whether the state includes every finding up to here. If not, the next process looks the findings up in
+        /// the log.
         is_settled: bool,
     },
-    /// A process stopped auditing, in order.
+    /// A process stopped auditing as planned.
     Stopped {
         /// When.
         at: Timestamp,
@@ -73,7 +74,7 @@ pub enum LogEntry {
 }
 
 impl LogEntry {
-    /// As it is written. A report that is too long for an entry is told by its head: its findings stand in the log anyway.
+    /// Serialises the entry. A report that is too long loses its lists: its findings have entries of their own.
     pub(super) fn write(&self) -> String {
         let text = json(self);
         match self {
@@ -105,19 +106,19 @@ fn json(entry: &LogEntry) -> String {
     serde_json::to_string(entry).unwrap_or_default()
 }
 
-/// What an entry of the log says; `None` for one that is none of the Auditor's, or a later program's.
+/// Parses an entry; `None` if it is not one of the Auditor's, or of a later version.
 #[must_use]
 pub fn parse(json: &str) -> Option<LogEntry> {
     serde_json::from_str(json).ok()
 }
 
-/// Whether an entry may say something of tasks that go on after another journal was put back. Most entries do not, and need not
-/// be taken apart.
+/// Returns whether an entry can decide if a task may continue after an older journal was put back. Looks at its
+/// first bytes only: most entries cannot, and need no parsing.
 pub(super) fn is_about_resuming(json: &str) -> bool {
     [r#"{"entry":"begun""#, r#"{"entry":"forced""#].iter().any(|beginning| json.starts_with(beginning))
 }
 
-/// Why the log before this one was put aside, where this entry is the mark with which a log begins that took its place.
+/// Returns why the previous log was put aside, if this is the first entry of the log that replaced it.
 pub(super) fn why_put_aside(entry: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Mark {

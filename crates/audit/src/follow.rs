@@ -1,4 +1,4 @@
-//! Auditing for somebody who looks on: whoever audits, what is new in the log is told.
+//! Follows the log and returns its new entries, whichever process wrote them; audits if no other process does.
 
 use std::path::Path;
 
@@ -12,30 +12,30 @@ use super::{AuditFailure, AuditPlace, Keeper, look};
 use crate::log::{Backwards, Entries, LogError};
 use crate::view::{AuditEvent, FindingLine};
 
-/// Rows that are read at a time.
+/// Maximum rows per look.
 const ROWS_AT_ONCE: u64 = 4_096;
-/// After how many looks it is tried to take over from another process that audits.
+/// Looks between two tries to take over from another auditing process.
 const TAKE_OVER_EVERY: u32 = 20;
 
-/// Somebody who looks on, and audits where nobody else does.
+/// A reader of the log that audits while no other process does.
 #[derive(Debug)]
 pub struct Follower {
     place: AuditPlace,
     journal: Journal,
     keeper: Option<Keeper>,
-    /// What is new stands in the log, whoever wrote it.
+    /// The log's reader: new entries come from here, whichever process wrote them.
     entries: Option<Entries>,
-    /// The last entry that was told, or was there before the first look.
+    /// The last entry that was returned, or that was there before the first look.
     told_to: Option<u64>,
-    /// Whether the log could not be read, which is said once.
+    /// Whether the log could not be read at the last look, so that this is reported once.
     is_broken: bool,
     looks: u32,
-    /// Whether it was said who audits.
+    /// Whether this process audits, as last reported.
     told: Option<bool>,
 }
 
 impl Follower {
-    /// Of this data directory. Nothing is done before the first look.
+    /// Creates one that does nothing before the first [`Follower::look`].
     #[must_use]
     pub fn new(place: AuditPlace, journal: Journal) -> Self {
         Follower {
@@ -50,11 +50,11 @@ impl Follower {
         }
     }
 
-    /// What is new since the last look, and whether there is more to read at once. What the log held before the first look is
-    /// not new.
+    /// Returns what is new since the last look, and whether there is more to read at once. Entries from before the
+    /// first look are not new.
     ///
     /// # Errors
-    /// When the log, its key or the journal cannot be used.
+    /// If the log, its key or the journal cannot be used.
     pub fn look(&mut self, now: Timestamp) -> Result<(Vec<AuditEvent>, bool), AuditFailure> {
         let mut news = Vec::new();
         if self.keeper.is_none() && self.looks.is_multiple_of(TAKE_OVER_EVERY) {
@@ -88,8 +88,8 @@ impl Follower {
         Ok((news, is_behind))
     }
 
-    /// Behind what the log holds at first, and behind what was told where it is opened again. All of a log that takes its place
-    /// is new.
+    /// Opens the log after its last readable entry, or again after the last entry that was returned. A log that
+    /// replaced it is new from its first entry.
     fn open_log(&mut self) {
         let dir = &self.place.dir;
         let is_replaced = self.entries.as_ref().is_some_and(|entries| entries.is_replaced().unwrap_or(true));
@@ -108,8 +108,8 @@ impl Follower {
         let mut news = Vec::new();
         while let Some(entry) = self.entries.as_mut().and_then(Iterator::next) {
             let Ok(entry) = entry else {
-                // A batch may have been read and then taken back, because the disk is full: it is read again from where it
-                // was told.
+                // If the disk is full, the writer takes a batch back that may have been read: read again after the
+                // last entry that was returned.
                 if !std::mem::replace(&mut self.is_broken, true) {
                     news.push(AuditEvent::Unreadable);
                 }
@@ -131,10 +131,10 @@ impl Follower {
         news
     }
 
-    /// What there is to say by now.
+    /// Returns the report as of now.
     ///
     /// # Errors
-    /// When the journal cannot be read at all.
+    /// If the log or the journal cannot be read.
     pub fn report(&self, query: &str, now: Timestamp) -> Result<AuditReport, AuditFailure> {
         match &self.keeper {
             Some(keeper) => Ok(keeper.report(query, now)),
@@ -142,10 +142,10 @@ impl Follower {
         }
     }
 
-    /// Stops in order, where it audits, and closes the journal.
+    /// Stops auditing, if it does, and closes the journal.
     ///
     /// # Errors
-    /// When what was read cannot be noted. The next process goes on all the same.
+    /// If what was read cannot be noted. The next process reads it again.
     pub fn stop(self, now: Timestamp) -> Result<(), AuditFailure> {
         let stopped = self.keeper.map_or(Ok(()), |keeper| keeper.stop(now));
         if let Err(error) = self.journal.close() {
@@ -155,7 +155,7 @@ impl Follower {
     }
 }
 
-/// The number of the log's last entry, or of the last one before what cannot be read; 0 for none.
+/// Returns the number of the log's last entry, or of the last one before damage; 0 if there is none.
 fn last_readable(dir: &Path) -> Result<u64, LogError> {
     match Backwards::of(dir)?.next() {
         None => Ok(0),

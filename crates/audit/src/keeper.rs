@@ -1,4 +1,4 @@
-//! The one who audits: it holds the lock, the log and what is known.
+//! The auditing process: holds the lock, the log and the Auditor's state.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,61 +17,61 @@ use super::standing::{self, Said, Standing};
 use super::{AuditFailure, AuditPlace, verify};
 use crate::log::{Appended, AuditLog, Entries, LogError, OnDamage, Options, Sealed};
 
-/// Milliseconds of activity between two reports.
+/// Milliseconds of activity per report.
 const REPORT_EVERY_MS: u64 = 5 * 60 * 1_000;
-/// Milliseconds between two checkpoints, where there is something to seal.
+/// Milliseconds between two checkpoints, if there are entries to seal.
 const SEAL_EVERY_MS: u64 = 60_000;
-/// Milliseconds between two looks for what stands still.
+/// Milliseconds between two searches for stalled tasks.
 const TICK_EVERY_MS: u64 = 30_000;
-/// Tasks without an end that are looked up at one look; the next look goes on behind them.
+/// Maximum open tasks that one search looks up; the next one continues after them.
 const CLOSED_LOOKED_UP_MAX: usize = 256;
-/// Characters of why rows could not be read.
+/// Maximum characters of the reason for unreadable rows.
 const WHY_CHARS_MAX: usize = 600;
-/// Entries that are given to the log at once.
+/// Maximum entries per append to the log.
 const WRITTEN_AT_ONCE: usize = 256;
 
-/// What was read at a time.
+/// The result of [`Keeper::catch_up`].
 #[derive(Debug, Default, PartialEq)]
 #[must_use = "what is behind has to be caught up with"]
 pub struct Caught {
-    /// Rows of the journal.
+    /// Rows that were read.
     pub rows: u64,
-    /// What was found in them.
+    /// New findings in them.
     pub findings: Vec<Finding>,
-    /// Whether there is more to read.
+    /// Whether there are more rows to read.
     pub is_behind: bool,
 }
 
-/// The right to audit a data directory, which one process at a time has. It goes with the process.
+/// A process's right to audit a data directory, which one process at a time has. It ends with the process.
 #[derive(Debug)]
 pub struct Keeper {
     _lock: File,
     dir: PathBuf,
     journal: Journal,
     log: AuditLog,
-    /// What is known. It may stand before what is noted: what was known there is taken in again first.
+    /// The Auditor's state. It may be older than `noted`: then the rows between are read again first.
     auditor: Auditor,
     /// The last row that the log notes.
     noted: u64,
-    /// What the log says already and is found once more.
+    /// Findings that the log already has and that are still to be found again.
     said: Said,
-    /// Whether all of that was found once more, or is not there any more.
+    /// Whether all of those were found again, or cannot be any more.
     is_settled: bool,
-    /// That this process audits: said with the first entry that it has to write.
+    /// The entry that this process audits, written before its first other entry.
     begun: Option<String>,
-    /// Why the Auditor began anew, when this process found that the journal is not the one that was audited.
+    /// Why auditing started again from the first row, if this process found that the journal is another one.
     anew: Option<String>,
-    /// What is known as it was written down, or as it began.
+    /// The position of the stored state, or of the state at the start.
     written_at: u64,
-    /// Entries that the log could not take yet. Nothing more is read while there are any.
+    /// Entries that the log could not take yet. No row is read while there are any.
     waiting: Vec<String>,
-    /// Why the journal cannot be read on by this program.
+    /// Why this version cannot read the journal further.
     unread: Option<String>,
-    /// Whether it was said that the checkpoints cannot be exported.
+    /// Whether a failed checkpoint or export was already reported.
     has_told_of_export: bool,
     /// The time of the last row that was read.
     read_at: Option<Timestamp>,
-    /// Tasks without an end were looked up as far as this one.
+    /// The last open task that the search for missing ends looked up, if it has not reached the end of the list.
     looked_up: Option<TaskId>,
     sealed_at: Timestamp,
     ticked_at: Timestamp,
@@ -79,10 +79,10 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Takes the right to audit, and goes on where the log ends; `None` where another process has it.
+    /// Takes the lock and continues where the log ends; `None` if another process has the lock.
     ///
     /// # Errors
-    /// When the log, its key or the journal cannot be used. A log that does not hold what it should is put aside.
+    /// If the log, its key or the journal cannot be used. A damaged log is put aside and replaced.
     pub fn open(place: &AuditPlace, journal: &Journal, now: Timestamp) -> Result<Option<Self>, AuditFailure> {
         let Some(lock) = lock(&place.dir)? else { return Ok(None) };
         let mut options = Options {
@@ -93,7 +93,7 @@ impl Keeper {
         };
         let (mut log, mut aside) = AuditLog::open(&place.dir, &options)?;
         let standing = match standing::find(&place.dir, journal) {
-            // Opening looks at the end alone. What has to be known lies before it, and is damaged.
+            // Opening reads only the end of the log. The entries needed here are further back, and damaged.
             Err(AuditFailure::Log(error)) if error.is_damage() => {
                 drop(log);
                 options.is_read_whole = true;
@@ -147,16 +147,17 @@ impl Keeper {
         Ok(Some(keeper))
     }
 
-    /// Why the Auditor began anew, when this process found that the journal is not the one that was audited. Told once.
+    /// Returns why auditing started again from the first row, if this process found that the journal is another
+    /// one. Returns it once.
     pub fn begun_anew(&mut self) -> Option<String> {
         self.anew.take()
     }
 
-    /// Reads on, at most so many rows.
+    /// Reads at most `rows_max` rows.
     ///
     /// # Errors
-    /// When the log takes nothing: what was read is kept, and nothing more is read until it does. When the journal cannot
-    /// be read, for any other reason than damage, which is a finding.
+    /// If the log takes no entries: what was read is kept, and no row is read until the log takes it. If the
+    /// journal cannot be read for another reason than damage, which is a finding.
     pub fn catch_up(&mut self, rows_max: u64, now: Timestamp) -> Result<Caught, AuditFailure> {
         self.write_waiting(now)?;
         self.unread = None;
@@ -170,7 +171,7 @@ impl Keeper {
                     caught.rows += rows.len() as u64;
                     self.read_at = rows.last().map(|row| Timestamp::from_micros(row.at_us));
                     let (known, new) = rows.split_at(rows.partition_point(|row| row.pos <= self.noted));
-                    // Taken in again, without saying again what was found.
+                    // Rebuild the state without logging the findings again.
                     known.iter().for_each(|row| drop(self.auditor.observe(&reading::entry(row))));
                     for part in new.chunks(ROWS_PER_ENTRY) {
                         caught.findings.extend(self.take(part));
@@ -181,7 +182,7 @@ impl Keeper {
                     caught.findings.extend(self.pass_over(&gap, now));
                 }
                 Ok(Page::End) => return Ok(caught),
-                // A newer program's rows are for a newer program to audit.
+                // The rows of a newer version are for that version to audit.
                 Err(error @ JournalError::RowFormatTooNew { .. }) => {
                     self.unread = Some(error_chain(&error));
                     return Ok(caught);
@@ -194,7 +195,7 @@ impl Keeper {
         Ok(caught)
     }
 
-    /// Notes rows, behind what is found in them: a log that ends in between has them read again.
+    /// Notes rows after the findings in them: if the log is cut in between, the rows are read again.
     fn take(&mut self, rows: &[Row]) -> Vec<Finding> {
         let (after, to) = (self.noted, rows.last().map_or(self.noted, |row| row.pos));
         let count = rows.len() as u64;
@@ -205,7 +206,7 @@ impl Keeper {
         findings
     }
 
-    /// Goes on behind what cannot be read. That it could not is said once, and noted.
+    /// Skips an unreadable gap. Logs it as a finding and, if it is new, as unreadable rows.
     fn pass_over(&mut self, gap: &Gap, now: Timestamp) -> Option<Finding> {
         let finding = self.auditor.skip(gap.to, &gap.tasks, &gap.why, now);
         let said = self.say(finding);
@@ -217,7 +218,7 @@ impl Keeper {
         said
     }
 
-    /// Says what is new; that is given back.
+    /// Logs the findings that the log does not have, and returns them.
     fn say_all(&mut self, findings: Vec<Finding>) -> Vec<Finding> {
         findings.into_iter().filter_map(|finding| self.say(finding)).collect()
     }
@@ -230,10 +231,11 @@ impl Keeper {
         Some(finding)
     }
 
-    /// What is due by the clock: what was missed, a report, a checkpoint; what was found.
+    /// Does what is due: searches for stalled tasks, reports, seals. Returns the new findings, and the report if
+    /// one was due.
     ///
     /// # Errors
-    /// When the log or the file beside it cannot be written.
+    /// If the journal cannot be read, or the log or the stored state cannot be written.
     pub fn tick(&mut self, now: Timestamp) -> Result<(Vec<Finding>, Option<AuditReport>), AuditFailure> {
         let mut findings = Vec::new();
         if is_due(self.ticked_at, now, TICK_EVERY_MS) {
@@ -242,7 +244,7 @@ impl Keeper {
         }
         let report = self.due_report(now)?;
         self.write_waiting(now)?;
-        // A log of which nothing is signed cannot be told from one that somebody made.
+        // Seal the first entries at once: a log without any signature could be anybody's.
         let is_unsigned = self.log.unsealed() == self.log.size();
         if (is_unsigned || is_due(self.sealed_at, now, SEAL_EVERY_MS)) && self.log.unsealed() > 0 {
             self.seal(now)?;
@@ -250,8 +252,8 @@ impl Keeper {
         Ok((findings, report))
     }
 
-    /// The report on five minutes of activity. Where the journal is read behind its time those are five minutes of the
-    /// journal's time, and there is a report every five minutes all the same.
+    /// Returns the report if five minutes of activity are complete. While the Auditor catches up with old rows,
+    /// these are minutes of the journal's time, but there is still at most one report per five minutes.
     fn due_report(&mut self, now: Timestamp) -> Result<Option<AuditReport>, AuditFailure> {
         let Some(from) = self.auditor.window_from() else { return Ok(None) };
         let is_early = self.reported_at.is_some_and(|at| !is_due(at, now, REPORT_EVERY_MS));
@@ -267,7 +269,8 @@ impl Keeper {
         Ok(report)
     }
 
-    /// Up to when everything was read: now, or the time of the last row that was. `None` before anything was.
+    /// Returns the time up to which everything was read: now, or the time of the last row if more rows follow.
+    /// `None` before anything was read.
     fn as_of(&self, now: Timestamp) -> Result<Option<Timestamp>, AuditFailure> {
         if self.auditor.position() < self.noted {
             return Ok(None);
@@ -276,25 +279,26 @@ impl Keeper {
         Ok(if is_behind { self.read_at.map(|at| at.min(now)) } else { Some(now) })
     }
 
-    /// What was missed, whenever that was last looked for. A task does not stand still because the Auditor is behind.
+    /// Searches for stalled tasks and missing ends, due or not. While there are rows to read, the time of the last
+    /// row read counts, so that a task does not look stalled because the Auditor is late.
     ///
     /// # Errors
-    /// When the journal cannot be read.
+    /// If the journal cannot be read.
     pub fn missed(&mut self, now: Timestamp) -> Result<Vec<Finding>, AuditFailure> {
         let Some(as_of) = self.as_of(now)? else { return Ok(Vec::new()) };
         let mut findings = Vec::new();
         let looked = self.without_end(now, &mut findings);
         if looked.is_ok() {
             findings.extend(self.auditor.tick(as_of));
-            // Otherwise there are more tasks to look up.
+            // If the search stopped at its limit, there are more tasks to look up.
             self.is_settled |= self.looked_up.is_none();
         }
-        // What was found before the journal could not be read is said all the same.
+        // Log what was found before the journal failed, too.
         let findings = self.say_all(findings);
         looked.map(|()| findings)
     }
 
-    /// Tasks that are closed, or gone, without an end that was seen.
+    /// Finds tasks that are closed, missing or damaged in the journal, and whose end the Auditor has not seen.
     fn without_end(&mut self, now: Timestamp, findings: &mut Vec<Finding>) -> Result<(), AuditFailure> {
         let open = self.auditor.open_tasks(self.looked_up.as_ref()).take(CLOSED_LOOKED_UP_MAX);
         let open: Vec<(TaskId, u64)> = open.map(|(task, last_seq)| (task.clone(), last_seq)).collect();
@@ -302,7 +306,7 @@ impl Keeper {
         self.looked_up = open.last().filter(|_| is_full).map(|(task, _)| task.clone());
         for (task, last_seq) in open {
             match self.journal.task(task.as_str()) {
-                // Only once all of it was read can it be missing its end.
+                // The end is missing only if all rows of the task were read.
                 Ok(found) if found.is_closed() && found.head.seq() == last_seq => {
                     findings.extend(self.auditor.is_closed_without_end(&task, now));
                 }
@@ -321,33 +325,34 @@ impl Keeper {
         Ok(())
     }
 
-    /// Notes that a person lets a task go on although an older journal was put back. It is written with what waits.
+    /// Notes that a person forces a task to continue from an older journal that was put back. Written with the
+    /// waiting entries.
     pub(super) fn note_forced(&mut self, task: TaskId, now: Timestamp) {
         self.waiting.push(LogEntry::Forced { at: now, task }.write());
     }
 
-    /// The report that was asked for. Nothing is reset.
+    /// Returns a report on request. Resets nothing.
     #[must_use]
     pub fn report(&self, query: &str, now: Timestamp) -> AuditReport {
         self.auditor.report(query, now)
     }
 
-    /// Why the journal cannot be read on by this program, if it cannot.
+    /// Returns why this version cannot read the journal further, if it cannot.
     #[must_use]
     pub fn unread(&self) -> Option<&str> {
         self.unread.as_deref()
     }
 
-    /// The last row that was read.
+    /// Returns the last row that was read.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.auditor.position()
     }
 
-    /// Seals the log, and writes down what is known.
+    /// Seals the log and stores the state.
     ///
     /// # Errors
-    /// When that cannot be written.
+    /// If either cannot be written.
     pub fn seal(&mut self, now: Timestamp) -> Result<(), AuditFailure> {
         let known = serde_json::to_string(&self.auditor).unwrap_or_default();
         let is_settled = self.is_settled && self.auditor.position() == self.noted;
@@ -362,13 +367,13 @@ impl Keeper {
         Ok(())
     }
 
-    /// Stops in order: everything that was read is noted and sealed.
+    /// Stops auditing after everything that was read is noted and sealed.
     ///
     /// # Errors
-    /// When that cannot be written. The next process goes on all the same.
+    /// If that cannot be written. The next process continues anyway.
     pub fn stop(mut self, now: Timestamp) -> Result<(), AuditFailure> {
         self.write_waiting(now)?;
-        // Or the next process has to look for it in the log.
+        // A settled state saves the next process a search of the log.
         if !self.is_settled && self.auditor.position() >= self.noted {
             drop(self.missed(now));
             self.write_waiting(now)?;
@@ -396,7 +401,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// A checkpoint that could not be made or exported is said once, until one could.
+    /// Reports a checkpoint that could not be made or exported, once until one succeeds.
     fn tell(&mut self, sealing: Option<Result<Sealed, LogError>>) {
         let Some(sealing) = sealing else { return };
         let Err(error) = sealing.and_then(|sealed| sealed.exported) else {
@@ -413,9 +418,9 @@ impl Keeper {
     }
 }
 
-/// Why a log was put aside, where the process that did so did not come to say it.
+/// Returns why a log was put aside, if the process that did so ended before it reported it.
 fn untold_aside(dir: &Path, size: u64) -> Result<Option<String>, AuditFailure> {
-    // Its mark and who began: what was found is said with that.
+    // More than the mark and the entry that a process began: the finding is logged with the latter.
     if size > 2 {
         return Ok(None);
     }
@@ -428,7 +433,8 @@ fn untold_aside(dir: &Path, size: u64) -> Result<Option<String>, AuditFailure> {
     })
 }
 
-/// Whether so much time has passed; a clock that was set back does not count from its old time.
+/// Returns whether this much time has passed. True if the clock was set back, so that nothing waits for the old
+/// time.
 fn is_due(since: Timestamp, now: Timestamp, every_ms: u64) -> bool {
     now < since || now.millis_since(since) >= every_ms
 }

@@ -1,15 +1,17 @@
-//! R6, outside every task: it follows the journal by cursor, and keeps a log of its own.
+//! R6 outside the tasks: follows the journal by cursor, and keeps a log of its own.
 //!
-//! One process at a time audits a data directory, and holds a lock for it that goes with the process ([`Keeper`]). What it
-//! knows (`setpoint_roles::r6_auditor`) is written down now and then, and is otherwise made anew from the journal; where it
-//! stands is what its own log says. So a process may end anywhere: the next one goes on behind the last row that the log
-//! notes, and nothing is missed or said twice. Whoever only asks needs no lock ([`look`]). A row that cannot be read is
-//! noted as such and passed over; its task is followed no further.
+//! One process at a time audits a data directory, under a lock that the system releases when the process ends
+//! ([`Keeper`]). The log says how far the journal was audited. The Auditor's state (`setpoint_roles::r6_auditor`)
+//! is stored when its log is sealed, and rebuilt from the journal where the stored one is missing or does not fit. So a
+//! process may end at any point: the next one continues after the last row that the log notes, misses nothing and
+//! reports nothing twice. A process that only asks needs no lock ([`look`]). A row that cannot be read is noted as
+//! such and skipped, and its task is followed no further.
 //!
-//! The log notes every row of the journal by the hash that the journal keeps of it. A journal that is changed afterwards,
-//! chains and all, no longer fits the log ([`verify_journal`]).
+//! The log notes every row of the journal by the hash that the journal stores for it. A journal that is changed
+//! afterwards, even with its chains recomputed, no longer fits the log ([`verify_journal`]).
 //!
-//! Nobody waits for the Auditor. When its log cannot be written it reads no further, says so, and goes on later.
+//! No task waits for the Auditor. If its log cannot be written, it reports that, stops reading, and tries again
+//! later.
 
 mod entry;
 mod follow;
@@ -38,22 +40,22 @@ pub use self::look::{findings_of, look, nothing};
 pub use self::verify::{JournalFit, JournalMisfit, put_aside, verify_journal};
 pub use self::witness::{Forcing, PutBack, concerns_any, first_row, force, put_back};
 
-/// Where the Auditor keeps what, and where it takes its checkpoints.
+/// The paths of the Auditor's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditPlace {
-    /// Its directory.
+    /// The Auditor's directory.
     pub dir: PathBuf,
-    /// The file with its signing key; in its directory where none is named.
+    /// The signing key; `None` for the one in the directory.
     pub key: Option<PathBuf>,
-    /// The file that checkpoints are copied to.
+    /// The copy of the checkpoints, if the operator wants one.
     pub export: Option<PathBuf>,
 }
 
 impl AuditPlace {
-    /// Checks the files beside the log, which hold what the Auditor knows and its lock.
+    /// Checks the lock and the stored state, the files beside the log.
     ///
     /// # Errors
-    /// The first file that is not one of Setpoint's own.
+    /// If one of them is not a file of Setpoint's own.
     pub fn check(&self) -> Result<(), AuditFailure> {
         for name in [lock::LOCK, snapshot::FILE] {
             let path = self.dir.join(name);
@@ -63,19 +65,20 @@ impl AuditPlace {
     }
 }
 
-/// The Auditor did not do what was asked of it.
+/// Why the Auditor could not do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditFailure {
-    /// Its log, or a file beside it.
+    /// The log, or a file beside it, failed.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// The journal.
+    /// The journal failed.
     #[error("read the journal")]
     Journal(#[from] JournalError),
 }
 
 impl AuditFailure {
-    /// Whether the log takes nothing more before it is opened again, by whoever has the right to.
+    /// Returns whether the log must be opened again, by the process that holds the lock, before it takes another
+    /// entry.
     #[must_use]
     pub fn is_of_a_log_to_open_again(&self) -> bool {
         matches!(self, AuditFailure::Log(LogError::Poisoned { .. } | LogError::Changed { .. }))

@@ -1,4 +1,4 @@
-//! The right to audit, which one process at a time has.
+//! The lock that lets one process at a time audit.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::log::LogError;
 /// The file that is locked.
 pub(super) const LOCK: &str = "auditor.lock";
 
-/// Takes it; `None` where another process has it. It goes with the process.
+/// Takes the lock until the returned file is closed; `None` if another process has it.
 pub(super) fn lock(dir: &Path) -> Result<Option<File>, LogError> {
     own::create_dir(dir).map_err(|error| LogError::io(dir, error))?;
     let path = dir.join(LOCK);

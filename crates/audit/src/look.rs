@@ -1,4 +1,4 @@
-//! Looking without a lock: what the Auditor would say by now, for whoever only asks.
+//! Asks the Auditor without its lock: for a process that does not audit.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ use super::reading::{self, Page};
 use super::{AuditFailure, standing};
 use crate::view::Audited;
 
-/// What there is to say up to the journal's end. Nothing is written and nothing is reset.
+/// Returns the report up to the journal's end. Writes nothing and resets nothing.
 ///
 /// # Errors
-/// When the journal cannot be read at all.
+/// None: a journal that cannot be read to its end is reported in [`Audited::unread`].
 pub fn look(dir: &Path, journal: &Journal, query: &str, now: Timestamp) -> Result<Audited, AuditFailure> {
-    // A log that cannot be read, because it is written at this moment or does not hold what it should, is no help.
+    // A log that is damaged, or being written at this moment, is not used: the journal is read from its first row.
     let mut auditor = standing::find(dir, journal).unwrap_or_default().auditor;
     let mut unread = None;
     loop {
@@ -35,13 +35,13 @@ pub fn look(dir: &Path, journal: &Journal, query: &str, now: Timestamp) -> Resul
     Ok(Audited { report: auditor.report(query, now), is_elsewhere: true, unread, unwritten: None })
 }
 
-/// What is wrong with one task, from its records alone.
+/// Returns the findings in one task, from its records alone.
 #[must_use]
 pub fn findings_of(task: &TaskId, records: &[Record]) -> Vec<Finding> {
     Auditor::findings_of(task, records)
 }
 
-/// The report where nothing was ever done.
+/// Returns the report of an Auditor that has read nothing.
 #[must_use]
 pub fn nothing(query: &str, now: Timestamp) -> AuditReport {
     Auditor::default().report(query, now)

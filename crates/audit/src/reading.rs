@@ -1,4 +1,4 @@
-//! Rows of the journal as the Auditor takes them, and the digest that its log keeps of them.
+//! The journal's rows as the Auditor reads them, and their digest in its log.
 
 use std::collections::BTreeSet;
 
@@ -8,37 +8,36 @@ use setpoint_roles::r6_auditor::Entry;
 
 use setpoint_protocol::text::error_chain;
 
-/// Rows that are read at a time.
+/// Maximum rows per page.
 pub(super) const PAGE_ROWS: usize = 512;
-/// Rows that one entry of the log notes at most.
+/// Maximum rows per log entry.
 pub(super) const ROWS_PER_ENTRY: usize = 64;
-/// Rows in a row that cannot be read, which are told together.
+/// Maximum consecutive unreadable rows per gap.
 const GAP_ROWS_MAX: u64 = 512;
 
-/// What comes next in the journal.
+/// The next part of the journal.
 pub(super) enum Page {
-    /// Rows.
     Rows(Vec<Row>),
-    /// Places whose rows are missing or cannot be read.
+    /// Positions whose rows are missing or unreadable.
     Gap(Gap),
-    /// Nothing yet.
+    /// The end, for now.
     End,
 }
 
-/// Places whose rows are missing or cannot be read.
+/// Positions whose rows are missing or unreadable.
 pub(super) struct Gap {
-    /// Up to this place.
+    /// The last of them.
     pub(super) to: u64,
-    /// The tasks that they belong to, as far as that is known.
+    /// The tasks whose rows they are, as far as known.
     pub(super) tasks: Vec<String>,
-    /// Why, for the first of them.
+    /// Why the first of them cannot be read.
     pub(super) why: String,
 }
 
-/// What comes behind `after`: at most so many rows, and no gap beyond `gap_to`.
+/// Reads what follows `after`: at most `rows_max` rows, or a gap that ends at `gap_to` at the latest.
 ///
 /// # Errors
-/// When the journal cannot be read, for any other reason than damage.
+/// If the journal cannot be read for another reason than damage.
 pub(super) fn page(
     journal: &Journal,
     after: u64,
@@ -53,7 +52,7 @@ pub(super) fn page(
             Ok(_) if why.is_some() => break,
             Ok(rows) if rows.is_empty() => return Ok(Page::End),
             Ok(rows) => return Ok(Page::Rows(rows)),
-            // Only what has something behind it, or is the last place, can be passed over.
+            // Skip only up to the journal's last position: no row follows it to continue with.
             Err(error @ JournalError::Damaged { .. }) if at < journal.last_pos()? => {
                 if let JournalError::Damaged { damage, .. } = &error {
                     tasks.extend(damage.task.clone());
@@ -73,7 +72,8 @@ pub(super) fn page(
     Ok(Page::Gap(Gap { to, tasks: tasks.into_iter().collect(), why: why.unwrap_or_default() }))
 }
 
-/// The last place to pass over where the row behind `at` cannot be read: that of the last missing one, or its own.
+/// Returns where a gap ends whose first row, after `at`, cannot be read: before the next readable position, or at
+/// that row.
 fn behind(journal: &Journal, at: u64) -> Result<u64, JournalError> {
     let next = match journal.next_pos(at) {
         Ok(next) => next,
@@ -83,7 +83,8 @@ fn behind(journal: &Journal, at: u64) -> Result<u64, JournalError> {
     Ok(next.map_or(at + 1, |next| if next > at + 1 { next - 1 } else { next }))
 }
 
-/// The rows behind `after` up to `to`, as far as they are there; why one of them cannot be read.
+/// Returns the rows after `after` up to `to` that are there, at most `count`; the error says why one cannot be
+/// read.
 pub(super) fn noted_rows(journal: &Journal, after: u64, to: u64, count: u64) -> Result<Vec<Row>, String> {
     let count = usize::try_from(count).unwrap_or(ROWS_PER_ENTRY).min(ROWS_PER_ENTRY);
     let mut rows: Vec<Row> = Vec::new();
@@ -99,7 +100,7 @@ pub(super) fn noted_rows(journal: &Journal, after: u64, to: u64, count: u64) -> 
     Ok(rows)
 }
 
-/// A row as the Auditor takes it.
+/// Converts a row to the Auditor's form.
 pub(super) fn entry(row: &Row) -> Entry<'_> {
     let is_system = &*row.task == SYSTEM_STREAM;
     Entry {
@@ -119,7 +120,7 @@ pub(super) fn entry(row: &Row) -> Entry<'_> {
     }
 }
 
-/// The digest of rows: a row's hash covers all of it but its place and its stream's name.
+/// Returns the digest of rows. The row's hash covers everything but its position and its stream's name.
 pub(super) fn digest(rows: &[Row]) -> String {
     let mut bytes = Vec::with_capacity(rows.len() * 96);
     for row in rows {

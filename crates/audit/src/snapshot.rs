@@ -1,5 +1,7 @@
-//! What the Auditor knows, written down so that the next process need not read the journal again. The log notes its digest,
-//! so it is what the Auditor wrote or nothing at all: one that is missing, changed or does not fit is made anew.
+//! The Auditor's stored state, so that the next process does not read the whole journal again.
+//!
+//! The log notes its digest, so only a state that the Auditor wrote is used. One that is missing, changed or does
+//! not fit is rebuilt from the journal.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -11,11 +13,11 @@ use setpoint_roles::r6_auditor::Auditor;
 use super::entry::{LogEntry, parse};
 use crate::log::{Entries, LogError, replace};
 
-/// The file, in the Auditor's directory: a line that says what it is, and one with what is known.
+/// The file in the Auditor's directory: a heading on the first line, the state on the second.
 pub(super) const FILE: &str = "auditor.json";
-/// The form of what is written here, and the rules that made it: another program's is not taken over.
+/// The format and the rules that made the state. A state of another version is not used.
 const FORMAT: u32 = 1;
-/// Longest file that is read, in bytes.
+/// Maximum length of the file, in bytes.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -25,38 +27,38 @@ struct Heading {
     log: Mark,
 }
 
-/// The log's entry that notes it.
+/// The log entry that notes the state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mark {
     pub(super) seq: u64,
     pub(super) hash: String,
 }
 
-/// What was written down, and where the log notes it.
+/// A stored state, and the number of the log entry that notes it.
 pub(super) struct Snapshot {
     pub(super) seq: u64,
-    /// Whether what the log says before that is known.
+    /// Whether the state includes every finding that the log holds up to that entry.
     pub(super) is_settled: bool,
     pub(super) auditor: Auditor,
 }
 
-/// What the log notes of it.
+/// Returns the digest of a state, as the log notes it.
 pub(super) fn digest(known: &str) -> String {
     blake3::hash(known.as_bytes()).to_hex().to_string()
 }
 
-/// Writes it whole, or leaves the one before. The caller holds the Auditor's lock: a draft that is there was left by a process
-/// that has ended.
+/// Writes the state whole, or keeps the previous one. The caller holds the Auditor's lock, so an existing draft was
+/// left by a process that has ended.
 pub(super) fn write(dir: &Path, log: Mark, known: &str) -> Result<(), LogError> {
     let path = dir.join(FILE);
     let heading = Heading { format: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), log };
     let text = format!("{}\n{}", serde_json::to_string(&heading).unwrap_or_default(), known);
-    // A link that was put there is not replaced in silence.
+    // A link in its place is an error: replacing it would hide that somebody put it there.
     let replaced = own::check(&path).and_then(|_| replace(&path, text.as_bytes()));
     replaced.map_err(|error| LogError::io(&path, error))
 }
 
-/// The one that is there, if this program made it and the log notes it as it is.
+/// Returns the stored state, if this version wrote it and the log notes its digest.
 pub(super) fn read(dir: &Path) -> Option<Snapshot> {
     let path = dir.join(FILE);
     let mut text = String::new();
@@ -75,7 +77,7 @@ pub(super) fn read(dir: &Path) -> Option<Snapshot> {
     Some(Snapshot { seq: heading.log.seq, is_settled, auditor: serde_json::from_str(known).ok()? })
 }
 
-/// What the log notes of it, where it is what the log notes: whether it is settled.
+/// Returns whether the noted state is settled; `None` if the entry notes another state.
 fn noted(dir: &Path, mark: &Mark, known: &str) -> Option<bool> {
     let entry = Entries::after(dir, mark.seq.checked_sub(1)?).ok()?.next()?.ok()?;
     if entry.seq != mark.seq || entry.hash.to_string() != mark.hash {

@@ -1,4 +1,5 @@
-//! Where the Auditor stands: how far its log notes the journal, what was known there, and what was said since.
+//! Finds where auditing continues: the last row that the log notes, the stored state, and the findings logged
+//! since.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,35 +13,36 @@ use super::entry::{LogEntry, parse};
 use super::{AuditFailure, reading, snapshot};
 use crate::log::Backwards;
 
-/// Findings that are kept so that they are not said twice.
+/// Maximum logged findings that are kept in order not to report them twice.
 const SAID_MAX: usize = 100_000;
 
-/// Where it goes on.
+/// Where auditing continues.
 #[derive(Default)]
 pub(super) struct Standing {
-    /// What is known, up to some row that the log notes.
+    /// The state, up to some row that the log notes.
     pub(super) auditor: Auditor,
     /// The last row that the log notes.
     pub(super) noted: u64,
-    /// What was said and would be found again.
+    /// Findings that the log has and that the rows read again will give again.
     pub(super) said: Said,
-    /// Why the journal is noted from its first row again, although the log was further.
+    /// Why the journal is audited again from its first row, if the log noted more.
     pub(super) anew: Option<String>,
 }
 
-/// Findings that stand in the log already.
+/// Findings that the log already has.
 #[derive(Debug, Default)]
 pub(super) struct Said(BTreeSet<Key>);
 
 type Key = (FindingKind, Option<TaskId>, Vec<u64>, String);
 
-/// What makes a finding the same one. How long something stood still, and in which words a damage is told, does not.
+/// Identifies a finding. The text of some kinds is left out: it tells a duration or the wording of damage, which
+/// differ from look to look.
 fn key(finding: &Finding) -> Key {
     let text = if is_of_no_row(finding.kind) { String::new() } else { finding.text.clone() };
     (finding.kind, finding.task_id.clone(), finding.records.clone(), text)
 }
 
-/// Whether it may be found by the clock, or by looking at the journal, and not in a row.
+/// Returns whether this kind can be found by the clock or by a look at the journal, without a row.
 fn is_of_no_row(kind: FindingKind) -> bool {
     matches!(
         kind,
@@ -62,20 +64,20 @@ impl Said {
         self.0.is_empty()
     }
 
-    /// Whether it was said; it is asked once for each time that something is found.
+    /// Returns whether the log has this finding, and removes it: one logged finding covers one found again.
     pub(super) fn take(&mut self, finding: &Finding) -> bool {
         self.0.remove(&key(finding))
     }
 }
 
-/// What the log noted last.
+/// The rows that the log noted last.
 pub(super) enum Noted {
     Rows { after: u64, to: u64, count: u64, digest: String },
     Unreadable { to: u64 },
 }
 
 impl Noted {
-    /// What an entry notes of the journal, if it notes rows.
+    /// Returns the rows that an entry notes, if it notes any.
     pub(super) fn of(entry: LogEntry) -> Option<Self> {
         match entry {
             LogEntry::Rows { after, to, count, digest } => Some(Noted::Rows { after, to, count, digest }),
@@ -85,23 +87,23 @@ impl Noted {
     }
 }
 
-/// What the end of the log says.
+/// The content of the log's end.
 #[derive(Default)]
 struct Behind {
     noted: Option<Noted>,
     said: Said,
-    /// What was said of the log or the journal as a whole, the latest first: no record gives it again.
+    /// Findings about the log or the journal as a whole, newest first: reading rows again does not give them again.
     of_the_whole: Vec<(u64, Finding)>,
-    /// Where the journal began to be noted from its first row again, if that is behind what is known; and why, where that was
-    /// not said.
+    /// The entry with which auditing started again from the first row, if there is one in the part that was read,
+    /// and its reason if that was not reported.
     anew: Option<(u64, Option<String>)>,
 }
 
-/// Finds it. What was written down of what is known is taken where it was written beside this log, of this journal; what the
-/// journal holds behind it is not read yet.
+/// Reads where auditing continues from the log's end and the stored state, which is used only if this log notes it,
+/// for this journal. Does not read the rows after it.
 ///
 /// # Errors
-/// When the log or the journal cannot be read.
+/// If the log or the journal cannot be read.
 pub(super) fn find(dir: &Path, journal: &Journal) -> Result<Standing, AuditFailure> {
     let known = snapshot::read(dir);
     let known_at = known.as_ref().filter(|known| known.is_settled).map_or(0, |known| known.seq);
@@ -110,13 +112,13 @@ pub(super) fn find(dir: &Path, journal: &Journal) -> Result<Standing, AuditFailu
         None => 0,
         Some(Noted::Rows { to, .. } | Noted::Unreadable { to }) => *to,
     };
-    // What was said of another journal is not said of this one.
+    // Findings about the other journal do not count for this one.
     let begin_anew = |why| Ok(Standing { anew: Some(why), ..Standing::default() });
     if let Some(why) = noted.and_then(|noted| differs(journal, noted).transpose()).transpose()? {
         return begin_anew(why);
     }
     let anew_at = match anew {
-        // The process ended between its two entries.
+        // The process ended after it had noted that it starts again, before it reported why.
         Some((_, Some(untold))) => return begin_anew(untold),
         Some((at, None)) => at,
         None => 0,
@@ -129,15 +131,15 @@ pub(super) fn find(dir: &Path, journal: &Journal) -> Result<Standing, AuditFailu
     Ok(Standing { auditor, noted: place, said, anew: None })
 }
 
-/// The last rows that are noted, and what was said that would be found again: in rows that are not noted yet, and since what
-/// is known was written down, of this journal.
+/// Reads the log backwards to the rows that it noted last and to the stored state. Collects the findings that would
+/// be found again: those in rows not noted yet, and those since the state was stored.
 fn look_back(dir: &Path, known_at: u64) -> Result<Behind, AuditFailure> {
     let mut behind = Behind::default();
     let mut is_loss_told = false;
     for entry in Backwards::of(dir)? {
         let entry = match entry {
             Ok(entry) => entry,
-            // What lies before it is the verification's to tell.
+            // Damage further back is reported by the verification.
             Err(_) if behind.noted.is_some() => break,
             Err(error) => return Err(error.into()),
         };
@@ -170,8 +172,8 @@ fn look_back(dir: &Path, known_at: u64) -> Result<Behind, AuditFailure> {
     Ok(behind)
 }
 
-/// Why the journal is not the one that was noted, as far as the last rows show it. Rows that cannot be read say nothing about
-/// that.
+/// Returns how the journal differs from the rows noted last, if it does. Unreadable rows do not count as a
+/// difference.
 pub(super) fn differs(journal: &Journal, noted: Noted) -> Result<Option<String>, AuditFailure> {
     let end = journal.last_pos()?;
     let (after, to, count, digest) = match noted {

@@ -1,4 +1,4 @@
-//! Holding the journal against the log: every row that was read is still the one that was read.
+//! Compares the journal with the log: every row that was audited must still be the same.
 
 use std::path::{Path, PathBuf};
 
@@ -9,34 +9,34 @@ use super::entry::{LogEntry, parse};
 use super::reading::{self, Gap, Page};
 use crate::log::{Entries, LogError};
 
-/// How the names of logs begin that were put aside.
+/// Prefix of the names of logs that were put aside.
 const ASIDE: &[u8] = b"log.aside-";
-/// Rows that do not fit which are listed; more are counted.
+/// Maximum misfits that are listed; more are counted.
 const MISFITS_MAX: usize = 100;
 
-/// How the journal fits the log.
+/// The result of the comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalFit {
-    /// Rows of the journal that the log notes, and that are those that were read.
+    /// Rows that the log notes and that are unchanged.
     pub rows: u64,
-    /// Those of them whose bodies are gone since the operator pruned their tasks: what they held is not there to be compared.
+    /// Those of them whose bodies were pruned, and cannot be compared.
     pub pruned: u64,
-    /// What does not fit.
+    /// What differs.
     pub misfits: Vec<JournalMisfit>,
     /// Misfits that are not listed.
     pub left_out: u64,
-    /// Rows of the journal that the log does not note yet.
+    /// Rows that the log does not note yet.
     pub not_noted: u64,
 }
 
-/// Rows that are not those that were read.
+/// Rows that differ from those that were audited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalMisfit {
-    /// The log's entry that notes them; `None` for rows that it does not note yet.
+    /// The log entry that notes them; `None` for rows that the log does not note yet.
     pub entry: Option<u64>,
-    /// Behind this row of the journal.
+    /// After this row of the journal.
     pub after: u64,
-    /// Up to this one.
+    /// Up to this row.
     pub to: u64,
     /// What is wrong.
     pub what: String,
@@ -52,10 +52,10 @@ impl JournalFit {
     }
 }
 
-/// Logs that did not hold what they should, and were put aside in this directory. They stand for what nobody has looked at.
+/// Returns the damaged logs that were put aside in this directory, so that an operator can look at them.
 ///
 /// # Errors
-/// When the directory cannot be read.
+/// If the directory cannot be read.
 pub fn put_aside(dir: &Path) -> Result<Vec<PathBuf>, LogError> {
     let failed = |error| LogError::io(dir, error);
     let mut found = Vec::new();
@@ -69,12 +69,13 @@ pub fn put_aside(dir: &Path) -> Result<Vec<PathBuf>, LogError> {
     Ok(found)
 }
 
-/// Reads the log and the journal side by side, from the log's first entry to its last, and what the journal holds behind it.
-/// A log that began anew notes two journals: one of them is not there, and that is a misfit.
+/// Compares the journal with the log from its first entry to its last, then reads the rows that the log does not
+/// note yet. A log that started again from the first row notes two journals: the first of them is gone, which is a
+/// misfit.
 ///
 /// # Errors
-/// When the log or the journal cannot be read at all. A log whose entries do not fit each other is told by its own
-/// verification; here it is read as far as it goes.
+/// If the log or the journal cannot be read at all. Damage inside the log is reported by [`crate::log::verify`];
+/// here the log is read up to it.
 pub fn verify_journal(dir: &Path, journal: &Journal) -> Result<JournalFit, AuditFailure> {
     let mut fit = JournalFit::default();
     let mut noted = 0;
@@ -117,7 +118,7 @@ pub fn verify_journal(dir: &Path, journal: &Journal) -> Result<JournalFit, Audit
     Ok(fit)
 }
 
-/// What is not noted yet can be damaged, too.
+/// Counts the rows that the log does not note yet, and reports damage among them.
 fn not_noted(journal: &Journal, noted: u64, fit: &mut JournalFit) -> Result<(), AuditFailure> {
     let mut at = noted;
     loop {

@@ -1,4 +1,4 @@
-//! What an operator asks of the Auditor and sees of it, as data.
+//! What an operator asks the Auditor, and its answers, as data.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,13 +7,13 @@ use serde::Serialize;
 use setpoint_protocol::message::{AuditReport, Finding, FindingKind, Severity};
 use setpoint_protocol::{RoleId, Timestamp};
 
-/// Events that may wait for whoever follows; the Auditor waits for them then.
+/// Maximum events in the queue to a follower. When it is full, the Auditor waits.
 pub const AUDIT_EVENTS_MAX: usize = 256;
 
-/// A report, with what may be missing from it.
+/// A report, and why it may be incomplete.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Audited {
-    /// The report.
+    /// What the Auditor reports.
     #[serde(flatten)]
     pub report: AuditReport,
     /// Whether another process audits at the moment.
@@ -21,120 +21,120 @@ pub struct Audited {
     /// Why the journal could not be read to its end, if it could not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
-    /// Why what was read could not be written down, if it could not. It is read again.
+    /// Why what was read could not be written to the log, if it could not. It is read again later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unwritten: Option<String>,
 }
 
-/// A finding, as the log has it.
+/// A finding, and where the log has it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FindingLine {
-    /// Its entry in the log.
+    /// Number of its log entry.
     pub entry: u64,
-    /// How much it weighs.
+    /// Its severity.
     pub severity: Severity,
-    /// The finding.
+    /// What was found.
     #[serde(flatten)]
     pub finding: Finding,
 }
 
 impl FindingLine {
-    /// The finding of this entry.
+    /// Creates the line for the finding of log entry `seq`.
     #[must_use]
     pub fn of(entry: u64, finding: Finding) -> Self {
         Self { entry, severity: finding.kind.severity(), finding }
     }
 }
 
-/// Which findings are wanted.
+/// A filter of findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingFilter {
-    /// Only of this kind.
+    /// Only this kind.
     pub kind: Option<FindingKind>,
-    /// Only of this task: its id begins with this.
+    /// Only tasks whose id begins with this.
     pub task: Option<String>,
-    /// Only this role's.
+    /// Only this role.
     pub role: Option<RoleId>,
-    /// Only those that weigh at least so much.
+    /// Only this severity or a higher one.
     pub severity: Option<Severity>,
-    /// Only from this moment on.
+    /// Only from this time on.
     pub since: Option<Timestamp>,
-    /// How many at most, the newest.
+    /// At most this number of findings, the newest.
     pub limit: usize,
 }
 
-/// What the log is held against.
+/// What to compare the log with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Against {
-    /// Exported checkpoints.
+    /// The exported checkpoints.
     pub checkpoints: Option<PathBuf>,
-    /// The key that it must be signed with, in hexadecimal.
+    /// The key that must have signed it, in hexadecimal.
     pub key: Option<String>,
-    /// Look at the log alone, not at the journal.
+    /// Whether to skip the comparison with the journal.
     pub log_only: bool,
 }
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AuditVerdict {
-    /// Whether nothing is wrong, with the log or the journal.
+    /// Whether nothing is wrong, in the log or the journal.
     pub is_sound: bool,
     /// Entries of the log.
     pub entries: u64,
-    /// Those under a signed checkpoint.
+    /// Entries covered by a signed checkpoint.
     pub sealed: u64,
     /// Checkpoints in the log's directory.
     pub checkpoints: u64,
-    /// Entries that the exported checkpoints cover; `None` where none were named.
+    /// Entries covered by the exported checkpoints; `None` if no export was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sealed_by_export: Option<u64>,
     /// The key that signed, in hexadecimal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// What is wrong with the log, a line each.
+    /// What is wrong with the log, one line per finding.
     pub log: Vec<String>,
-    /// Rows of the journal that the log notes and that are those that were read; `None` where the journal was not looked at.
+    /// Rows of the journal that are unchanged since the log noted them; `None` if the journal was not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// Those of them whose bodies are gone since their tasks were pruned.
+    /// Those of them whose bodies were pruned.
     #[serde(default, skip_serializing_if = "is_none")]
     pub rows_pruned: u64,
     /// Rows that the log does not note yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_not_noted: Option<u64>,
-    /// What is wrong with the journal, a line each.
+    /// What is wrong with the journal, one line per misfit.
     pub journal: Vec<String>,
-    /// Things that are wrong and not listed.
+    /// Further findings that are not listed.
     pub left_out: u64,
     /// What this proves.
     pub proves: Vec<String>,
-    /// What it does not.
+    /// What this does not prove.
     pub cannot_prove: Vec<String>,
 }
 
-/// Where a page of totals is served for Prometheus.
+/// Where totals are served to Prometheus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetricsDoor {
-    /// The address.
+    /// Address to listen on.
     pub address: SocketAddr,
-    /// Whether others than this machine may read it.
+    /// Whether other machines can read it.
     pub is_public: bool,
 }
 
-/// What the Auditor says as it goes.
+/// An event for a process that follows the log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AuditEvent {
-    /// The log cannot be read on. Reported once, until it can.
+    /// The log cannot be read on. Sent once until it can be read again.
     Unreadable,
-    /// A finding.
+    /// The log has a new finding.
     Finding(Box<FindingLine>),
-    /// A report that was due.
+    /// A report was due.
     Report(Box<AuditReport>),
-    /// Something about the auditing itself.
+    /// A remark on the auditing itself.
     Note(String),
 }
 
-/// Whether there are none; for serde.
+/// Returns whether the number is 0, for serde.
 fn is_none(count: &u64) -> bool {
     *count == 0
 }

@@ -1,8 +1,9 @@
-//! Whether the journal is an older one that was put back: the Auditor's log lies beside it and notes how far it went.
+//! Detects an older journal that was put back: the Auditor's log beside it notes how far the journal went.
 //!
-//! The journal alone cannot tell. A copy of its folder holds the file that names its last row, too, and a task that is taken
-//! up from it repeats what it did after the copy was made. A process that audits notices the other journal and begins anew;
-//! the log keeps that it did, so the tasks of that journal stay refused until a person lets them go on.
+//! The journal alone cannot tell: a copy of its folder includes the file that names its last row, and a task
+//! resumed from the copy would repeat what it did after the copy was made. A process that audits notices the other
+//! journal and starts again from its first row. The log keeps that it did, so the tasks of that journal are refused
+//! until a person forces them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,44 +17,45 @@ use super::standing::{Noted, differs};
 use super::{AuditFailure, AuditPlace, Keeper};
 use crate::log::{Backwards, is_there};
 
-/// The journal is not the one that was audited.
+/// A journal that is not the one that was audited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PutBack {
-    /// How that shows.
+    /// How it differs.
     pub why: String,
-    /// Where the journal ended when the Auditor noticed; `None` if no Auditor has seen it yet.
+    /// Where the journal ended when the Auditor noticed; `None` if no Auditor has noticed yet.
     noticed_at: Option<u64>,
-    /// Tasks that a person has let go on since.
+    /// Tasks that a person has forced to continue since.
     forced: BTreeSet<TaskId>,
 }
 
 impl PutBack {
-    /// Whether a task that began with this row may have gone further than the journal says.
+    /// Returns whether a task with this first row may have gone further than the journal says.
     pub fn concerns(&self, task: &TaskId, first_row: u64) -> bool {
         self.noticed_at.is_none_or(|end| first_row <= end) && !self.forced.contains(task)
     }
 
-    /// Whether an Auditor has seen it.
+    /// Returns whether an Auditor has noticed it.
     pub fn is_noticed(&self) -> bool {
         self.noticed_at.is_some()
     }
 }
 
-/// What became of a wish to let tasks go on.
+/// The result of [`force`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forcing {
-    /// Nothing keeps them from it.
+    /// The tasks may continue without force.
     NotNeeded,
-    /// The log notes it.
+    /// The log notes that they were forced.
     Noted,
-    /// Another process audits, and only it can write to the log.
+    /// Another process audits, and holds the log's lock.
     Busy,
 }
 
-/// Compares the journal with the log in this directory. `None` where there is no log, where it is behind, or where it fits.
+/// Compares the journal with the log in this directory. Returns `None` if there is no log, or the journal fits it
+/// or is longer.
 ///
 /// # Errors
-/// When the log or the journal cannot be read.
+/// If the log or the journal cannot be read.
 pub fn put_back(dir: &Path, journal: &Journal) -> Result<Option<PutBack>, AuditFailure> {
     if !is_there(dir)? {
         return Ok(None);
@@ -63,7 +65,7 @@ pub fn put_back(dir: &Path, journal: &Journal) -> Result<Option<PutBack>, AuditF
     for entry in Backwards::of(dir)? {
         let entry = match entry {
             Ok(entry) => entry,
-            // What lies before it is the verification's to tell.
+            // Damage further back is reported by the verification.
             Err(_) if is_noted => return Ok(None),
             Err(error) => return Err(error.into()),
         };
@@ -88,10 +90,10 @@ pub fn put_back(dir: &Path, journal: &Journal) -> Result<Option<PutBack>, AuditF
     Ok(None)
 }
 
-/// Lets these tasks go on, and has the log note it first.
+/// Lets these tasks continue, after the log has noted it.
 ///
 /// # Errors
-/// When the log or the journal cannot be read, or the log cannot be written.
+/// If the log or the journal cannot be read, or the log cannot be written.
 pub fn force(
     place: &AuditPlace,
     journal: &Journal,
@@ -116,10 +118,11 @@ pub fn force(
     Ok(Forcing::Noted)
 }
 
-/// Whether a journal that was put back is still to be reported: it concerns an open task, or no Auditor has seen it.
+/// Returns whether a put-back journal must still be reported: it concerns an open task, or no Auditor has noticed
+/// it.
 ///
 /// # Errors
-/// When the journal cannot be read.
+/// If the journal cannot be read.
 pub fn concerns_any(put_back: &PutBack, journal: &Journal) -> Result<bool, JournalError> {
     if !put_back.is_noticed() {
         return Ok(true);
@@ -133,10 +136,10 @@ pub fn concerns_any(put_back: &PutBack, journal: &Journal) -> Result<bool, Journ
     Ok(false)
 }
 
-/// Where a task begins in the journal; 0 for one that has no row.
+/// Returns the journal position of a task's first row; 0 if it has none.
 ///
 /// # Errors
-/// When the journal cannot be read.
+/// If the journal cannot be read.
 pub fn first_row(journal: &Journal, task: &TaskId) -> Result<u64, JournalError> {
     Ok(journal.read_rows(task.as_str(), 1, 1)?.first().map_or(0, |row| row.pos))
 }

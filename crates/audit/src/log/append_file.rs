@@ -1,4 +1,4 @@
-//! A file that only grows, by whole pieces: what could not be written in full is taken back.
+//! A file that only grows by whole pieces: a piece that could not be written in full is taken back.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::log::error::{LogError, Result};
 
-/// What is asked of a file; a disk that fails in the tests is another one.
+/// The file operations, so that tests can use a disk that fails.
 pub(crate) trait Medium: Send + std::fmt::Debug {
     fn length(&self) -> io::Result<u64>;
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
@@ -33,7 +33,7 @@ impl Medium for File {
     }
 }
 
-/// The file, and how long it is.
+/// The file and its length.
 #[derive(Debug)]
 pub(crate) struct AppendFile {
     pub(crate) path: PathBuf,
@@ -43,12 +43,12 @@ pub(crate) struct AppendFile {
 }
 
 impl AppendFile {
-    /// Goes on after `length`, once [`AppendFile::cut_off`] has removed what stands there.
+    /// Continues after `length`. Call [`AppendFile::cut_off`] first if the file may be longer.
     pub(crate) fn at(path: &Path, medium: impl Medium + 'static, length: u64) -> Self {
         Self { path: path.to_path_buf(), medium: Box::new(medium), length, poison: None }
     }
 
-    /// Cuts off what stands after the end: a piece that was never finished.
+    /// Cuts off what follows the end: a piece that was never finished.
     pub(crate) fn cut_off(&mut self) -> Result<()> {
         let found = self.medium.length().map_err(|error| LogError::io(&self.path, error))?;
         if found > self.length {
@@ -59,7 +59,7 @@ impl AppendFile {
         Ok(())
     }
 
-    /// Appends all of it with one call, or nothing.
+    /// Appends all bytes with one call, or none.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.check()?;
         let found = self.medium.length().map_err(|error| LogError::io(&self.path, error))?;
@@ -77,8 +77,8 @@ impl AppendFile {
         Err(error)
     }
 
-    /// Makes what was appended survive a power cut. The system reports a failure once and forgets what it could not
-    /// write, so that a later success would say nothing.
+    /// Syncs the file to the disk. After a failure nothing more is appended: the system reports it once and drops
+    /// what it could not write, so a later success would prove nothing.
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.check()?;
         self.medium.sync().map_err(|error| {

@@ -1,4 +1,4 @@
-//! The log, for the one who writes it.
+//! The log for its writer.
 
 use ed25519_dalek::SigningKey;
 use serde::de::IgnoredAny;
@@ -14,12 +14,12 @@ use crate::log::seals::Seals;
 
 /// The log, open for appending.
 ///
-/// One writer at a time: who opens a log for appending holds a lock that keeps every other process from it. The log
-/// has none of its own; a second writer is noticed ([`LogError::Changed`]), but not prevented. Readers
-/// ([`crate::log::Entries`], [`crate::log::verify`]) need no lock.
+/// One writer at a time: the caller holds a lock against other processes. The log has no lock; it notices a second
+/// writer ([`LogError::Changed`]) but does not prevent one. Readers ([`crate::log::Entries`],
+/// [`crate::log::verify`]) need no lock.
 ///
-/// Appended entries survive the end of the process, and a power cut only up to the last checkpoint: whoever appends
-/// must be able to give the entries after it once more.
+/// Appended entries survive the end of the process, but a power cut only up to the last checkpoint: the caller must
+/// be able to append the entries after it again.
 #[derive(Debug)]
 pub struct AuditLog {
     pub(crate) key: SigningKey,
@@ -27,40 +27,41 @@ pub struct AuditLog {
     pub(crate) log: AppendFile,
     pub(crate) seals: Seals,
     pub(crate) export: Option<Export>,
-    /// Entries that a checkpoint covers. Not always what the newest one says: that may be of a log put aside.
+    /// Number of entries that a checkpoint covers. The newest checkpoint may count those of a log that was put
+    /// aside.
     pub(crate) sealed: u64,
-    /// Lines of the batch under way; kept for their memory.
+    /// The lines of the current batch; kept to reuse the memory.
     pub(crate) batch: Vec<u8>,
 }
 
-/// What became of a batch.
+/// The result of appending a batch.
 #[derive(Debug)]
 #[must_use = "a checkpoint that failed should be reported to the operator"]
 pub struct Appended {
     /// Number of the last entry of the log.
     pub seq: u64,
-    /// What became of the checkpoint, if one was due after the batch. If it failed, the entries are in the log all the
-    /// same, and the next batch tries again.
+    /// The result of the checkpoint, if one was due after the batch. If it failed, the entries are in the log all
+    /// the same, and the next batch tries again.
     pub sealing: Option<Result<Sealed>>,
 }
 
-/// What became of a log that is covered by a checkpoint to its last entry.
+/// The state of a log whose last entry is covered by a checkpoint.
 #[derive(Debug)]
 pub struct Sealed {
-    /// Whether the checkpoint was made just now: it was not if the newest one already covered everything.
+    /// Whether a checkpoint was made now; false if the newest one already covered everything.
     pub is_new: bool,
-    /// Whether the export holds every checkpoint, if there is one. If it failed, the next checkpoint tries again.
+    /// Whether the export holds every checkpoint, if there is an export. If it failed, the next checkpoint tries
+    /// again.
     pub exported: Result<()>,
 }
 
 impl AuditLog {
-    /// Appends these entries with one write, all of them or none, and makes a checkpoint if
-    /// [`CHECKPOINT_ENTRIES`] have come since the last one. `at_us` is the time that the checkpoint gives, in
-    /// microseconds since 1970 (UTC).
+    /// Appends all entries with one write, or none, and makes a checkpoint if [`CHECKPOINT_ENTRIES`] have come
+    /// since the last one. `at_us` is the checkpoint's time, in microseconds since 1970 (UTC).
     ///
-    /// An entry is one JSON value on one line, at most [`ENTRY_BYTES_MAX`] long; at most [`BATCH_ENTRIES_MAX`] and
-    /// [`BATCH_BYTES_MAX`] are taken at once. After [`LogError::NoSpace`] the log is as it was before, and the batch
-    /// can be appended again.
+    /// An entry is one JSON value on one line, at most [`ENTRY_BYTES_MAX`] long; a batch has at most
+    /// [`BATCH_ENTRIES_MAX`] entries and [`BATCH_BYTES_MAX`] bytes. After [`LogError::NoSpace`] the log is as
+    /// before, and the batch can be appended again.
     pub fn append<E: AsRef<str>>(&mut self, entries: &[E], at_us: i64) -> Result<Appended> {
         check_batch(entries)?;
         let (seq, hash) = (self.walk.seq, self.walk.hash);
@@ -74,8 +75,8 @@ impl AuditLog {
         Ok(Appended { seq: self.walk.seq, sealing: is_due.then(|| self.seal(at_us)) })
     }
 
-    /// Makes a checkpoint over the whole log, unless the newest one already covers it, and brings the export what it
-    /// lacks. The log is on the disk before anything is signed.
+    /// Makes a checkpoint over the whole log, unless the newest one already covers it, and adds what the export
+    /// lacks. Syncs the log to the disk before it signs.
     pub fn seal(&mut self, at_us: i64) -> Result<Sealed> {
         let is_new = self.unsealed() > 0;
         if is_new {
@@ -89,31 +90,32 @@ impl AuditLog {
         Ok(Sealed { is_new, exported })
     }
 
-    /// Entries of the log: the number of the last one.
+    /// Returns the number of entries, which is the number of the last one.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.walk.seq
     }
 
-    /// Hash of the last entry; of an empty log, what the first one will be chained to.
+    /// Returns the hash of the last entry; for an empty log, the hash that the first entry will be chained to.
     #[must_use]
     pub fn hash(&self) -> Hash {
         self.walk.hash.unwrap_or(Hash::NONE)
     }
 
-    /// Entries that no checkpoint covers yet.
+    /// Returns the number of entries that no checkpoint covers yet.
     #[must_use]
     pub fn unsealed(&self) -> u64 {
         self.size().saturating_sub(self.sealed)
     }
 
-    /// The newest checkpoint; `None` for a log without entries.
+    /// Returns the newest checkpoint; `None` for a log without entries.
     #[must_use]
     pub fn checkpoint(&self) -> Option<&Checkpoint> {
         self.seals.newest.as_ref()
     }
 
-    /// The public half of the signing key: noted elsewhere, it shows whether the log was signed with another.
+    /// Returns the public half of the signing key. Noted elsewhere, it shows whether the log was signed with
+    /// another key.
     #[must_use]
     pub fn key(&self) -> PublicKey {
         public_half(&self.key)

@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 use crate::log::hex::{Hash, Hex, PublicKey};
 use crate::log::limits::CHECKPOINT_BYTES_MAX;
 
-/// The signed bytes begin with this, so that no signature of something else is one of a checkpoint.
+/// Prefix of the signed bytes, so that a signature of something else cannot pass for one of a checkpoint.
 const DOMAIN: &[u8] = b"setpoint audit log checkpoint 2\n";
-/// The same of the checkpoints with a tree root.
+/// The prefix for checkpoints with a tree root.
 const DOMAIN_WITH_ROOT: &[u8] = b"setpoint audit log checkpoint 1\n";
 
-/// How many entries the log had, the hash of the last one, and a signature of both.
+/// The number of entries, the hash of the last one, and a signature of both.
 ///
-/// The hash of an entry covers all entries before it, so it is all that has to be signed.
+/// The hash of an entry covers all entries before it, so nothing else has to be signed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
-    /// Entries of the log.
+    /// Number of entries.
     pub size: u64,
-    /// Root of the Merkle tree over them, in checkpoints of versions that built one. It is signed with the rest and
-    /// compared with nothing: it covers the same entries as `chain`.
+    /// Root of the Merkle tree over the entries, in checkpoints of versions that built one. It is signed, but
+    /// compared with nothing, because `chain` covers the same entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     root: Option<Hash>,
-    /// Hash of the last of them.
+    /// Hash of the last entry.
     pub chain: Hash,
     /// When it was signed, in microseconds since 1970 (UTC), by the caller's clock.
     pub at_us: i64,
     /// The key of the signature.
     pub key: PublicKey,
-    /// Hash of the line of the checkpoint before it, [`Hash::NONE`] for the first one.
+    /// Hash of the previous checkpoint's line, [`Hash::NONE`] for the first one.
     pub previous: Hash,
     signature: Hex<64>,
 }
@@ -42,7 +42,8 @@ impl Checkpoint {
         checkpoint
     }
 
-    /// Returns whether the key signed exactly this. Refuses keys of small order, with which one signature fits many texts.
+    /// Returns whether the key signed exactly this. Refuses keys of small order, with which one signature fits many
+    /// texts.
     #[must_use]
     pub fn is_signed(&self) -> bool {
         VerifyingKey::from_bytes(&self.key.0).is_ok_and(|key| {
@@ -50,14 +51,14 @@ impl Checkpoint {
         })
     }
 
-    /// Its line, without the end.
+    /// Returns its line, without the line end.
     #[must_use]
     pub fn line(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads a line without its end. Returns `None` for everything that [`Checkpoint::line`] does not write, byte for byte:
-    /// a checkpoint has one form, so that it has one hash.
+    /// Parses a line without its end. Returns `None` for everything that [`Checkpoint::line`] does not write, byte
+    /// for byte: one form per checkpoint gives one hash per checkpoint.
     #[must_use]
     pub fn parse(line: &[u8]) -> Option<Self> {
         if line.len() > CHECKPOINT_BYTES_MAX {
@@ -67,14 +68,14 @@ impl Checkpoint {
         (checkpoint.size > 0 && checkpoint.line().as_bytes() == line).then_some(checkpoint)
     }
 
-    /// The hash by which the next checkpoint names this one.
+    /// Returns the hash that the next checkpoint names as its predecessor.
     #[must_use]
     pub fn hash(&self) -> Hash {
         hash_of_line(self.line().as_bytes())
     }
 
-    /// Everything but the signature, each field with a fixed width. Each form has a domain of its own, so that two
-    /// checkpoints never give the same bytes.
+    /// Returns everything but the signature, each field with a fixed width. Each form has its own prefix, so two
+    /// different checkpoints never give the same bytes.
     fn signed_bytes(&self) -> Vec<u8> {
         let numbers = [self.size.to_le_bytes(), self.at_us.to_le_bytes()].concat();
         let (domain, root) = match &self.root {
@@ -85,7 +86,7 @@ impl Checkpoint {
     }
 }
 
-/// The hash of a checkpoint's line.
+/// Returns the hash of a checkpoint's line.
 pub(crate) fn hash_of_line(line: &[u8]) -> Hash {
     Hex(blake3::derive_key("setpoint audit log 2026 line of a checkpoint", line))
 }
@@ -105,7 +106,7 @@ mod tests {
         Checkpoint::sign(1_000, hash(b"chain"), 1_790_000_000_000_000, Hash::NONE, &key)
     }
 
-    /// As a version with a tree signed it.
+    /// Signs a checkpoint as a version with a tree did.
     fn with_root() -> Checkpoint {
         let line = r#"{"size":1000,"root":"92a2b787a06d7272df43eaf87acc3b9c1d315d79d599d61c285983483e431998","chain":"ed2314e8b37e504072414a91c8c56aaccfb48f5d3aac7ac45ccf275f2984ebee","at_us":1790000000000000,"key":"ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c","previous":"0000000000000000000000000000000000000000000000000000000000000000","signature":"6612928656b8e72113fe2cd699609d3539c9fe4da4a147817137dc86067bac92d3a46999defce22d9707c52b26aab42153366330ed068147bf039c54a998d808"}"#;
         Checkpoint::parse(line.as_bytes()).unwrap()
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_signed_is_signed_and_nothing_else_is() {
+    fn a_signature_covers_every_field() {
         let changes: [fn(&mut Checkpoint); 7] = [
             |one| one.size += 1,
             |one| one.root = Some(hash(b"another")),
@@ -136,7 +137,7 @@ mod tests {
         }
     }
 
-    /// A signature of one form is none of the other: a root can neither be taken away nor put in.
+    /// A signature of one form is not valid for the other: a root can be neither removed nor added.
     #[test]
     fn a_checkpoint_cannot_change_its_form() {
         for root in [hash(b"root"), Hash::NONE] {
@@ -175,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Signed checkpoints outlive the program: a change of the encoding must be seen here first.
+    /// Signed checkpoints outlive the program: a change of the encoding must fail here first.
     #[test]
     fn the_encoding_is_pinned() {
         let text = |one: &Checkpoint| {
@@ -199,7 +200,7 @@ mod tests {
         }
 
         #[test]
-        fn a_changed_line_is_no_signed_checkpoint(at in 0usize..500, byte in any::<u8>()) {
+        fn a_changed_line_is_not_a_signed_checkpoint(at in 0usize..500, byte in any::<u8>()) {
             let mut line = checkpoint().line().into_bytes();
             let at = at % line.len();
             prop_assume!(line[at] != byte);

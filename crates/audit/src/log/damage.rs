@@ -1,4 +1,4 @@
-//! What a verification finds, and where.
+//! Damage found by a verification, and its place.
 
 use std::fmt;
 
@@ -13,34 +13,35 @@ pub enum LogFile {
     Export,
 }
 
-/// One thing that is not as it was written.
+/// A difference between a file and what was written to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogDamage {
-    /// The file that does not hold what it should.
+    /// The damaged file.
     pub file: LogFile,
-    /// The line in it, counted from 1; `None` if no line is meant.
+    /// The damaged line, from 1; `None` if no single line is meant.
     pub line: Option<u64>,
-    /// What it means for whoever has to act.
+    /// What kind of damage it is.
     pub kind: DamageKind,
     /// What is wrong, for people.
     pub what: String,
 }
 
-/// What damage means for whoever has to act. Each kind asks for something else.
+/// The kind of damage. Each kind requires another action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DamageKind {
     /// The last line was never finished: a crash, a full disk, or a cut. The next writer cuts it off.
     Torn,
-    /// The line itself was edited, removed, inserted, repeated or moved: look at that line of the file.
+    /// The line itself was edited, removed, inserted, repeated or moved. Look at that line of the file.
     Changed,
-    /// The file fits together, but it is not what was signed or exported: it was made again, or is a fork. Believe the
-    /// signed or exported copy.
+    /// The file is consistent, but differs from what was signed or exported: it was rewritten, or is a fork. Trust
+    /// the signed or exported copy.
     Rewritten,
-    /// What was signed or exported is no longer there: a file, a tail, or the newest state of everything. Restore it.
+    /// Something that was signed or exported is missing: a file, a tail, or the newest state of everything. Restore
+    /// it.
     Gone,
-    /// Another key signed than the expected one: find out whose it is.
+    /// Another key signed than the expected one. Find out whose it is.
     OtherKey,
-    /// More entries are without a checkpoint than a writer leaves, or none has one: compare with an export.
+    /// More entries lack a checkpoint than a writer leaves, or all do. Compare with an export.
     Unsigned,
 }
 

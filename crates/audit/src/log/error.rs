@@ -1,4 +1,4 @@
-//! Everything that can go wrong with a log. Each text completes "failed to …".
+//! Why a log operation failed. Each text completes "failed to …".
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::log::damage::{DamageKind, LogDamage, LogFile};
 /// The result of an operation on a log.
 pub type Result<T> = std::result::Result<T, LogError>;
 
-/// What went wrong, and with what.
+/// A failed log operation, and what it failed on.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum LogError {
     /// The disk or the quota is full. Nothing of the batch was kept; it can be appended again when there is room.
@@ -28,23 +28,23 @@ pub enum LogError {
         /// Why.
         source: Arc<io::Error>,
     },
-    /// The log does not take the batch. Nothing of it was appended.
+    /// The log refuses the batch. Nothing of it was appended.
     #[error("append {why}")]
     Refused {
         /// What is wrong with it.
         why: String,
     },
-    /// The file is not as this writer left it: somebody else wrote to it. Nothing was appended.
+    /// Another process wrote to the file. Nothing was appended.
     #[error("append to {}: it has {found} bytes, and this writer left {expected}", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
-        /// Its length as this writer left it.
+        /// Its length after this writer's last append.
         expected: u64,
         /// Its length now.
         found: u64,
     },
-    /// A write could not be taken back, or a sync failed. What the disk holds is no longer known, so nothing more is
+    /// A write could not be taken back, or a sync failed. The content of the disk is unknown, so nothing more is
     /// appended before the log is opened again.
     #[error(
         "append to the audit log: a write failed before, and nothing is appended before it is opened again"
@@ -62,12 +62,12 @@ pub enum LogError {
         /// Why not.
         why: String,
     },
-    /// The log does not hold what it should.
+    /// The log is damaged.
     #[error("open {}: {damage}", path.display())]
     Damaged {
         /// The log's directory, or the file that was read.
         path: PathBuf,
-        /// The first thing that is wrong.
+        /// The first damage found.
         damage: LogDamage,
     },
     /// The place of the export is unusable, or holds something else.
@@ -93,13 +93,13 @@ impl LogError {
         }
     }
 
-    /// A line of the log that does not fit.
+    /// Creates the error for a damaged line of the log.
     pub(crate) fn damaged(path: &Path, line: Option<u64>, what: String) -> Self {
         let damage = LogDamage { file: LogFile::Log, line, kind: DamageKind::Changed, what };
         LogError::Damaged { path: path.to_path_buf(), damage }
     }
 
-    /// Returns whether the log does not hold what it should, so that going on means to put it aside and begin a new one.
+    /// Returns whether the log is damaged, so that it must be put aside before a new one can begin.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         matches!(self, LogError::Damaged { .. })

@@ -1,8 +1,8 @@
-//! The export: a second list of checkpoints at a place of the operator's choice, where a writer to the log's directory
-//! should not be able to write.
+//! The export: a second list of checkpoints, at a place that a writer to the log's directory should not be able to
+//! write to.
 //!
-//! It is a copy of the directory's own list, so it can only lack the end of it. Whatever kept it from being written, the
-//! next checkpoint brings everything that is missing.
+//! It is a copy of the directory's own list, so it can only lack the end of it. After a failed write, the next
+//! checkpoint adds everything that is missing.
 
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use setpoint_own_files::own::{self, Access};
 use crate::log::error::{LogError, Result};
 use crate::log::files;
 
-/// The file, and how far it is known to be a copy.
+/// The file, and the length up to which it is known to be a copy.
 #[derive(Debug)]
 pub(crate) struct Export {
     path: PathBuf,
@@ -21,10 +21,10 @@ pub(crate) struct Export {
 }
 
 impl Export {
-    /// Refuses an export in the directory that it is to guard.
+    /// Refuses an export inside the directory that it is to guard.
     pub(crate) fn at(path: &Path, dir: &Path) -> Result<Self> {
         let export = Self { path: path.to_path_buf(), copied: None };
-        // A place that is not there yet is no place in the directory, which is.
+        // A place that does not exist yet is not inside the directory, which does.
         match (files::dir_of(path).canonicalize(), dir.canonicalize()) {
             (Ok(parent), Ok(dir)) if parent.starts_with(&dir) => {
                 Err(export.differs("it lies in the directory of the log itself"))
@@ -33,7 +33,7 @@ impl Export {
         }
     }
 
-    /// Copies what is missing of the list at `own`, which is `length` bytes long.
+    /// Copies what is missing from the list at `own`, which is `length` bytes long.
     pub(crate) fn catch_up(&mut self, own: &Path, length: u64) -> Result<()> {
         let copied = self.copied.take();
         let io = |source| LogError::of("export checkpoints to", &self.path, source);
@@ -51,7 +51,7 @@ impl Export {
             let mut missing = Vec::new();
             own.take(length - found).read_to_end(&mut missing).map_err(io)?;
             export.write_all(&missing).and_then(|()| export.sync_data()).map_err(|error| {
-                // A piece that stays behind is the beginning of what the next try appends.
+                // After a failed write, the piece that was written is the beginning of what the next try appends.
                 drop(export.set_len(found));
                 io(error)
             })?;
@@ -65,7 +65,7 @@ impl Export {
         Ok(())
     }
 
-    /// Compares both as far as they go.
+    /// Compares both up to the end of the shorter one.
     fn compare(&self, own: impl Read, export: impl Read) -> Result<()> {
         let mut line = 1;
         for (ours, theirs) in BufReader::new(own).bytes().zip(BufReader::new(export).bytes()) {

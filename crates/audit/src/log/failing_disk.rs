@@ -14,10 +14,10 @@ use crate::log::open::Options;
 use crate::log::reader::Entries;
 use crate::log::verify::{Against, verify};
 
-/// What fails.
+/// The failures to produce.
 #[derive(Debug, Default)]
 struct Faults {
-    /// Bytes that there is room for.
+    /// Bytes of free space.
     room: Option<usize>,
     cut: bool,
     sync: bool,
@@ -53,7 +53,7 @@ impl Medium for Failing {
     }
 }
 
-/// A log with three entries whose disk fails as it is told to.
+/// Creates a log with three entries whose disk fails as configured.
 fn log(dir: &Path) -> (AuditLog, Arc<Mutex<Faults>>) {
     let faults = Arc::new(Mutex::new(Faults::default()));
     let (mut log, _) = AuditLog::open(dir, &Options::default()).unwrap();
@@ -62,7 +62,7 @@ fn log(dir: &Path) -> (AuditLog, Arc<Mutex<Faults>>) {
     (log, faults)
 }
 
-/// The same file on a disk that fails.
+/// Opens the same file on a disk that fails.
 fn failing(file: &AppendFile, faults: &Arc<Mutex<Faults>>) -> AppendFile {
     let (path, length) = (&file.path, file.length);
     let file = own::open(path, Access::Append).unwrap();
@@ -74,10 +74,10 @@ fn entries(dir: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_full_disk_leaves_the_log_as_it_was_and_the_batch_can_be_appended_again() {
+fn a_batch_can_be_appended_again_after_a_full_disk() {
     let dir = tempfile::tempdir().unwrap();
     let (mut log, faults) = log(dir.path());
-    // Nowhere in a line is there a place that leaves something behind.
+    // A write that fails at any byte of the line leaves nothing.
     for room in 0..138 {
         faults.lock().unwrap().room = Some(room);
         let error = log.append(&["4", "5"], 0).unwrap_err();
@@ -110,7 +110,7 @@ fn a_write_that_cannot_be_taken_back_ends_the_writing() {
     assert_eq!(entries(dir.path()), ["1", "2", "3", "4"]);
 }
 
-/// What was not synced is not signed: a later sync that succeeds would say nothing of what was lost before.
+/// What was not synced is not signed: a later sync can succeed although data of the earlier one was lost.
 #[test]
 fn nothing_is_signed_after_a_failed_sync() {
     let dir = tempfile::tempdir().unwrap();
@@ -124,7 +124,7 @@ fn nothing_is_signed_after_a_failed_sync() {
 }
 
 #[test]
-fn a_checkpoint_that_fails_loses_no_entry_and_is_made_with_the_next_batch() {
+fn a_failed_checkpoint_loses_no_entry_and_is_retried() {
     let dir = tempfile::tempdir().unwrap();
     let (mut log, _) = log(dir.path());
     let faults = Arc::new(Mutex::new(Faults { room: Some(100), ..Faults::default() }));

@@ -1,4 +1,4 @@
-//! Names and whole replacement of the Auditor's files.
+//! Names of the Auditor's files, and how one is replaced whole.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,15 +10,15 @@ use setpoint_own_files::own;
 pub(crate) const LOG: &str = "log";
 /// The checkpoints.
 pub(crate) const CHECKPOINTS: &str = "checkpoints";
-/// The signing key, if the operator names no other place.
+/// The signing key, unless the operator names another file.
 pub(crate) const KEY: &str = "key";
 
-/// Writes a file of the Auditor's own that is whole or not there at all, and survives a power cut.
+/// Writes one of the Auditor's files whole or not at all, and syncs it to the disk.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);
-    // What an earlier process left half-written may have another mode, and be a link to somewhere.
+    // Remove the draft of an earlier process: it may have another mode, or be a link.
     match std::fs::remove_file(&part) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -30,12 +30,12 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_dir_of(path)
 }
 
-/// Makes the names in the directory of this file survive a power cut.
+/// Syncs the directory of this file, so that its name survives a power cut.
 pub(crate) fn sync_dir_of(path: &Path) -> io::Result<()> {
     File::open(dir_of(path))?.sync_all()
 }
 
-/// The directory that a file is in; `.` for a bare name.
+/// Returns the directory that a file is in; `.` for a bare name.
 pub(crate) fn dir_of(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

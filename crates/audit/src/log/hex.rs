@@ -1,10 +1,10 @@
-//! Hashes, keys and signatures: bytes that are written as lower-case hexadecimal digits.
+//! Hashes, keys and signatures: bytes written as lower-case hexadecimal digits.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// So many bytes, written as twice as many digits.
+/// `N` bytes, written as twice as many digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hex<const N: usize>(pub [u8; N]);
 
@@ -14,12 +14,12 @@ pub type Hash = Hex<32>;
 pub type PublicKey = Hex<32>;
 
 impl Hash {
-    /// Stands for the hash before the first one.
+    /// The hash that stands for the one before the first.
     pub const NONE: Hash = Hex([0; 32]);
 }
 
 impl<const N: usize> Hex<N> {
-    /// Reads exactly as many lower-case digits as the bytes have; returns `None` for anything else.
+    /// Parses exactly two lower-case digits per byte; returns `None` for anything else.
     #[must_use]
     pub fn parse(digits: impl AsRef<[u8]>) -> Option<Self> {
         let (pairs, rest) = digits.as_ref().as_chunks::<2>();
@@ -33,7 +33,8 @@ impl<const N: usize> Hex<N> {
         Some(Hex(bytes))
     }
 
-    /// Appends the digits. Entries are written by the million, and formatting takes longer than hashing.
+    /// Appends the digits. Written by hand, because formatting takes longer than hashing, and a log has millions of
+    /// entries.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         for byte in self.0 {

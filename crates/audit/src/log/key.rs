@@ -1,4 +1,4 @@
-//! The signing key in its file. It is made once, and never replaced.
+//! The signing key's file. Created once and never replaced.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,8 +16,8 @@ use crate::log::files;
 use crate::log::hex::Hex;
 use crate::log::limits::KEY_FILE_BYTES_MAX;
 
-/// Reads the key. If there is none and that is allowed, makes one; an existing file is never written to. Outside the
-/// log's directory a person has named it, and may have named a link.
+/// Reads the key. Creates one if there is none and that is allowed; never writes to an existing file. A key outside
+/// the log's directory was named by a person, and may be a link.
 pub(crate) fn load(path: &Path, dir: &Path, may_make: bool) -> Result<SigningKey> {
     let is_own = path.parent() == Some(dir);
     match if is_own { own::open(path, Access::Read) } else { named::open(path) } {
@@ -45,7 +45,7 @@ fn read(path: &Path, file: File) -> Result<SigningKey> {
         let why = format!("its mode is {mode:o}, and nobody but its owner may have access (chmod 600)");
         return Err(refused(path, why));
     }
-    // All of it at once: a buffer that grows would leave pieces of the key behind.
+    // Allocate the whole length at once: a growing buffer would leave pieces of the key in memory.
     let mut text = Zeroizing::new(Vec::with_capacity(KEY_FILE_BYTES_MAX + 1));
     file.take(KEY_FILE_BYTES_MAX as u64 + 1)
         .read_to_end(&mut text)
@@ -56,7 +56,7 @@ fn read(path: &Path, file: File) -> Result<SigningKey> {
     })
 }
 
-/// The file says the public half, too, so that a digit that changed is not taken for another key.
+/// The file also holds the public half, so that a key with a changed digit is recognised as damaged.
 fn parse(text: &[u8]) -> Option<SigningKey> {
     let secret = Zeroizing::new(Hex::parse(text.strip_prefix(b"secret ")?.get(..64)?)?.0);
     Some(SigningKey::from_bytes(&secret)).filter(|key| write(key).as_bytes() == text)
@@ -74,7 +74,7 @@ fn make(path: &Path) -> Result<SigningKey> {
     getrandom::fill(secret.as_mut_slice())
         .map_err(|error| refused(path, format!("the system gives no randomness for a new one: {error}")))?;
     let key = SigningKey::from_bytes(&secret);
-    // Whole or not at all: a half-written key would be a damaged one for ever.
+    // Write it whole or not at all: a half-written key would stay damaged, because no key is replaced.
     files::replace(path, write(&key).as_bytes()).map_err(|error| LogError::io(path, error))?;
     Ok(key)
 }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_key_is_told_and_left_alone() {
+    fn a_damaged_key_is_reported_and_kept() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
         load(&path, dir.path(), true).unwrap();

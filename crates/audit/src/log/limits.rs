@@ -1,27 +1,27 @@
-//! Every bound of the log, by name. Reaching one is a typed outcome, never a silent cut.
+//! The bounds of the log. Reaching one is a typed outcome, never a silent cut.
 
-/// Longest entry, in bytes.
+/// Maximum length of an entry, in bytes.
 pub const ENTRY_BYTES_MAX: usize = 64 << 10;
-/// Most entries in one batch.
+/// Maximum entries per batch.
 pub const BATCH_ENTRIES_MAX: usize = 4_096;
-/// Most bytes of entries in one batch.
+/// Maximum bytes of entries per batch.
 pub const BATCH_BYTES_MAX: usize = 16 << 20;
-/// After this many entries a checkpoint is due; it is made at the end of the batch that reaches them.
+/// Entries after which a checkpoint is due. It is made at the end of the batch that reaches them.
 pub const CHECKPOINT_ENTRIES: u64 = 1_000;
-/// So many entries without a checkpoint no writer leaves whose checkpoints can be written: more are taken for
-/// checkpoints that were removed.
+/// Maximum entries without a checkpoint. A writer that can write its checkpoints leaves fewer, so more mean that
+/// checkpoints were removed.
 pub const UNSEALED_MAX: u64 = CHECKPOINT_ENTRIES + BATCH_ENTRIES_MAX as u64;
 
-/// Longest line of the log without its end, in bytes: number, hash, entry and two spaces.
+/// Maximum length of a line of the log without its end, in bytes: number, hash, entry and two spaces.
 pub const LINE_BYTES_MAX: usize = 20 + 1 + 64 + 1 + ENTRY_BYTES_MAX;
-/// Longest line of a list of checkpoints without its end, in bytes.
+/// Maximum length of a checkpoint's line without its end, in bytes.
 pub const CHECKPOINT_BYTES_MAX: usize = 1_024;
-/// Most checkpoints that a verification looks at: a thousand million entries' worth.
+/// Maximum checkpoints per verification: enough for a thousand million entries.
 pub const CHECKPOINTS_MAX: usize = 1_000_000;
-/// Longest key file, in bytes.
+/// Maximum length of the key file, in bytes.
 pub const KEY_FILE_BYTES_MAX: usize = 512;
 
-/// Most findings that one verification names.
+/// Maximum findings per verification.
 pub const FINDINGS_MAX: usize = 100;
-/// Most logs put aside in one directory.
+/// Maximum logs put aside per directory.
 pub const ASIDE_MAX: u32 = 1_000;

@@ -1,4 +1,4 @@
-//! One line of the log, `NUMBER HASH ENTRY`, and its comparison with the line before it.
+//! A line of the log, `NUMBER HASH ENTRY`, and its check against the line before it.
 
 use crate::log::hex::{Hash, Hex};
 use crate::log::limits::ENTRY_BYTES_MAX;
@@ -6,16 +6,16 @@ use crate::log::limits::ENTRY_BYTES_MAX;
 /// An entry of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its number; the first has 1.
+    /// Its number, from 1.
     pub seq: u64,
-    /// Its hash, over its number, the hash before it and its bytes.
+    /// The hash over its number, the hash before it and its bytes.
     pub hash: Hash,
-    /// Its bytes: one JSON value.
+    /// The entry's bytes: one JSON value.
     pub json: Box<str>,
 }
 
-/// Splits a line without its end into number, hash and JSON; does not check that they fit. A number has one form: digits
-/// without a leading zero.
+/// Splits a line without its end into number, hash and JSON; does not check that they fit. Accepts only digits
+/// without a leading zero as a number.
 pub(crate) fn parse(line: &[u8]) -> Option<(u64, Hash, &str)> {
     let (digits, rest) = line.split_at_checked(line.iter().take(21).position(|byte| *byte == b' ')?)?;
     let (hash, rest) = rest.strip_prefix(b" ")?.split_at_checked(64)?;
@@ -26,18 +26,19 @@ pub(crate) fn parse(line: &[u8]) -> Option<(u64, Hash, &str)> {
     Some((seq, Hash::parse(hash)?, json)).filter(|_| is_entry)
 }
 
-/// Returns what the first entry of a log is chained to. `continued` is the hash of the checkpoint that the log continues,
-/// or [`Hash::NONE`]. The domain differs from that of entries, so that no entry can imitate it.
+/// Returns the hash that the first entry is chained to. `continued` is the hash of the checkpoint that the log
+/// continues, or [`Hash::NONE`]. The prefix of the hashed bytes differs from that of entries, so an entry cannot
+/// imitate it.
 pub(crate) fn start(continued: &Hash) -> Hash {
     Hex(blake3::derive_key("setpoint audit log 2026 start of a log", &continued.0))
 }
 
-/// A place between two lines. Numbers and chains the lines that are written, and checks those that are read.
+/// A position between two lines. Numbers and chains lines that are written, and checks lines that are read.
 #[derive(Debug)]
 pub(crate) struct Walk {
     /// Number of the last line.
     pub(crate) seq: u64,
-    /// Hash of the last line, or of the start; `None` if unknown, as after a line that could not be read.
+    /// Hash of the last line, or of the start; `None` if unknown, as after an unreadable line.
     pub(crate) hash: Option<Hash>,
     hashed: Vec<u8>,
 }
@@ -47,8 +48,8 @@ impl Walk {
         Self { seq, hash, hashed: Vec::new() }
     }
 
-    /// Hashes an entry: BLAKE3 of 0x00, its number, the hash before it and its bytes. They are hashed in one piece: the
-    /// hasher is several times faster with one than with many small ones.
+    /// Hashes an entry: BLAKE3 of 0x00, its number, the hash before it and its bytes. Passes them in one piece: the
+    /// hasher is several times faster with one piece than with many small ones.
     fn hash_of(&mut self, seq: u64, previous: &Hash, json: &str) -> Hash {
         self.hashed.clear();
         self.hashed.push(0x00);
@@ -58,7 +59,7 @@ impl Walk {
         Hex(*blake3::hash(&self.hashed).as_bytes())
     }
 
-    /// Appends an entry to a batch of lines, its end included.
+    /// Appends an entry, with its line end, to a batch of lines.
     pub(crate) fn write(&mut self, json: &str, batch: &mut Vec<u8>) {
         self.seq = self.seq.saturating_add(1);
         let hash = self.hash_of(self.seq, &self.hash.unwrap_or(Hash::NONE), json);
@@ -71,10 +72,10 @@ impl Walk {
         batch.push(b'\n');
     }
 
-    /// Goes on to the next line, given without its end, and returns its JSON, or what is wrong with it.
+    /// Reads the next line, given without its end, and returns its JSON, or what is wrong with it.
     ///
-    /// Also after a fault, the number and hash that the line states are taken as true, so that the following lines are
-    /// compared with it and one change is reported once.
+    /// Also after a fault, the line's own number and hash are used for the next line, so that one change is
+    /// reported once.
     pub(crate) fn read<'l>(&mut self, line: &'l [u8]) -> Result<&'l str, String> {
         let expected = self.seq.saturating_add(1);
         let Some((seq, hash, json)) = parse(line) else {
@@ -101,7 +102,7 @@ impl Walk {
         }
     }
 
-    /// The entry of the line that was read last.
+    /// Returns the entry of the line that was read last.
     pub(crate) fn entry(&self, json: &str) -> Entry {
         Entry { seq: self.seq, hash: self.hash.unwrap_or(Hash::NONE), json: json.into() }
     }
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_names_its_line_and_the_next_lines_are_held_against_it() {
+    fn a_fault_names_its_line_and_is_reported_once() {
         let good = lines(&["{}", "[1]", "[2]", "[3]"]);
         let [a, b, c, d] = [0, 1, 2, 3].map(|n| good[n].clone());
         let told = |lines: &[Vec<u8>]| {
@@ -168,9 +169,9 @@ mod tests {
         .assert_eq(&told(&[a, b"?".to_vec(), c, d]));
     }
 
-    /// What an entry is chained to, its number and every byte count.
+    /// The hash depends on what an entry is chained to, its number and every byte.
     #[test]
-    fn number_previous_and_every_byte_count() {
+    fn the_hash_covers_number_previous_hash_and_every_byte() {
         let beginning = start(&Hash::NONE);
         let hash = |seq, previous, json| Walk::at(0, None).hash_of(seq, &previous, json);
         let mut seen = vec![
@@ -208,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Stored hashes outlive the program: a change of the encoding must be seen here first.
+    /// Stored hashes outlive the program: a change of the encoding must fail here first.
     #[test]
     fn the_encoding_is_pinned() {
         let lines = lines(&[r#"{"kind":"user_input","task":"grüße"}"#, "[]"]);

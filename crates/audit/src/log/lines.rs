@@ -1,21 +1,21 @@
-//! Reading lines, with a bound on each.
+//! Reads lines, each up to a maximum length.
 
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-/// Bytes read at once.
+/// Bytes per read.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Bytes read without a line end before a source is given up: a sparse file can hold terabytes of zeros.
+/// Maximum bytes without a line end before the source is given up: a sparse file can hold terabytes of zeros.
 const ENDLESS_BYTES: u64 = 64 << 20;
 
-/// What comes next.
+/// The result of reading on.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<'l> {
-    /// A line, without its end. Of one that is too long, one byte more than the bound.
+    /// A line without its end. Of a line that is too long, one byte more than the maximum.
     Line(&'l [u8]),
-    /// So many bytes after the last end of a line: a line that was never finished, or is being written.
+    /// Number of bytes after the last line end: an unfinished line, or one being written.
     Torn(u64),
-    /// Nothing.
+    /// The end of the source.
     End,
 }
 
@@ -24,37 +24,37 @@ pub(crate) enum Next<'l> {
 pub(crate) struct Lines<R> {
     source: BufReader<R>,
     line_bytes_max: usize,
-    /// The line, as far as it was read and is kept, and its length with all of it.
+    /// The line as far as it was read, up to the maximum, and its full length.
     line: Vec<u8>,
     length: u64,
     is_whole: bool,
     /// Offset in the source after the last whole line.
     offset: u64,
-    /// How often a torn line is looked at again.
+    /// Number of times that a torn line is read again.
     looks: u32,
-    /// A line did not end.
+    /// Whether the source was given up, because a line did not end within [`ENDLESS_BYTES`].
     is_over: bool,
 }
 
 impl<R: Read> Lines<R> {
-    /// Reads `source`, which stands at `offset`.
+    /// Reads `source` from its current position, which is `offset`.
     pub(crate) fn of(source: R, offset: u64, line_bytes_max: usize) -> Self {
         let source = BufReader::with_capacity(PIECE_BYTES, source);
         let line = Vec::new();
         Self { source, line_bytes_max, line, length: 0, is_whole: false, offset, looks: 0, is_over: false }
     }
 
-    /// Looks so often at a torn end before it is reported: a writer may be about to finish it.
+    /// Reads a torn line this many times again before reporting it, because a writer may be about to finish it.
     pub(crate) fn looking(self, looks: u32) -> Self {
         Self { looks, ..self }
     }
 
-    /// Offset after the last line.
+    /// Returns the offset after the last line.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The next line. A torn one is reported as often as it is asked for, until more has come.
+    /// Returns the next line. A torn line is reported at each call until more has come.
     pub(crate) fn next(&mut self) -> io::Result<Next<'_>> {
         if std::mem::take(&mut self.is_whole) {
             self.length = 0;
@@ -84,7 +84,7 @@ impl<R: Read> Lines<R> {
 }
 
 impl<R: Read + Seek> Lines<R> {
-    /// Forgets what was read of a torn line, so that it is read again: whoever wrote it may have taken it back.
+    /// Drops a torn line so that it is read again: the writer may have taken it back.
     pub(crate) fn forget_torn(&mut self) -> io::Result<()> {
         self.length = 0;
         self.line.clear();
@@ -96,15 +96,16 @@ impl<R: Read + Seek> Lines<R> {
     }
 }
 
-/// Where the last whole line that ends at or before `end` begins and ends, its end included; `None` if no line ends
-/// there. Reads backwards. A line that does not end is taken to begin where the reading stops, so it is too long.
+/// Returns where the last whole line that ends at or before `end` begins and ends, including its line end; `None`
+/// if no line ends there. Reads backwards. A line without an end within the maximum is taken to begin where the
+/// reading stops, so it is too long.
 pub(crate) fn last_line(source: &mut (impl Read + Seek), end: u64) -> io::Result<Option<(u64, u64)>> {
     let Some(line_end) = newline_before(source, end)? else { return Ok(None) };
     let begin = newline_before(source, line_end)?.map_or(0, |newline| newline + 1);
     Ok(Some((begin, line_end + 1)))
 }
 
-/// Offset of the last end of a line before `end`.
+/// Returns the offset of the last line end before `end`.
 fn newline_before(source: &mut (impl Read + Seek), end: u64) -> io::Result<Option<u64>> {
     let mut block = [0; 4 << 10];
     let mut at = end;
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_with_their_places() {
+    fn lines_are_returned_with_their_offsets() {
         assert_eq!(told(b"a\n\nbc\n", 9), ["a 2", " 3", "bc 6"]);
         assert_eq!(told(b"a\nbc", 9), ["a 2", "torn 2"]);
         assert_eq!(told(b"abcd\nabc\nab", 3), ["too long 5", "abc 9", "torn 2"]);
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_longer_than_the_buffer_is_skipped_and_the_next_one_found() {
+    fn the_line_after_one_longer_than_the_buffer_is_found() {
         let long = vec![b'x'; 3 * PIECE_BYTES];
         let text = [b"a\n", long.as_slice(), b"\nb\n", long.as_slice()].concat();
         let end = 2 + long.len() + 1;
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_is_found_from_behind() {
+    fn the_last_line_is_found_backwards() {
         let long = vec![b'x'; 10_000];
         let text = [b"ab\n", long.as_slice(), b"\ntorn"].concat();
         let mut source = Cursor::new(&text);
@@ -195,7 +196,7 @@ mod tests {
         assert!(end - begin > ENDLESS_BYTES && begin > 0, "{begin} {end}");
     }
 
-    /// A reader must not mix what was taken back with what was written in its place.
+    /// What was taken back must not be mixed with what was written in its place.
     #[test]
     fn a_torn_line_is_read_again() {
         let dir = tempfile::tempdir().unwrap();

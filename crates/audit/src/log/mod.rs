@@ -1,12 +1,12 @@
-//! The Auditor's own log: entries that are only ever appended, chained to each other, and sealed with signatures.
+//! The Auditor's log: entries that are only appended, chained to each other, and sealed with signatures.
 //!
-//! It stores bytes, one JSON value an entry; it never knows what they mean. It never reads a clock, never
-//! rewrites or deletes what was sealed, never replaces a signing key, never repairs anything without saying so, and
-//! never claims more than a verification has shown.
+//! Stores one JSON value per entry and does not know what it means. Never reads a clock, never rewrites or deletes
+//! what was sealed, never replaces a signing key, never repairs anything without reporting it, and never claims
+//! more than a verification has shown.
 //!
-//! Reading order: [`AuditLog`] is the log for its one writer, [`Entries`] for its readers; [`Checkpoint`] is what is
-//! signed; [`verify`] looks at everything, [`LogDamage`] is what it finds and [`Claims`] what it proves. [`LogError`]
-//! names everything that can go wrong, [`limits`] everything that is bounded.
+//! Reading order: [`AuditLog`] is for the one writer, [`Entries`] for readers; a [`Checkpoint`] is what is signed;
+//! [`verify`] checks everything, [`LogDamage`] is what it finds and [`Claims`] what it proves. [`LogError`] names
+//! every failure, [`limits`] every bound.
 //!
 //! On disk a log is one directory:
 //!
@@ -14,10 +14,10 @@
 //! |---|---|
 //! | `log` | one line per entry: number, hash, JSON. The hash is BLAKE3 of 0x00, the number, the hash before and the JSON |
 //! | `checkpoints` | one line per checkpoint: size, hash of the last entry, time, key, hash of the checkpoint before, Ed25519 signature; in older ones also the root of a Merkle tree, see `docs/decisions/0017` |
-//! | `key` | the signing key, unless it lies somewhere else |
-//! | `log.aside-1` … | logs that were damaged and put aside |
+//! | `key` | the signing key, unless the operator named another file |
+//! | `log.aside-1` … | damaged logs that were put aside |
 //!
-//! `checkpoints` is copied to an export of the operator's choice, which is what a verification is worth most against.
+//! `checkpoints` is copied to an export of the operator's choice. A verification proves most if compared with it.
 
 mod append_file;
 mod audit_log;

@@ -1,4 +1,4 @@
-//! Opening a log for appending: where it ends, whether that fits, and what to do when it does not.
+//! Opens a log for appending: finds its end, checks it, and refuses or replaces a damaged log.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -20,33 +20,32 @@ use crate::log::reader::Entries;
 use crate::log::seals::Seals;
 use crate::log::verify::verify_alone;
 
-/// Bytes of a log up to which it is hashed when it is put aside: a sparse file can be longer than anybody can read.
+/// A log of more bytes is not hashed when it is put aside: a sparse file can be too long to read.
 const HASHED_BYTES_MAX: u64 = 1 << 30;
 
 /// How to open a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The file with the signing key; `key` in the log's directory if none is named. It is made if there is no log yet.
+    /// The file with the signing key; `None` for `key` in the log's directory. Created if there is no log yet.
     pub key: Option<PathBuf>,
-    /// Where checkpoints are exported to: a file of its own outside the directory, best on another disk or machine.
-    /// Its directory must be there.
+    /// Where to export checkpoints: a file outside the directory, best on another disk or machine. Its own
+    /// directory must exist.
     pub export: Option<PathBuf>,
-    /// What to do with a log that does not hold what it should.
+    /// What to do with a damaged log.
     pub on_damage: OnDamage,
-    /// Whether the whole log is verified, and not only what follows its newest checkpoint: it is known to be damaged
-    /// somewhere.
+    /// Whether to verify the whole log, not only what follows its newest checkpoint; for a log known to be damaged.
     pub is_read_whole: bool,
 }
 
-/// What to do with a log that does not hold what it should ([`LogError::is_damage`]).
+/// What to do with a damaged log ([`LogError::is_damage`]).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnDamage {
     /// Refuse to open it, and change nothing.
     #[default]
     Refuse,
-    /// Put it aside in its directory and begin a new one, whose first entry says which file was put aside, with the
-    /// hash of its bytes (none for one of more than a GiB), and why. The new log is sealed at once, and goes on from
-    /// the last checkpoint if the list of checkpoints is sound.
+    /// Put it aside in its directory and begin a new one, whose first entry names the old file, the hash of its
+    /// bytes (none above 1 GiB) and the damage. The new log is sealed at once, and continues the list of
+    /// checkpoints if that is sound.
     PutAside {
         /// Time of the decision, in microseconds since 1970 (UTC).
         at_us: i64,
@@ -54,10 +53,10 @@ pub enum OnDamage {
 }
 
 impl AuditLog {
-    /// Opens the log of this directory, and makes it if there is none. Finds the entry of the newest checkpoint and
-    /// reads on from there; does not verify what lies before ([`crate::log::verify`] does). Cuts off a last line that was
-    /// never finished; whatever else does not fit is an error that names the place, and nothing is changed then, unless
-    /// [`Options::on_damage`] says so. Returns why an earlier log was put aside, if one was.
+    /// Opens the log of this directory, or creates it. Reads on from the entry of the newest checkpoint; does not
+    /// verify what is before it ([`crate::log::verify`] does). Cuts off an unfinished last line. Other damage is an
+    /// error that names the place and changes nothing, unless [`Options::on_damage`] says otherwise. Returns why an
+    /// earlier log was put aside, if one was.
     pub fn open(dir: &Path, options: &Options) -> Result<(AuditLog, Option<String>)> {
         own::create_dir(dir)
             .map_err(|error| LogError::of("create the directory of the audit log", dir, error))?;
@@ -71,7 +70,7 @@ impl AuditLog {
             }
             (found, _) => (found?, None),
         };
-        // Only now are files changed that fit together.
+        // Change files only after everything was found to fit.
         log.log.cut_off()?;
         log.seals.file.cut_off()?;
         if log.sealed == 0 {
@@ -79,22 +78,22 @@ impl AuditLog {
         }
         log.export = export;
         let Some((why, at_us)) = aside else { return Ok((log, None)) };
-        // At once: until it is sealed, the new log cannot be distinguished from an old one that was cut.
+        // Seal at once: an unsealed new log looks like an old one that was cut.
         let _sealed = log.seal(at_us)?;
         Ok((log, Some(why)))
     }
 }
 
-/// Finds the end of the log, and changes nothing.
+/// Finds the end of the log. Changes no entry.
 fn find(dir: &Path, key_path: &Path, is_read_whole: bool) -> Result<AuditLog> {
     let path = dir.join(files::LOG);
     let io = |error| LogError::io(&path, error);
-    // A key is made for nothing but a new log: one that was begun with another key could not go on with it.
+    // Create a key only for a new log: a log that was begun with another key could not be continued with it.
     let length = |name| own::check(&dir.join(name)).map(|found| found.map_or(0, |found| found.len()));
     let is_empty = length(files::LOG).map_err(io)? == 0 && length(files::CHECKPOINTS).map_err(io)? == 0;
     let key = key::load(key_path, dir, is_empty)?;
     let seals = Seals::look(dir)?;
-    // Before anything is said of the log: a wrong key would make the right log look wrong.
+    // Check the key before the log: with a wrong key, a sound log would look damaged.
     let public = public_half(&key);
     if let Some(signed) = seals.newest.as_ref().map(|newest| newest.key).filter(|signed| *signed != public) {
         let why = format!("its public half is {public}, and the newest checkpoint names {signed}");
@@ -111,8 +110,8 @@ fn find(dir: &Path, key_path: &Path, is_read_whole: bool) -> Result<AuditLog> {
     Ok(AuditLog { key, walk, log, sealed, seals, export: None, batch: Vec::new() })
 }
 
-/// Where the log ends, reading on from the entry of its newest checkpoint. `None` if anything does not fit: the whole log
-/// has to be read to say what.
+/// Finds the end from the entry of the newest checkpoint. Returns `None` if anything does not fit: only a reading
+/// of the whole log can say what.
 fn end_after(dir: &Path, newest: &Checkpoint) -> Option<(Walk, u64)> {
     let mut entries = Entries::after(dir, newest.size - 1).ok()?;
     let sealed = entries.next()?.ok()?;
@@ -121,7 +120,7 @@ fn end_after(dir: &Path, newest: &Checkpoint) -> Option<(Walk, u64)> {
     (is_it && unsealed <= UNSEALED_MAX).then(|| entries.place())
 }
 
-/// The same by reading everything.
+/// Finds the end by reading everything.
 fn whole(dir: &Path) -> Result<(Walk, u64)> {
     let (seen, end) = verify_alone(dir)?;
     match seen.findings.into_iter().find(|damage| damage.kind != DamageKind::Torn) {
@@ -150,10 +149,10 @@ fn put_aside(dir: &Path, damage: &LogDamage, why: &str) -> Result<String> {
             Err(error) => Err(LogError::io(&dir.join(file), error)),
         }
     };
-    // The log first: a crash in between leaves checkpoints without a log, which is damage again at the next try. The
-    // other way round it would leave a log that nobody signed.
+    // Move the log first: a crash in between leaves checkpoints without a log, which is damage again at the next
+    // try. The other order would leave an unsigned log.
     let log = put(files::LOG)?;
-    // A list that does not fit together cannot be continued.
+    // A damaged list of checkpoints cannot be continued.
     let is_list = damage.file == LogFile::Checkpoints
         && matches!(damage.kind, DamageKind::Changed | DamageKind::OtherKey);
     let checkpoints = if is_list { put(files::CHECKPOINTS)? } else { None };
@@ -162,7 +161,7 @@ fn put_aside(dir: &Path, damage: &LogDamage, why: &str) -> Result<String> {
     Ok(json!({ "put_aside": mark }).to_string())
 }
 
-/// Begins a log that continues the checkpoints that are there, with this entry.
+/// Begins a log with this entry that continues the existing checkpoints.
 fn begin_anew(dir: &Path, key_path: &Path, mark: &str) -> Result<AuditLog> {
     let path = dir.join(files::LOG);
     let (key, seals) = (key::load(key_path, dir, false)?, Seals::look(dir)?);
@@ -173,7 +172,7 @@ fn begin_anew(dir: &Path, key_path: &Path, mark: &str) -> Result<AuditLog> {
     Ok(log)
 }
 
-/// Length and hash of all bytes; no hash for too many of them, that of nothing if there is no file.
+/// Returns length and hash of a file: no hash if it is too long, that of no bytes if it does not exist.
 fn hash_of_file(path: &Path) -> io::Result<(u64, Option<String>)> {
     let bytes = own::check(path)?.map_or(0, |found| found.len());
     if bytes > HASHED_BYTES_MAX {

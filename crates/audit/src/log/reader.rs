@@ -1,4 +1,4 @@
-//! Reading entries, beside a writer or without one.
+//! Reads entries, also while a process writes.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -13,24 +13,24 @@ use crate::log::limits::LINE_BYTES_MAX;
 use crate::log::line::{Entry, Walk, parse};
 use crate::log::lines::{Lines, Next, last_line};
 
-/// Bytes that are read at a time when reading backwards.
+/// Bytes per read when reading backwards.
 const WINDOW_BYTES: u64 = 64 << 10;
 
-/// Returns whether there is a log in this directory, whatever it holds.
+/// Returns whether there is a log in this directory, whatever its content.
 ///
 /// # Errors
-/// When something other than a file of the log's own has its name, or cannot be looked at.
+/// If its file is not one of the log's own, or cannot be examined.
 pub fn is_there(dir: &Path) -> Result<bool> {
     let path = dir.join(files::LOG);
     let is_dir = own::check_dir(dir).map_err(|error| LogError::io(dir, error))?;
     Ok(is_dir && own::check(&path).map_err(|error| LogError::io(&path, error))?.is_some())
 }
 
-/// Entries in their order, each compared with the one before it.
+/// The entries in order, each checked against the one before it.
 ///
-/// `None` says that there is nothing more yet: asked again later, it goes on with what has come since, for the price
-/// of one read. After an error it ends. A batch that the writer had to take back (a full disk) may have been read
-/// before it was gone; what comes in its place continues it, or is reported as damage.
+/// Returns `None` if there is nothing more yet; a later call costs one read and returns what has come since. Ends
+/// after an error. A batch that the writer takes back (a full disk) may already have been read; what replaces it
+/// continues it, or is reported as damage.
 #[derive(Debug)]
 pub struct Entries {
     path: PathBuf,
@@ -41,19 +41,19 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// The entries after this number; all for 0. A number that the log has not reached yet is waited for.
+    /// Returns the entries after this number; all for 0. Waits for a number that the log has not reached yet.
     pub fn after(dir: &Path, seq: u64) -> Result<Self> {
         let path = dir.join(files::LOG);
         let io = |error| LogError::io(&path, error);
         let mut log = own::open(&path, Access::Read).map_err(io)?;
         let (offset, number) = find(&mut log, seq).map_err(io)?;
-        // The line that is begun with is taken as it is: what it is chained to was not read.
+        // The first line is taken as it is: the line that it is chained to was not read.
         let walk = Walk::at(number.saturating_sub(1), None);
         let lines = Lines::of(log, offset, LINE_BYTES_MAX);
         Ok(Self { path, lines, walk, after: seq, has_failed: false })
     }
 
-    /// Returns whether the directory has another log by now: this one was put aside, and nothing more will come.
+    /// Returns whether this log was put aside and another one is in its place, so that no more entries will come.
     pub fn is_replaced(&self) -> Result<bool> {
         let io = |error| LogError::io(&self.path, error);
         let mine = self.lines.source().metadata().map_err(io)?;
@@ -64,7 +64,7 @@ impl Entries {
         }
     }
 
-    /// Where the reading stands, and its offset.
+    /// Returns the position of the reading, and its offset.
     pub(crate) fn place(self) -> (Walk, u64) {
         (self.walk, self.lines.offset())
     }
@@ -103,7 +103,7 @@ impl Iterator for Entries {
     }
 }
 
-/// The entries that the log has now, newest first, each compared with the one before it. After an error it ends.
+/// The current entries, newest first, each checked against the one before it. Ends after an error.
 #[derive(Debug)]
 pub struct Backwards {
     path: PathBuf,
@@ -115,7 +115,7 @@ pub struct Backwards {
 }
 
 impl Backwards {
-    /// From the last whole line on.
+    /// Starts at the last whole line.
     pub fn of(dir: &Path) -> Result<Self> {
         let path = dir.join(files::LOG);
         let io = |error| LogError::io(&path, error);
@@ -125,7 +125,8 @@ impl Backwards {
         Ok(Self { path, log, window: Vec::new(), end })
     }
 
-    /// Reads the lines of one window. They are compared with the line before the window, which comes with the next one.
+    /// Reads the lines of one window. The first of them is checked against the line before the window, which the
+    /// next window reads again.
     fn read(&mut self) -> Result<()> {
         let io = |error| LogError::io(&self.path, error);
         let before = last_line(&mut self.log, self.end.saturating_sub(WINDOW_BYTES)).map_err(io)?;
@@ -141,7 +142,7 @@ impl Backwards {
             if lines.offset() > before_end {
                 match entry {
                     Ok(entry) => self.window.push(Ok(entry)),
-                    // What comes before damage is not reached.
+                    // The entries before the damage are not returned.
                     Err(what) => self.window = vec![Err(LogError::damaged(&self.path, Some(at), what))],
                 }
             } else if entry.is_err() {
@@ -171,9 +172,9 @@ impl Iterator for Backwards {
     }
 }
 
-/// Goes to where reading begins for the entries after this number: a line with that number or a smaller one, not far
-/// before the first that is wanted. Returns its offset and its number. The lines are sorted, so this halves what is left instead of reading it.
-/// A damaged log may lead astray; then it is read from its beginning, which reports the damage by its line.
+/// Seeks to where reading begins for the entries after `seq`: a line with that number or a smaller one, shortly
+/// before the first wanted one. Returns its offset and its number. The lines are sorted, so this is a binary
+/// search. A damaged log may mislead it; then reading starts at the beginning, and reports the damaged line.
 fn find(log: &mut File, seq: u64) -> io::Result<(u64, u64)> {
     let length = log.metadata()?.len();
     let (mut low, mut low_number) = (0, 1);

@@ -14,7 +14,7 @@ use crate::log::hex::Hash;
 use crate::log::limits::CHECKPOINT_BYTES_MAX;
 use crate::log::lines::last_line;
 
-/// The checkpoints, which only ever grow: a log that was put aside leaves its own behind, and the next one continues
+/// The checkpoints. The list only grows: it keeps those of a log that was put aside, and the next log continues
 /// them.
 #[derive(Debug)]
 pub(crate) struct Seals {
@@ -45,17 +45,17 @@ impl Seals {
         Ok(Self { file: AppendFile::at(&path, file, length), newest })
     }
 
-    /// Entries that the newest checkpoint covers.
+    /// Returns the number of entries that the newest checkpoint covers.
     pub(crate) fn size(&self) -> u64 {
         self.newest.as_ref().map_or(0, |newest| newest.size)
     }
 
-    /// The hash by which the next checkpoint, or the next log, names the newest one.
+    /// Returns the hash that the next checkpoint, or the next log, names as its predecessor.
     pub(crate) fn hash(&self) -> Hash {
         self.newest.as_ref().map_or(Hash::NONE, Checkpoint::hash)
     }
 
-    /// Appends a checkpoint; it survives a power cut when this returns.
+    /// Appends a checkpoint, and syncs it to the disk.
     pub(crate) fn append(&mut self, checkpoint: Checkpoint) -> Result<()> {
         self.file.append(format!("{}\n", checkpoint.line()).as_bytes())?;
         self.newest = Some(checkpoint);

@@ -1,4 +1,4 @@
-//! What somebody may do who can write to the log's directory: to a log of 100,000 entries, each of it found.
+//! Attacks by somebody who can write to the log's directory: each on a log of 100,000 entries, each found.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use crate::common::{Made, append, copy_dir, entry, told};
 
 const ENTRIES: u64 = 100_000;
 
-/// Built once for all tests of this file, and never changed: each test works on a copy.
+/// Built once for all tests of this file and never changed: each test works on a copy.
 fn original() -> &'static Made {
     static ORIGINAL: OnceLock<Made> = OnceLock::new();
     ORIGINAL.get_or_init(|| {
@@ -21,7 +21,7 @@ fn original() -> &'static Made {
     })
 }
 
-/// Does it to a copy, and says what the log's own checkpoints and then the exported ones find.
+/// Applies the attack to a copy, and returns what the log's own and then the exported checkpoints find.
 fn attack(edit: impl FnOnce(&Made), own: Expect, exported: Expect) {
     let made = original().copied();
     edit(&made);
@@ -34,7 +34,7 @@ fn lines(edit: impl FnOnce(&mut Vec<Vec<u8>>)) -> impl FnOnce(&Made) {
 }
 
 #[test]
-fn what_nobody_touched_is_sound() {
+fn an_untouched_log_is_sound() {
     let seen = original().verify_with_export();
     assert!(seen.is_sound(), "{seen:?}");
     assert_eq!((seen.entries, seen.sealed, seen.sealed_by_export), (ENTRIES, ENTRIES, ENTRIES));
@@ -71,7 +71,7 @@ fn a_deleted_entry_is_found() {
     );
 }
 
-/// With the number that is due and a hash that fits: only the lines after it can tell.
+/// With the next number and a fitting hash: only the lines after it show it.
 #[test]
 fn an_inserted_entry_is_found() {
     let edit = |made: &Made| {
@@ -125,7 +125,7 @@ fn a_repeated_entry_is_found() {
     );
 }
 
-/// Cut in the middle of what the own checkpoints cover; and with them, which the exported ones alone can tell.
+/// Cut within what the log's checkpoints cover; and together with them, which only the export shows.
 #[test]
 fn a_cut_tail_is_found() {
     attack(
@@ -151,7 +151,7 @@ fn a_cut_tail_is_found() {
     );
 }
 
-/// Two logs that agree up to a point and were both signed with the true key: each is sound in itself.
+/// Two logs that agree up to a point, both signed with the true key: each is sound in itself.
 #[test]
 fn a_fork_is_found() {
     let fork = |made: &Made| {
@@ -174,7 +174,7 @@ fn a_fork_is_found() {
     );
 }
 
-/// Somebody who can write everything but the export rewrites the log under a key of their own.
+/// An attacker who can write everything but the export signs a rewritten log with another key.
 #[test]
 fn swapped_keys_are_found() {
     let key = |made: &Made| {
@@ -211,9 +211,9 @@ fn swapped_keys_are_found() {
     assert!(verify(&made.dir(), &against(forged_key)).unwrap().is_sound());
 }
 
-/// Few entries may be under no checkpoint; with a key that is named, some have to be signed with it.
+/// A few entries may lack a checkpoint. If a key is named, at least some must be signed with it.
 #[test]
-fn entries_that_nobody_signed_are_found_where_a_key_is_named() {
+fn unsigned_entries_are_found_if_a_key_is_named() {
     let made = Made::with(&[500]);
     let key = made.verify().key;
     let sealed = |named| {
@@ -320,7 +320,7 @@ fn changed_checkpoints_are_found() {
         export, line 1: it has 100 checkpoints more than the log: the log was put back to an older state
     "#]],
     );
-    // Signed with the true key, over entries that are not those of the log.
+    // Signed with the true key, over entries of another log.
     let forged = |made: &Made| {
         let other = original().copied();
         other.edit("log", |lines| lines.truncate(40_000));
@@ -361,7 +361,7 @@ fn a_log_that_is_gone_is_found() {
     );
 }
 
-/// The export is worth no more than its place; what is done to it is seen.
+/// An export is only as safe as its place; a change to it is found.
 #[test]
 fn a_changed_export_is_found() {
     let made = original().copied();
@@ -397,7 +397,7 @@ fn a_changed_export_is_found() {
     }
 }
 
-/// What is claimed is what was looked at, and no more.
+/// The claims name what was compared, and nothing else.
 #[test]
 fn the_claims_say_what_was_proven_and_what_was_not() {
     let made = original().copied();

@@ -1,10 +1,10 @@
-//! Small logs, and what is done to their files.
+//! Small logs, and changes to their files.
 
 use std::path::{Path, PathBuf};
 
 use setpoint_audit::log::{Against, AuditLog, Entries, Options, Verification, verify};
 
-/// A log in a directory of its own, with an export beside it.
+/// A log in its own directory, with an export beside it.
 pub(crate) struct Made {
     root: tempfile::TempDir,
 }
@@ -14,7 +14,7 @@ impl Made {
         Self { root: tempfile::tempdir().unwrap() }
     }
 
-    /// A log with a checkpoint after so many entries each.
+    /// Creates a log from batches of these sizes, with a checkpoint after each.
     pub(crate) fn with(batches: &[u64]) -> Self {
         let made = Self::new();
         let mut log = made.open();
@@ -45,7 +45,7 @@ impl Made {
         AuditLog::open(&self.dir(), &self.options()).unwrap().0
     }
 
-    /// Against nothing but itself.
+    /// Verifies the log without anything to compare it with.
     pub(crate) fn verify(&self) -> Verification {
         verify(&self.dir(), &Against::default()).unwrap()
     }
@@ -62,7 +62,7 @@ impl Made {
         std::fs::write(self.file(name), bytes).unwrap();
     }
 
-    /// Rewrites a file by its lines, ends included.
+    /// Rewrites a file by its lines, line ends included.
     pub(crate) fn edit(&self, name: &str, edit: impl FnOnce(&mut Vec<Vec<u8>>)) {
         let mut lines: Vec<Vec<u8>> =
             self.read(name).split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
@@ -74,7 +74,7 @@ impl Made {
         Entries::after(&self.dir(), 0).unwrap().map(|entry| entry.unwrap().json.into()).collect()
     }
 
-    /// Copies the directory of the log somewhere else, as it is now.
+    /// Copies the current directory of the log.
     pub(crate) fn copied(&self) -> Self {
         let copy = Self::new();
         copy_dir(&self.dir(), &copy.dir());
@@ -93,7 +93,7 @@ pub(crate) fn copy_dir(from: &Path, to: &Path) {
     }
 }
 
-/// Entries of different lengths that name their number.
+/// Entries of different lengths that contain their number.
 pub(crate) fn append(log: &mut AuditLog, count: u64) {
     let mut next = log.size() + 1;
     let end = next + count;
@@ -108,7 +108,7 @@ pub(crate) fn entry(seq: u64) -> String {
     format!(r#"{{"pos":{seq},"kind":"note","text":"{}"}}"#, "x".repeat((seq % 7) as usize * 9))
 }
 
-/// What was found, a line each.
+/// The findings, one line per finding.
 pub(crate) fn told(seen: &Verification) -> String {
     seen.findings.iter().map(|finding| format!("{finding}\n")).collect()
 }

@@ -1,11 +1,11 @@
-//! The exported checkpoints: written, missed, caught up with, and what they notice.
+//! The exported checkpoints: how they are written, completed after a failure, and what they prove.
 
 use setpoint_audit::log::{AuditLog, LogError, Options};
 
 use crate::common::{Made, append, told};
 
 #[test]
-fn an_export_that_was_away_gets_all_that_it_is_missing() {
+fn an_unavailable_export_later_gets_all_it_lacks() {
     let made = Made::new();
     let away = made.dir().with_file_name("disk");
     let options = Options { export: Some(away.join("exported")), ..Options::default() };
@@ -18,7 +18,7 @@ fn an_export_that_was_away_gets_all_that_it_is_missing() {
     }
     assert!(!away.exists(), "a disk that is away must not be made up");
     std::fs::create_dir(&away).unwrap();
-    // Nothing is new: what was missed is tried again all the same.
+    // Nothing is new, but what was missed is tried again.
     let sealed = log.seal(0).unwrap();
     assert!(!sealed.is_new && sealed.exported.is_ok(), "{sealed:?}");
     assert_eq!(std::fs::read(away.join("exported")).unwrap(), made.read("checkpoints"));
@@ -56,7 +56,7 @@ fn a_part_of_a_line_is_completed() {
     }
 }
 
-/// An export that is behind is no damage, and vouches for no more than it holds.
+/// An export that lacks the newest checkpoints is not damaged, and proves only what it holds.
 #[test]
 fn an_export_vouches_for_what_it_covers() {
     let made = Made::with(&[3, 2, 4]);
@@ -67,7 +67,7 @@ fn an_export_vouches_for_what_it_covers() {
         assert!(seen.is_sound(), "{seen:?}");
         assert_eq!((seen.sealed, seen.sealed_by_export), (9, covered));
     }
-    // Nothing behind a damage counts as sealed, even where the signed hashes are still there.
+    // Nothing after damage counts as sealed, even where the signed hashes are still there.
     made.edit("log", |lines| *lines[3].last_chunk_mut::<2>().unwrap() = *b" \n");
     let seen = made.verify_with_export();
     assert_eq!((seen.findings.len(), seen.sealed, seen.sealed_by_export), (1, 3, 3));
@@ -87,7 +87,7 @@ fn an_export_of_another_log_is_left_alone() {
 }
 
 #[test]
-fn a_log_that_was_put_back_does_not_write_over_what_the_export_knows() {
+fn a_put_back_log_does_not_overwrite_the_export() {
     let made = Made::with(&[3]);
     let older = made.copied();
     let mut log = made.open();

@@ -1,4 +1,4 @@
-//! The log as its users see it.
+//! The log through its public interface.
 
 #[cfg(test)]
 mod attacks;

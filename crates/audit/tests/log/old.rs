@@ -1,5 +1,5 @@
-//! Logs of versions that signed the root of a Merkle tree, too: they are read, verified and continued, and nobody can give
-//! a log that form to hide something.
+//! Logs of versions that also signed the root of a Merkle tree: they are read, verified and continued, and a new
+//! log cannot be given their form to hide something.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -19,7 +19,7 @@ const CHECKPOINTS: &str = r#"{"size":2,"root":"9b3cf11109c6217f041b4097cfba55011
 {"size":3,"root":"d30d1e691c2372cad72cbbf223830f65e82f6b229ef00f684fba807bc7b58441","chain":"b666dc96bdf4121eda9accde11ab39353d9e24f9e35003089a24d9749a1c85d6","at_us":1790000060000000,"key":"ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c","previous":"df659f862b043407c7550ac2aa8b6237be0ce274f813fb997c6d86a58f415f34","signature":"f409921cbef370560ed54b3c99d30bdba26ffdce2e710db7bdaf6202489f2ae6b0d38e6cddaae592ede497ef3392441ade0b0b4a8775432629d4b39091f24909"}
 "#;
 
-/// The log as an older version left it, with an export.
+/// The log of an older version, with an export.
 fn old() -> Made {
     let made = Made::new();
     std::fs::create_dir(made.dir()).unwrap();
@@ -31,7 +31,7 @@ fn old() -> Made {
     made
 }
 
-/// The same, continued by this version.
+/// The same log, continued by this version.
 fn continued() -> Made {
     let made = old();
     let mut log = made.open();
@@ -61,7 +61,7 @@ fn an_old_log_is_verified_and_continued() {
     assert_eq!(made.open().size(), 7);
 }
 
-/// Data directories that the previous version left behind, as they are kept for the whole program.
+/// Data directories of the previous version, as kept for the tests of the whole program.
 #[test]
 fn the_logs_of_the_net_are_verified_and_continued() {
     for name in ["learnt", "pruned"] {
@@ -88,7 +88,7 @@ fn attack(edit: impl FnOnce(&Made), own: Expect, exported: Expect) {
     exported.assert_eq(&told(&made.verify_with_export()));
 }
 
-/// Of an old checkpoint the chain alone is compared, and finds what the root found.
+/// Of an old checkpoint only the chain is compared, and finds what the root found.
 #[test]
 fn attacks_on_old_entries_are_found() {
     let edited = |made: &Made| {
@@ -115,7 +115,7 @@ fn attacks_on_old_entries_are_found() {
         checkpoints, line 3: it covers 7 entries, and the log ends after 2: the tail was cut off
     "#]],
     );
-    // Chained anew, without the key.
+    // Chained again, without the key.
     let rewritten = |made: &Made| {
         let forger = Made::new();
         let mut log = forger.open();
@@ -131,7 +131,7 @@ fn attacks_on_old_entries_are_found() {
         checkpoints, line 1: the first 2 entries of the log are not those that it was made of: they were rewritten, or this is a fork (and 2 later checkpoints)
     "#]],
     );
-    // To the older signed head, and all that belongs to it.
+    // Back to the older signed head and everything that belongs to it.
     let put_back = |made: &Made| {
         made.write("log", LOG);
         made.write("checkpoints", CHECKPOINTS);
@@ -146,7 +146,7 @@ fn attacks_on_old_entries_are_found() {
     );
 }
 
-/// The root is signed, though it is compared with nothing: it can be neither changed, nor taken out, nor put in.
+/// The root is signed, though it is compared with nothing: it can be neither changed, removed nor added.
 #[test]
 fn a_checkpoint_cannot_be_given_the_other_form() {
     let root = r#""root":"9b3cf11109c6217f041b4097cfba55011045f15855ff23ec6b50d2f72806db5b","#;
@@ -171,7 +171,7 @@ fn a_checkpoint_cannot_be_given_the_other_form() {
     }
 }
 
-/// An old checkpoint in the place of a new one covers less, and does not continue the one before it.
+/// An old checkpoint in place of a new one covers less, and does not continue the one before it.
 #[test]
 fn an_old_checkpoint_in_the_place_of_a_new_one_is_found() {
     let replaced = |made: &Made| made.edit("checkpoints", |lines| lines[2] = lines[1].clone());

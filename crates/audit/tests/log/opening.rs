@@ -1,4 +1,4 @@
-//! Opening for appending: after a crash, after damage, with other keys.
+//! Opens logs for appending: after a crash, after damage, with other keys.
 
 use setpoint_audit::log::{
     Against, AuditLog, DamageKind, LogDamage, LogError, LogFile, OnDamage, Options, verify,
@@ -13,7 +13,7 @@ fn refused(made: &Made) -> LogError {
     error
 }
 
-/// What a log is refused for.
+/// Returns why a log is refused.
 fn damage(made: &Made) -> LogDamage {
     match refused(made) {
         LogError::Damaged { damage, .. } => damage,
@@ -47,7 +47,7 @@ fn a_log_goes_on_where_it_ended() {
 }
 
 #[test]
-fn a_torn_end_is_cut_off_and_told_wherever_it_is_torn() {
+fn a_torn_end_is_cut_off_and_reported_wherever_it_is_torn() {
     let made = Made::with(&[3]);
     let sealed = made.read("log");
     append(&mut made.open(), 2);
@@ -86,7 +86,7 @@ fn a_torn_checkpoint_is_cut_off_and_made_again() {
     append(&mut log, 2);
     log.seal(0).unwrap();
     let two = made.read("checkpoints");
-    // The export was never told of it: it is written after the list.
+    // The export never got it: it is written after the list.
     std::fs::write(made.export(), &one).unwrap();
     for length in [one.len() + 1, one.len() + 40, two.len() - 1] {
         made.write("checkpoints", &two[..length]);
@@ -99,7 +99,7 @@ fn a_torn_checkpoint_is_cut_off_and_made_again() {
     }
 }
 
-/// What a version with a tree left behind, whatever it holds.
+/// A version with a tree left this file; its content is ignored.
 #[test]
 fn a_state_file_is_neither_read_nor_written() {
     let made = Made::with(&[1_500, 20]);
@@ -158,7 +158,7 @@ fn another_log_under_the_same_checkpoints_is_refused() {
 #[test]
 fn a_damaged_last_checkpoint_is_refused() {
     let made = Made::with(&[3, 2]);
-    // A digit of its size, which the signature alone can tell, and the comma behind it.
+    // A digit of its size, which only the signature protects, and the comma after it.
     for place in [8, 9] {
         made.edit("checkpoints", |lines| lines[1][place] ^= 1);
         let found = damage(&made);
@@ -182,13 +182,13 @@ fn another_key_is_refused_and_a_lost_one_is_not_replaced() {
     let is_gone = |error| matches!(error, LogError::Key { why, .. } if why.starts_with("it is gone"));
     assert!(is_gone(refused(&made)));
     assert!(!made.file("key").exists());
-    // Nor one whose checkpoints are lost with it.
+    // A lost key is not replaced if its checkpoints are lost, too.
     made.write("checkpoints", "");
     assert!(is_gone(refused(&made)));
     assert!(!made.file("key").exists());
 }
 
-/// Whoever rewrites a log and takes its checkpoints away must not get it signed by the next writer.
+/// A log that was rewritten without its checkpoints must not be signed by the next writer.
 #[test]
 fn a_log_whose_checkpoints_were_taken_away_is_not_signed() {
     let made = Made::with(&[1_000; 7]);
@@ -207,7 +207,7 @@ fn a_log_whose_checkpoints_were_taken_away_is_not_signed() {
         }
         made.write("checkpoints", std::fs::read(made.export()).unwrap());
     }
-    // As many as a writer may leave are gone on with: the export alone could tell.
+    // With as few unsigned entries as a writer may leave, the log is continued: only the export could tell.
     made.edit("checkpoints", |lines| lines.truncate(2));
     assert_eq!(made.open().unsealed(), 5_000);
     made.edit("checkpoints", |lines| lines.truncate(1));
@@ -231,7 +231,7 @@ fn the_key_may_lie_somewhere_else() {
 }
 
 #[test]
-fn a_log_that_was_cut_is_put_aside_and_the_next_one_continues_its_checkpoints() {
+fn a_new_log_continues_the_checkpoints_of_a_cut_one() {
     let made = Made::with(&[3, 2]);
     made.edit("log", |lines| lines.truncate(4));
     let (mut log, aside) = put_aside(&made);
@@ -253,7 +253,7 @@ fn a_log_that_was_cut_is_put_aside_and_the_next_one_continues_its_checkpoints() 
     let seen = made.verify_with_export();
     assert!(seen.is_sound(), "{seen:?}");
     assert_eq!((seen.earlier_logs, seen.checkpoints, seen.sealed, seen.sealed_by_export), (1, 4, 3, 3));
-    // It is opened like any other, and by reading all of it.
+    // It opens like any other log, and by reading all of it.
     drop(log);
     assert_eq!(made.open().size(), 3);
     let options = Options { is_read_whole: true, ..made.options() };
@@ -267,11 +267,11 @@ fn damaged_checkpoints_are_put_aside_with_their_log() {
     let (log, aside) = put_aside(&made);
     assert!(aside.is_some() && made.file("checkpoints.aside-1").exists());
     assert_eq!((log.size(), made.verify().is_sound(), made.verify().earlier_logs), (1, true, 0));
-    // The exported checkpoints still say that there was another log.
+    // The exported checkpoints still show that there was another log.
     assert!(!made.verify_with_export().is_sound());
 }
 
-/// Wherever the putting aside is interrupted, the next opening does it again.
+/// Wherever putting the log aside is interrupted, the next opening does it again.
 #[test]
 fn an_interrupted_putting_aside_is_done_again() {
     let made = Made::with(&[3, 2]);
@@ -280,7 +280,7 @@ fn an_interrupted_putting_aside_is_done_again() {
     assert_eq!(put_aside(&made).0.size(), 1);
     let seen = made.verify_with_export();
     assert!(seen.is_sound(), "{seen:?}");
-    // With the first entry written, and no checkpoint over it.
+    // The first entry is written, without a checkpoint over it.
     made.edit("checkpoints", |lines| lines.truncate(2));
     std::fs::write(made.export(), made.read("checkpoints")).unwrap();
     assert!(matches!(damage(&made).kind, DamageKind::Gone | DamageKind::Changed));
@@ -289,7 +289,7 @@ fn an_interrupted_putting_aside_is_done_again() {
 }
 
 #[test]
-fn a_sound_log_is_not_put_aside_and_a_wrong_key_is_no_damage() {
+fn a_wrong_key_does_not_put_a_sound_log_aside() {
     let made = Made::with(&[3]);
     let (log, aside) = put_aside(&made);
     assert_eq!((log.size(), log.unsealed(), aside), (3, 0, None));

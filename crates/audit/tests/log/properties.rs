@@ -1,4 +1,4 @@
-//! Whatever is done to a log by chance is found, or the log is as it was.
+//! Any random change to a log is found, or leaves the log as it was.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,8 @@ use setpoint_audit::log::{Verification, verify_streams};
 
 use crate::common::Made;
 
-/// The bytes of a small log: its lines, its checkpoints (after 3, 5, 9, 10 and 20 entries; their last is the log's).
+/// The bytes of a small log: its lines, and its checkpoints after 3, 5, 9, 10 and 20 entries, which is the last
+/// one.
 fn original() -> &'static (Vec<u8>, Vec<u8>) {
     static ORIGINAL: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
     ORIGINAL.get_or_init(|| {
@@ -33,7 +34,7 @@ enum Edit {
 impl Edit {
     fn any() -> impl Strategy<Value = Edit> {
         let n = any::<usize>;
-        // Bytes that mean something to the form are drawn often.
+        // Bytes with a meaning in the format are drawn often.
         let byte = || prop_oneof![any::<u8>(), proptest::sample::select(b"\n 0123456789abcdef\"{}".to_vec())];
         prop_oneof![
             (n(), byte()).prop_map(|(at, byte)| Edit::Replace(at, byte)),
@@ -75,7 +76,7 @@ proptest! {
         prop_assert_eq!(verified(&edited, checkpoints, None).is_sound(), &edited == log);
     }
 
-    /// The last checkpoint apart: that it is gone is what an older state looks like, and only the export can tell.
+    /// Except the last checkpoint: without it, the log looks like an older state, and only the export can tell.
     #[test]
     fn an_edit_of_the_checkpoints_is_found(edit in Edit::any()) {
         let (log, checkpoints) = original();
@@ -88,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn an_edit_of_the_export_is_found_unless_it_is_behind(edit in Edit::any()) {
+    fn an_edit_of_the_export_is_found_unless_it_only_cuts_it(edit in Edit::any()) {
         let (log, checkpoints) = original();
         let edited = edit.of(checkpoints);
         let seen = verified(log, checkpoints, Some(&edited));
@@ -96,8 +97,8 @@ proptest! {
         prop_assert_eq!(seen.is_sound(), &edited == checkpoints || is_behind, "{:?}", seen);
     }
 
-    /// Log and checkpoints are cut together, so that they fit: seen against the export, if and only if it holds a
-    /// checkpoint that is gone or that covers something that is gone.
+    /// Log and checkpoints are cut together, so that they fit. Found by the export if and only if it holds a
+    /// checkpoint that is gone, or one that covers an entry that is gone.
     #[test]
     fn a_cut_is_found_where_a_checkpoint_covers_it(kept in 0usize..=20, own in 0usize..=5, exported in 0usize..=5) {
         let sizes = [0, 3, 5, 9, 10, 20];
@@ -116,7 +117,7 @@ proptest! {
         ) as u64);
     }
 
-    /// Nothing that stands in the files makes it panic, run for ever or find nothing.
+    /// No content of the files makes the verification panic, run for ever or find nothing.
     #[test]
     fn any_bytes_are_verified(
         log in proptest::collection::vec(any::<u8>(), 0..300),

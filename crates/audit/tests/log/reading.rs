@@ -1,4 +1,4 @@
-//! Reading beside a writer.
+//! Reads beside a writer.
 
 use setpoint_audit::log::{Backwards, Entries, LogError};
 
@@ -56,7 +56,7 @@ fn a_reader_follows_the_writer() {
 
 /// A writer whose disk is full takes the beginning of a line back and writes another one in its place.
 #[test]
-fn a_torn_end_is_not_read_and_not_kept_in_mind() {
+fn a_torn_end_is_neither_read_nor_kept() {
     let made = Made::with(&[2]);
     let whole = made.read("log");
     let mut entries = Entries::after(&made.dir(), 0).unwrap();
@@ -72,7 +72,7 @@ fn a_torn_end_is_not_read_and_not_kept_in_mind() {
 }
 
 #[test]
-fn damage_is_told_by_its_line_and_ends_the_reading() {
+fn damage_is_reported_by_line_and_ends_the_reading() {
     let made = Made::with(&[500]);
     made.edit("log", |lines| lines[299][100] ^= 1);
     let mut entries = Entries::after(&made.dir(), 290).unwrap();
@@ -81,16 +81,16 @@ fn damage_is_told_by_its_line_and_ends_the_reading() {
     let mut entries = Entries::after(&made.dir(), 290).unwrap();
     let error = entries.by_ref().find_map(Result::err).unwrap();
     assert!(matches!(&error, LogError::Damaged { damage, .. } if damage.line == Some(300)), "{error}");
-    // Behind the damage it can be read again.
+    // After the damage it can be read again.
     assert_eq!(numbers(&mut Entries::after(&made.dir(), 300).unwrap()).len(), 200);
 }
 
-/// What is done to the lines of a log.
+/// A change to the lines of a log.
 type Change = fn(&mut Vec<Vec<u8>>);
 
-/// Newest first, each is held against the one before it.
+/// Newest first, each is checked against the one before it.
 #[test]
-fn damage_is_told_backwards_too() {
+fn damage_is_reported_when_reading_backwards() {
     let changes: [(Change, u64); 6] = [
         (|lines| lines[299][80] ^= 1, 300),
         (|lines| lines[299][5] = if lines[299][5] == b'0' { b'1' } else { b'0' }, 301),
@@ -134,9 +134,9 @@ fn no_bytes_make_a_reader_panic_or_run_for_ever() {
     assert!(matches!(Entries::after(&made.dir(), 0), Err(LogError::Io { .. })));
 }
 
-/// Whatever is seen of a writer at work fits together.
+/// At every moment, what a reader sees of a writer's log is sound.
 #[test]
-fn a_writer_at_work_is_no_damage() {
+fn a_writer_at_work_does_not_look_like_damage() {
     let made = Made::with(&[1]);
     let mut log = made.open();
     let mut entries = Entries::after(&made.dir(), 0).unwrap();
@@ -144,7 +144,7 @@ fn a_writer_at_work_is_no_damage() {
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| (0..400).for_each(|_| append(&mut log, 37)));
         loop {
-            // Asked before it is looked at: the last look sees everything.
+            // Asked before the look: the last look then sees everything.
             let is_done = writer.is_finished();
             let verified = made.verify_with_export();
             assert!(verified.is_sound(), "{verified:?}");

@@ -1,4 +1,4 @@
-//! Appending and sealing.
+//! Appends and seals.
 
 use setpoint_audit::log::limits::{BATCH_BYTES_MAX, BATCH_ENTRIES_MAX, CHECKPOINT_ENTRIES, ENTRY_BYTES_MAX};
 use setpoint_audit::log::{Hash, LogError};
@@ -6,7 +6,7 @@ use setpoint_audit::log::{Hash, LogError};
 use crate::common::{Made, append, entry};
 
 #[test]
-fn entries_are_appended_in_order_and_sealed_when_it_is_asked_for() {
+fn entries_are_appended_in_order_and_sealed_on_request() {
     let made = Made::new();
     let mut log = made.open();
     assert_eq!((log.size(), log.unsealed(), log.checkpoint()), (0, 0, None));
@@ -20,7 +20,7 @@ fn entries_are_appended_in_order_and_sealed_when_it_is_asked_for() {
     assert!(sealed.is_new && checkpoint.is_signed());
     assert_eq!((checkpoint.size, checkpoint.at_us, checkpoint.previous), (2, 7, Hash::NONE));
     assert_eq!((checkpoint.chain, checkpoint.key), (log.hash(), log.key()));
-    // Nothing has come since: nothing is signed.
+    // Nothing was appended since, so nothing is signed.
     assert!(!log.seal(8).unwrap().is_new);
     append(&mut log, 1);
     assert!(log.seal(9).unwrap().is_new);
@@ -75,7 +75,7 @@ fn a_batch_is_bounded_and_may_be_empty() {
     assert!(made.read("log").is_empty());
 }
 
-/// Two writers are the caller's mistake; what the second one would spoil is refused.
+/// Two writers are the caller's mistake. The second one is refused before it damages the log.
 #[test]
 fn a_second_writer_is_noticed() {
     let made = Made::with(&[3]);
@@ -90,7 +90,7 @@ fn a_second_writer_is_noticed() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_but_the_owner_may_look() {
+fn only_the_owner_may_read_the_files() {
     use std::os::unix::fs::PermissionsExt;
     let made = Made::with(&[3]);
     let mode = |path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -119,7 +119,7 @@ fn the_secret_half_of_the_key_is_in_its_file_alone() {
     assert!(!shown.contains(secret) && !shown.contains(&format!("{bytes:?}")), "{shown}");
 }
 
-/// Stored logs outlive the program: a change of the form must be seen here first.
+/// Stored logs outlive the program: a change of the format must fail here first.
 #[test]
 fn the_form_of_the_files_is_pinned() {
     let made = Made::new();

@@ -1,13 +1,13 @@
-//! What a verification proves and what it cannot, said in sentences that fit what was seen.
+//! What a verification proves and does not prove, in sentences that fit what was compared.
 
 use super::Verification;
 
-/// Sentences for the operator: nothing more was proven than what stands here.
+/// Sentences for the operator. Nothing else was proven.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claims {
     /// What was proven.
     pub proves: Vec<String>,
-    /// What was not, and would be seen by nothing that was looked at.
+    /// What was not proven, and could not be seen in what was compared.
     pub cannot_prove: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Reading a list of checkpoints: each by itself, and each against the one before it.
+//! Reads a list of checkpoints. Checks each one by itself and against the one before it.
 
 use std::io::{self, Read};
 
@@ -9,7 +9,7 @@ use crate::log::hex::Hash;
 use crate::log::limits::{CHECKPOINT_BYTES_MAX, CHECKPOINTS_MAX};
 use crate::log::lines::{Lines, Next};
 
-/// What a checkpoint says of the log.
+/// A checkpoint's statement about the log.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
     pub(super) file: LogFile,
@@ -18,25 +18,25 @@ pub(super) struct Mark {
     pub(super) chain: Hash,
 }
 
-/// A list, as far as it can be believed.
+/// A list, as far as it is sound.
 #[derive(Debug)]
 pub(super) struct List {
     file: LogFile,
-    /// The hash of every line, believed or not.
+    /// The hash of every line, sound or not.
     hashes: Vec<Hash>,
-    /// What the last checkpoint covers.
+    /// The size that the last checkpoint covers.
     size: u64,
-    /// What is believed of the last log that the list covers, with growing sizes.
+    /// The sound checkpoints of the last log in the list, by growing size.
     pub(super) marks: Vec<Mark>,
-    /// Logs before that one.
+    /// Number of earlier logs in the list.
     pub(super) earlier_logs: u64,
     /// The checkpoint that the last log continues.
     pub(super) continued: Hash,
 }
 
 impl List {
-    /// Reads all of it; what is wrong goes into the report. The key of the report becomes that of the first signed
-    /// checkpoint if none was asked for. Looks so many times at a torn end.
+    /// Reads the whole list and adds what is wrong to the report. If the report has no key, sets it to that of the
+    /// first signed checkpoint. Reads a torn end `looks` times again.
     pub(super) fn read(
         source: impl Read,
         file: LogFile,
@@ -93,7 +93,7 @@ impl List {
         self.size = size;
         match report.key {
             Some(expected) if expected != key => {
-                // Once: what follows is likely signed with it, too.
+                // Reported once: the following checkpoints are probably signed with the same key.
                 let is_found =
                     |one: &crate::log::LogDamage| (one.file, one.kind) == (file, DamageKind::OtherKey);
                 if !report.findings.iter().any(is_found) {
@@ -112,12 +112,12 @@ impl List {
         self.hashes.len() as u64
     }
 
-    /// Lines at the beginning that are the same in both.
+    /// Returns the number of equal lines at the beginning of both lists.
     pub(super) fn common(&self, other: &Self) -> u64 {
         self.hashes.iter().zip(&other.hashes).take_while(|(one, other)| one == other).count() as u64
     }
 
-    /// How many entries of the log the first so many lines cover.
+    /// Returns the number of log entries that the first `lines` lines cover.
     pub(super) fn size_at(&self, lines: u64) -> u64 {
         self.marks.iter().rev().find(|mark| mark.line <= lines).map_or(0, |mark| mark.size)
     }

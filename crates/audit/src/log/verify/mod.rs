@@ -1,8 +1,8 @@
-//! Verifying a log from its first byte to its last.
+//! Verifies a log from its first byte to its last.
 //!
-//! Nothing is believed, and of a checkpoint nothing but what a signature covers. Damage is a finding and never an error;
-//! an error says that a file could not be read. The files are read in the reverse order of their writing, the export
-//! first and the log last, so that a writer at work makes no finding.
+//! Trusts nothing in the files except what a signature covers. Damage is a finding, never an error; an error means
+//! that a file could not be read. Reads the files in the reverse order of their writing, the export first and the
+//! log last, so that a writer at work causes no finding.
 
 mod claims;
 mod list;
@@ -25,52 +25,52 @@ use crate::log::lines::{Lines, Next};
 
 pub use claims::Claims;
 
-/// How often the torn end of a file is looked at again. A writer at work finishes its line within microseconds, if the
-/// system lets it run.
+/// Number of times that the torn end of a file is read again. A running writer finishes its line within
+/// microseconds, unless the system suspends it.
 const TORN_LOOKS: u32 = 2_000;
 
-/// What a log is compared with, besides itself.
+/// What to compare the log with, besides itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Against {
     /// The exported checkpoints.
     pub export: Option<PathBuf>,
-    /// The key that every checkpoint must be signed with.
+    /// The key that must have signed every checkpoint.
     pub key: Option<PublicKey>,
 }
 
-/// What a verification saw.
+/// The result of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verification {
     /// Whole lines of the log.
     pub entries: u64,
-    /// The first so many entries are those of a signed checkpoint, with nothing wrong before.
+    /// Number of entries that a signed checkpoint covers, with no damage before.
     pub sealed: u64,
     /// Checkpoints in the log's own directory.
     pub checkpoints: u64,
-    /// Checkpoints in the export; `None` if none was given.
+    /// Checkpoints in the export; `None` if no export was given.
     pub exported: Option<u64>,
-    /// The first so many entries are those of a checkpoint that the export holds too.
+    /// Number of entries covered by a checkpoint that the export has too.
     pub sealed_by_export: u64,
-    /// Earlier logs that the checkpoints cover. They were put aside, and are not verified with this one.
+    /// Earlier logs that the checkpoints cover. They were put aside, and are not verified.
     pub earlier_logs: u64,
-    /// The key of the checkpoints: that which was asked for, else that of the first one.
+    /// The key of the checkpoints: the one asked for, else that of the first one.
     pub key: Option<PublicKey>,
-    /// Whether that key was asked for.
+    /// Whether a key was asked for.
     pub is_key_pinned: bool,
-    /// What is wrong: the first [`FINDINGS_MAX`] of it, by file.
+    /// The first [`FINDINGS_MAX`] findings, by file.
     pub findings: Vec<LogDamage>,
-    /// How much more is wrong.
+    /// Further findings.
     pub left_out: u64,
 }
 
 impl Verification {
-    /// Returns whether nothing is wrong. [`Verification::claims`] says what that proves and what it cannot.
+    /// Returns whether nothing is wrong. [`Verification::claims`] says what that proves.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// What was proven and what was not, in sentences.
+    /// Returns what was proven and what was not.
     #[must_use]
     pub fn claims(&self) -> Claims {
         Claims::of(self)
@@ -89,7 +89,7 @@ impl Verification {
         self.find(file, Some(line), DamageKind::Torn, what);
     }
 
-    /// Returns whether nothing but an unfinished line is wrong.
+    /// Returns whether there is no damage except an unfinished line.
     fn is_whole(&self) -> bool {
         self.findings.iter().all(|found| found.kind == DamageKind::Torn)
     }
@@ -98,15 +98,15 @@ impl Verification {
 /// Verifies the log of this directory. A writer may be at work.
 ///
 /// # Errors
-/// When a file is not one of the log's own, or cannot be read.
+/// If a file is not one of the log's own, or cannot be read.
 pub fn verify(dir: &Path, against: &Against) -> Result<Verification> {
-    // It is not read here, but a file that is not one of the log's own is reported.
+    // The key is not read here, but a file in its place that is not one of the log's own is reported.
     let key = dir.join(files::KEY);
     own::check(&key).map_err(|error| LogError::io(&key, error))?;
     verify_dir(dir, against, TORN_LOOKS).map(|(seen, _)| seen)
 }
 
-/// Verifies a log that nobody writes to against itself, and returns where it ends, too.
+/// Verifies a log without a writer, compared with nothing else, and returns where it ends.
 pub(crate) fn verify_alone(dir: &Path) -> Result<(Verification, (Walk, u64))> {
     verify_dir(dir, &Against::default(), 0)
 }
@@ -121,7 +121,7 @@ fn verify_dir(dir: &Path, against: &Against, looks: u32) -> Result<(Verification
             Err(error) => Err(LogError::io(&path, error)),
         }
     };
-    // An export that was named and is not there proves nothing, and must not look as if none had been named.
+    // A named export that does not exist must not look as if none had been named: it proves nothing.
     let export =
         against.export.as_deref().map(|path| named::open(path).map_err(|error| LogError::io(path, error)));
     let (export, log, checkpoints) = (export.transpose()?, open(files::LOG)?, open(files::CHECKPOINTS)?);
@@ -132,7 +132,7 @@ fn verify_dir(dir: &Path, against: &Against, looks: u32) -> Result<(Verification
     run(sources, against.key, Beside { looks, length }).map_err(|error| LogError::io(dir, error))
 }
 
-/// Verifies a log that lies somewhere else than in files, as [`verify`] does.
+/// Verifies a log from other sources than files, as [`verify`] does.
 ///
 /// # Errors
 /// Those of the sources.
@@ -142,18 +142,18 @@ pub fn verify_streams(
     export: Option<impl Read>,
     key: Option<PublicKey>,
 ) -> io::Result<Verification> {
-    // Nobody writes to them meanwhile.
+    // Nothing writes to the sources meanwhile.
     let export = export.map(|export| Box::new(export) as Box<dyn Read + '_>);
     let sources = [export, Some(Box::new(checkpoints)), Some(Box::new(log))];
     run(sources, key, Beside { looks: 0, length: u64::MAX }).map(|(seen, _)| seen)
 }
 
-/// How a log is read that may be written to.
+/// How to read a log while a process may write to it.
 #[derive(Debug, Clone, Copy)]
 struct Beside {
-    /// How often a torn end is looked at again.
+    /// Number of times that a torn end is read again.
     looks: u32,
-    /// Bytes that the log had before its checkpoints were read.
+    /// Length of the log before its checkpoints were read.
     length: u64,
 }
 
@@ -185,7 +185,7 @@ fn run(
                 (DamageKind::Rewritten, what.to_owned())
             };
             report.find(LogFile::Export, Some(common + 1), kind, what);
-            // What the export says of the same log, or of a log whose own checkpoints are gone.
+            // Use the export's checkpoints only if it is of the same log, or the log's own checkpoints are gone.
             if export.continued == own.continued || own.lines() == 0 {
                 marks.extend(&export.marks);
                 marks.sort_by_key(|mark| mark.size);
@@ -201,8 +201,8 @@ fn run(
     }
     let log = log.unwrap_or_else(|| Box::new(io::empty()));
     let (end, before) = walk(log, &continued, &marks, beside, &mut report)?;
-    // Those that came since would have their checkpoints, had these been read later. Damage leaves entries without a
-    // checkpoint that fits, too, and was reported already.
+    // Count only entries from before the checkpoints were read: later ones may have checkpoints that were not read.
+    // If there was damage, a lack of checkpoints follows from it and is not reported again.
     let unsealed = before.saturating_sub(report.sealed);
     if report.is_whole() && unsealed > UNSEALED_MAX {
         let what =
@@ -217,8 +217,8 @@ fn run(
     Ok((report, end))
 }
 
-/// Compares every line with the one before it, and the chain with every checkpoint. Returns where the log ends, and how
-/// many entries were there before the checkpoints were read. `marks` is sorted by size.
+/// Checks every line against the one before it, and the chain against every checkpoint. Returns where the log ends,
+/// and the number of entries before the checkpoints were read. `marks` is sorted by size.
 fn walk(
     log: impl Read,
     continued: &Hash,
@@ -245,7 +245,7 @@ fn walk(
             is_clean = false;
         }
         while let Some(mark) = left.next_if(|mark| mark.size <= walk.seq) {
-            // What a missing or unreadable line leaves open was reported with that line.
+            // If the line is missing or unreadable, that was already reported.
             match walk.hash.filter(|_| mark.size == walk.seq) {
                 Some(hash) if hash != mark.chain => misfits.push(mark),
                 Some(_) if is_clean && misfits.is_empty() => report.sealed = mark.size,
@@ -256,7 +256,8 @@ fn walk(
             before = report.entries;
         }
     }
-    // Of each file the first that did not fit and the last that was not reached: the others follow from them.
+    // Report per file the first checkpoint that does not fit and the last one beyond the end: the others follow
+    // from them.
     for file in [LogFile::Checkpoints, LogFile::Export] {
         let mut misfits = misfits.iter().filter(|mark| mark.file == file);
         if let Some(Mark { line, size, .. }) = misfits.next() {

@@ -1,4 +1,4 @@
-//! What somebody changed: the journal, behind the Auditor's back or with its chains made anew, and the log.
+//! Changes to the journal, with or without its chains recomputed, and to the log.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn audited(tasks: u64) -> (Home, Journal) {
     (home, journal)
 }
 
-/// Changes the journal behind everybody's back.
+/// Changes the journal directly in its database.
 fn damage(home: &Home, journal: &Journal, sql: &str) -> Journal {
     journal.close().unwrap();
     let conn = rusqlite::Connection::open(home.path("journal").join("journal.db")).unwrap();
@@ -28,7 +28,7 @@ fn kinds(findings: &[Finding]) -> Vec<FindingKind> {
 const BODY_OF_17: &str = r#"UPDATE record SET body = CAST('{"raw_input":"c0unt"}' AS BLOB) WHERE pos = 17"#;
 
 #[test]
-fn a_damaged_row_is_a_finding_and_the_reading_goes_on_behind_it() {
+fn a_damaged_row_is_a_finding_and_reading_continues_after_it() {
     let (home, journal) = audited(2);
     (2..4).for_each(|n| task(&journal, n, false));
     let journal = damage(&home, &journal, BODY_OF_17);
@@ -48,7 +48,7 @@ fn a_damaged_row_is_a_finding_and_the_reading_goes_on_behind_it() {
     let fit = verify_journal(&home.path("audit"), &journal).unwrap();
     assert_eq!((fit.misfits.len(), fit.rows, fit.not_noted), (1, 19, 0));
 
-    // The next process says nothing again, whether or not it knows what was known.
+    // The next process logs nothing again, whether or not the state was stored.
     for is_known in [true, false] {
         if !is_known {
             std::fs::remove_file(home.path("audit").join("auditor.json")).unwrap();
@@ -61,9 +61,9 @@ fn a_damaged_row_is_a_finding_and_the_reading_goes_on_behind_it() {
     assert_eq!(kinds(&home.findings()), [FindingKind::JournalDamaged, ODD, ODD]);
 }
 
-/// Rows that are gone, the opening of a task among them.
+/// Rows are gone, the opening of a task among them.
 #[test]
-fn missing_rows_are_passed_over_and_nobody_is_accused() {
+fn missing_rows_are_skipped_and_no_role_is_accused() {
     for sql in [
         "DELETE FROM record WHERE pos = 16",
         "DELETE FROM record WHERE pos BETWEEN 12 AND 18",
@@ -85,9 +85,9 @@ fn missing_rows_are_passed_over_and_nobody_is_accused() {
     }
 }
 
-/// What was read before it was damaged is told when it has to be read again.
+/// Rows that were damaged after the audit are reported when they must be read again.
 #[test]
-fn damage_in_what_was_audited_is_told_when_it_is_read_again() {
+fn damage_to_audited_rows_is_reported_when_they_are_read_again() {
     let home = Home::new();
     let journal = home.journal();
     task_of(&journal, 1, &rows(false)[..3], false);
@@ -95,7 +95,7 @@ fn damage_in_what_was_audited_is_told_when_it_is_read_again() {
     let mut keeper = home.keeper(&journal);
     assert_eq!(catch_up(&mut keeper), []);
     keeper.stop(NOW).unwrap();
-    // The opening of the task that goes on, and of one that has ended.
+    // The opening of the task that continues, and of one that has ended.
     let journal = damage(&home, &journal, "UPDATE record SET kind = 'X' WHERE pos IN (1, 4)");
     std::fs::remove_file(home.path("audit").join("auditor.json")).unwrap();
     let mut keeper = home.keeper(&journal);
@@ -112,9 +112,9 @@ fn damage_in_what_was_audited_is_told_when_it_is_read_again() {
     assert_eq!(home.findings().len(), 2);
 }
 
-/// An entry is chained without a key. One that says that the log began anew does not make a changed journal the right one.
+/// An entry needs no key. One that says that the log started again does not make a changed journal the right one.
 #[test]
-fn an_entry_that_somebody_chained_on_excuses_no_journal() {
+fn an_added_log_entry_does_not_excuse_a_changed_journal() {
     let other = Home::new();
     let theirs = other.journal();
     (0..9).for_each(|n| task(&theirs, 100 + n, false));
@@ -150,7 +150,7 @@ fn chain_on(log: &Path, json: &str) {
     std::fs::write(log, format!("{text}{seq} {} {json}\n", blake3::hash(&bytes).to_hex())).unwrap();
 }
 
-/// As long as the one that was audited, or longer, but another one.
+/// Another journal, as long as the audited one or longer.
 #[test]
 fn a_journal_that_was_replaced_is_noticed_at_once() {
     for tasks in [3, 4, 40] {
@@ -174,9 +174,9 @@ fn a_journal_that_was_replaced_is_noticed_at_once() {
     }
 }
 
-/// A task that was read and is gone from the journal, while the rest of it is there.
+/// A task that was read is gone from the journal; the rest is there.
 #[test]
-fn a_task_that_the_journal_no_longer_holds_does_not_stop_the_look_for_others() {
+fn a_missing_task_does_not_stop_the_search_for_others() {
     let home = Home::new();
     let journal = home.journal();
     task_of(&journal, 1, &rows(false)[..3], false);
@@ -191,9 +191,9 @@ fn a_task_that_the_journal_no_longer_holds_does_not_stop_the_look_for_others() {
     assert_eq!(keeper.missed(later(60_000)).unwrap(), []);
 }
 
-/// And the process is killed before it has written down what it knows.
+/// The process is killed before it has stored its state.
 #[test]
-fn what_was_known_of_another_journal_is_not_known_of_this_one() {
+fn the_state_of_another_journal_is_not_used() {
     let home = Home::new();
     let mut journal = home.journal();
     (0..6).for_each(|n| task(&journal, n, false));
@@ -223,9 +223,9 @@ fn what_was_known_of_another_journal_is_not_known_of_this_one() {
     assert_eq!(losses, 2, "each is said, in the same words");
 }
 
-/// Killed between the log that was put aside and the first word of the new one.
+/// Killed after the log was put aside, before the first entry of the new one.
 #[test]
-fn a_log_that_was_put_aside_is_told_by_whoever_comes_next() {
+fn the_next_process_reports_a_log_that_was_put_aside() {
     let (home, journal) = audited(6);
     let log = home.path("audit").join("log");
     std::fs::write(&log, file(&log).replacen("stopped", "stapped", 1)).unwrap();
@@ -247,7 +247,7 @@ fn a_log_that_was_put_aside_is_told_by_whoever_comes_next() {
     assert_eq!(kinds(&home.findings()), [FindingKind::AuditLogDamaged]);
 }
 
-/// From its first look on something is signed: `verify` with the key that belongs to it has no fault to find.
+/// From the first look on something is signed: `verify` with the right key finds nothing wrong.
 #[test]
 fn a_log_that_was_just_begun_is_signed() {
     let home = Home::new();
@@ -262,9 +262,9 @@ fn a_log_that_was_just_begun_is_signed() {
     assert!(alone.key.is_some() && with_key.is_sound(), "{:?}", with_key.findings);
 }
 
-/// Chains and all: another journal with the same tasks, one of which says something else.
+/// Another journal with recomputed chains and the same tasks, one of which differs.
 #[test]
-fn a_journal_that_was_made_anew_does_not_fit_the_log() {
+fn a_journal_with_recomputed_chains_does_not_fit_the_log() {
     let (home, journal) = audited(40);
     journal.close().unwrap();
     std::fs::remove_dir_all(home.path("journal")).unwrap();
@@ -284,7 +284,7 @@ fn a_journal_that_was_made_anew_does_not_fit_the_log() {
 }
 
 #[test]
-fn a_journal_that_lost_rows_is_read_from_its_beginning_and_that_is_said() {
+fn a_journal_that_lost_rows_is_audited_from_its_first_row() {
     let (home, journal) = audited(3);
     journal.close().unwrap();
     std::fs::remove_dir_all(home.path("journal")).unwrap();
@@ -305,7 +305,7 @@ fn a_journal_that_lost_rows_is_read_from_its_beginning_and_that_is_said() {
 }
 
 #[test]
-fn a_log_that_was_cut_or_changed_is_put_aside_and_that_is_said() {
+fn a_cut_or_changed_log_is_put_aside_and_reported() {
     for cut in [true, false] {
         let (home, journal) = audited(3);
         let log = home.path("audit").join("log");
@@ -313,7 +313,7 @@ fn a_log_that_was_cut_or_changed_is_put_aside_and_that_is_said() {
         let changed = if cut {
             text.lines().take(1).map(|line| format!("{line}\n")).collect()
         } else {
-            // An opening reads on from the newest checkpoint: a change before it is the verification's to find.
+            // Opening reads on from the newest checkpoint: a change before it is found by the verification.
             let (before, last) = text.rsplit_once("\"digest\":\"").unwrap();
             format!("{before}\"digest\":\"0{last}")
         };
@@ -333,7 +333,7 @@ fn a_log_that_was_cut_or_changed_is_put_aside_and_that_is_said() {
     }
 }
 
-/// A log that takes nothing: reading stops, and goes on where it stopped.
+/// While the log takes no entries, reading stops; then it continues where it stopped.
 #[test]
 fn a_log_that_cannot_be_written_loses_nothing() {
     let home = Home::new();
@@ -342,7 +342,7 @@ fn a_log_that_cannot_be_written_loses_nothing() {
     task(&journal, 1, true);
     catch_up(&mut keeper);
     keeper.seal(NOW).unwrap();
-    // Somebody else writes to the log: this one may not any more.
+    // Another process writes to the log, so this one may not.
     let log = home.path("audit").join("log");
     let whole = file(&log);
     std::fs::write(&log, format!("{whole}x")).unwrap();
@@ -368,7 +368,7 @@ fn a_place_that_cannot_be_used_is_named() {
     std::fs::remove_file(home.path("audit")).unwrap();
     let place = AuditPlace { key: Some(home.path("nowhere/key")), ..home.place() };
     Keeper::open(&place, &journal, NOW).unwrap_err();
-    // An export that cannot be written is no reason not to audit.
+    // Auditing continues if an export cannot be written.
     let place = AuditPlace { export: Some(home.path("nowhere/exported")), ..home.place() };
     task(&journal, 1, true);
     let mut keeper = Keeper::open(&place, &journal, NOW).unwrap().unwrap();
@@ -383,12 +383,12 @@ fn a_place_that_cannot_be_used_is_named() {
     assert_eq!(file(&home.path("nowhere/exported")), file(&home.path("audit/checkpoints")));
 }
 
-/// A line in the middle of the log is for the verification to find. It keeps nobody from auditing.
+/// A changed line in the middle of the log is found by the verification, and does not stop auditing.
 #[test]
-fn a_changed_line_far_behind_holds_nothing_up() {
+fn a_changed_line_in_the_middle_does_not_stop_auditing() {
     let (home, journal) = audited(60);
     let log = home.path("audit").join("log");
-    // Its first line is none any more.
+    // Its first line cannot be parsed.
     std::fs::write(&log, file(&log).replacen("1 ", "x ", 1)).unwrap();
     std::fs::remove_file(home.path("audit").join("auditor.json")).unwrap();
     task(&journal, 100, true);
@@ -399,9 +399,9 @@ fn a_changed_line_far_behind_holds_nothing_up() {
     assert!(!log::verify(&home.path("audit"), &log::Against::default()).unwrap().is_sound());
 }
 
-/// Where the end of the log is sound, and what has to be known lies before it.
+/// The end of the log is sound, but an entry that is needed lies before it.
 #[test]
-fn a_damaged_line_that_has_to_be_known_is_no_fault_of_the_journal() {
+fn damage_to_a_needed_log_line_is_not_blamed_on_the_journal() {
     for (old, new) in
         [("\"entry\":\"report\"", "\"entry\":\"rep\u{7f}rt\""), ("\"digest\":\"", "\"digest\":\"0")]
     {
@@ -415,7 +415,7 @@ fn a_damaged_line_that_has_to_be_known_is_no_fault_of_the_journal() {
         let log = home.path("audit").join("log");
         let text = file(&log);
         let (before, after) = text.rsplit_once(old).unwrap();
-        // As many bytes as before, or the end would not be where it is said to be.
+        // The same number of bytes, or the end would not be where the checkpoint says.
         let (_, after) = after.split_at(new.len() - old.len());
         let changed = format!("{before}{new}{after}");
         assert_eq!((changed.len(), changed != text), (text.len(), true));

@@ -1,4 +1,4 @@
-//! Where it goes on: after a stop, a crash, a lost file, another process, and a disk that was full.
+//! Where auditing continues: after a stop, a crash, a lost file, another process, and a full disk.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -23,7 +23,7 @@ fn it_notes_every_row_once_and_says_every_finding_once() {
         let mode = file.unwrap().metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "nobody else's");
     }
-    // Whoever only asks is told the same.
+    // A process that only asks gets the same report.
     assert_eq!(seen(&home, &journal), report);
     // The next process has nothing to add, and writes nothing.
     let before = home.entries().len();
@@ -34,9 +34,9 @@ fn it_notes_every_row_once_and_says_every_finding_once() {
     assert_eq!(home.entries().len(), before);
 }
 
-/// A process that is killed leaves the log anywhere, and what it knew written down at some time before, or never.
+/// A killed process leaves the log at any point, and its state stored at some time before, or never.
 #[test]
-fn whoever_goes_on_after_a_crash_knows_and_says_the_same() {
+fn the_next_process_after_a_crash_finds_and_logs_the_same() {
     let calm = Home::new();
     let journal = calm.journal();
     let mut keeper = calm.keeper(&journal);
@@ -56,7 +56,7 @@ fn whoever_goes_on_after_a_crash_knows_and_says_the_same() {
             if n % 4 == 1 {
                 keeper.seal(NOW).unwrap();
             }
-            // It goes without a word.
+            // The process ends without a last entry.
         }
         let mut keeper = home.keeper(&journal);
         catch_up(&mut keeper);
@@ -68,7 +68,7 @@ fn whoever_goes_on_after_a_crash_knows_and_says_the_same() {
 }
 
 #[test]
-fn what_it_knew_is_made_anew_where_it_is_lost_damaged_or_of_another_log() {
+fn a_lost_damaged_or_foreign_state_is_rebuilt() {
     let home = Home::new();
     let journal = home.journal();
     (0..10).for_each(|n| task(&journal, n, n == 3));
@@ -82,7 +82,7 @@ fn what_it_knew_is_made_anew_where_it_is_lost_damaged_or_of_another_log() {
     let kept = file(&path);
     let other_mark = kept.replacen("\"seq\":", "\"seq\":1", 1);
     let other_version = kept.replacen(env!("CARGO_PKG_VERSION"), "0.0.0", 1);
-    // Whoever may write there may write what is known, but not what the log notes of it.
+    // An attacker with access to the directory can change the stored state, but the log notes its digest.
     let edited = kept.replacen("\"tasks\":10", "\"tasks\":11", 1);
     let all = [other_mark, other_version, edited];
     assert!(all.iter().all(|text| *text != kept));
@@ -114,7 +114,7 @@ fn one_process_audits_and_the_others_look() {
     assert!(Keeper::open(&home.place(), &other, NOW).unwrap().is_none());
     let looked = seen(&home, &other);
     assert_eq!((looked.lifetime.tasks, looked.boundary_violations.len()), (2, 1));
-    // It goes on with what the first one had not read.
+    // The second process continues with what the first one had not read.
     drop(first);
     let mut second = home.keeper(&other);
     assert_eq!(catch_up(&mut second), []);
@@ -123,7 +123,7 @@ fn one_process_audits_and_the_others_look() {
 }
 
 #[test]
-fn whoever_begins_to_look_on_at_a_broken_end_says_so_and_reads_on_behind_what_could_be_read() {
+fn a_follower_reads_on_after_a_damaged_end_is_repaired() {
     let home = Home::new();
     let journal = home.journal();
     let log = home.path("audit").join("log");
@@ -141,9 +141,9 @@ fn whoever_begins_to_look_on_at_a_broken_end_says_so_and_reads_on_behind_what_co
     assert!(matches!(news.as_slice(), [AuditEvent::Finding(..)]), "{news:?}");
 }
 
-/// A batch that did not fit on the disk is taken back from the log's end, and may have been read by then.
+/// A batch that did not fit on the disk is taken back from the log's end, and may have been read before that.
 #[test]
-fn whoever_looks_on_reads_on_where_it_could_not_read() {
+fn a_follower_reads_on_where_it_could_not_read() {
     let home = Home::new();
     let journal = home.journal();
     let log = home.path("audit").join("log");
@@ -174,7 +174,7 @@ fn whoever_looks_on_reads_on_where_it_could_not_read() {
     task(&journal, 3, true);
     catch_up(&mut keeper);
     assert_eq!(look(), [format!("6 {ODD:?}")]);
-    // Another one in its place is new from its first entry, wherever this one could be read to.
+    // A log in its place is new from its first entry, however far this one was read.
     std::fs::write(&log, file(&log) + "half of a\n").unwrap();
     assert_eq!(look().len(), 1);
     drop(keeper);
@@ -185,9 +185,9 @@ fn whoever_looks_on_reads_on_where_it_could_not_read() {
     assert_eq!(look(), [2, 4, 5].map(|seq| format!("{seq} {ODD:?}")));
 }
 
-/// The journal is written as fast as it can be, by several at once, while it is read.
+/// Several threads write the journal as fast as they can, while it is read.
 #[test]
-fn it_reads_a_journal_that_is_written_at_full_speed_and_misses_nothing() {
+fn no_row_is_missed_while_the_journal_is_written_at_full_speed() {
     const WRITERS: u64 = 4;
     const TASKS: u64 = 250;
     let home = Home::new();
@@ -227,7 +227,7 @@ fn a_report_is_due_every_five_minutes_of_activity() {
     );
     assert!(home.entries().contains(&LogEntry::Report(Box::new(report))));
     assert_eq!(keeper.tick(later(900_000)).unwrap().1, None, "nothing happened since");
-    // Whoever asks still sees the window that was closed, and changes nothing.
+    // A process that only asks still sees the closed window, and changes nothing.
     let asked = keeper.report("q-7", later(900_001));
     assert_eq!((asked.trigger.as_str(), asked.tasks_observed), ("q-7", 1));
     keeper.stop(later(900_002)).unwrap();
@@ -236,7 +236,7 @@ fn a_report_is_due_every_five_minutes_of_activity() {
 }
 
 #[test]
-fn what_stands_still_and_what_has_no_end_is_missed() {
+fn stalled_tasks_and_missing_ends_are_found() {
     let home = Home::new();
     let journal = home.journal();
     let mut keeper = home.keeper(&journal);
@@ -252,9 +252,9 @@ fn what_stands_still_and_what_has_no_end_is_missed() {
     assert_eq!(home.findings().len(), 2);
 }
 
-/// What is behind is not standing still.
+/// A task whose rows are not read yet is not stalled.
 #[test]
-fn nobody_stands_still_because_the_auditor_is_behind() {
+fn no_task_looks_stalled_because_the_auditor_is_late() {
     let home = Home::new();
     let journal = home.journal();
     let all = rows(false);
@@ -282,7 +282,8 @@ fn nobody_stands_still_because_the_auditor_is_behind() {
     assert_eq!(home.findings(), []);
 }
 
-/// The log is cut anywhere in its last lines, as by a power cut: what was found is found again, and nothing is said twice.
+/// The log is cut anywhere in its last lines, as by a power cut: findings are found again, and none is logged
+/// twice.
 #[test]
 fn a_log_without_its_last_lines_loses_no_finding() {
     let home = Home::new();
@@ -305,7 +306,7 @@ fn a_log_without_its_last_lines_loses_no_finding() {
 }
 
 #[test]
-fn what_was_missed_by_the_clock_is_said_once_even_where_it_is_forgotten() {
+fn a_stalled_task_is_reported_once_if_the_state_is_lost() {
     let home = Home::new();
     let journal = home.journal();
     task_of(&journal, 1, &rows(false)[..3], false);
@@ -322,9 +323,9 @@ fn what_was_missed_by_the_clock_is_said_once_even_where_it_is_forgotten() {
     assert_eq!(home.findings().len(), 2);
 }
 
-/// Whoever begins to take it in again need not be the one who ends it.
+/// One process may begin to rebuild the state, and another one finish.
 #[test]
-fn what_was_missed_by_the_clock_is_said_once_even_where_it_is_taken_in_again_in_parts() {
+fn a_stalled_task_is_reported_once_if_rebuilding_is_interrupted() {
     for is_updated in [false, true] {
         let home = Home::new();
         let journal = home.journal();
@@ -357,9 +358,9 @@ fn what_was_missed_by_the_clock_is_said_once_even_where_it_is_taken_in_again_in_
     }
 }
 
-/// Each process is killed; the second one has written down what it knew before it looked for what stands still.
+/// Both processes are killed; the second one stored its state before it looked for stalled tasks.
 #[test]
-fn what_was_missed_by_the_clock_is_said_once_whenever_it_is_written_down() {
+fn a_stalled_task_is_reported_once_whenever_the_state_is_stored() {
     let home = Home::new();
     let journal = home.journal();
     task_of(&journal, 1, &rows(false)[..3], false);
@@ -379,7 +380,7 @@ fn what_was_missed_by_the_clock_is_said_once_whenever_it_is_written_down() {
     assert_eq!(keeper.tick(later(1_700_000)).unwrap().0, []);
 }
 
-/// However many tasks are open before it in the order of names.
+/// However many open tasks precede it in the order of names.
 #[test]
 fn a_closed_task_without_an_end_is_found_among_many_open_ones() {
     let home = Home::new();
@@ -392,9 +393,9 @@ fn a_closed_task_without_an_end_is_found_among_many_open_ones() {
     assert_eq!(found, 6);
 }
 
-/// What is known is made anew in parts, by whoever comes by.
+/// The state is rebuilt in parts, by several processes.
 #[test]
-fn taking_in_again_goes_on_where_it_was_stopped() {
+fn rebuilding_the_state_continues_where_it_was_stopped() {
     let home = Home::new();
     let journal = home.journal();
     (0..20).for_each(|n| task(&journal, n, n % 5 == 0));
@@ -417,7 +418,7 @@ fn taking_in_again_goes_on_where_it_was_stopped() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_holds_nothing_up() {
+fn a_clock_that_is_set_back_delays_nothing() {
     let home = Home::new();
     let journal = home.journal();
     let mut keeper = Keeper::open(&home.place(), &journal, later(86_400_000)).unwrap().unwrap();
@@ -427,9 +428,9 @@ fn a_clock_that_is_set_back_holds_nothing_up() {
     assert!(home.path("audit").join("auditor.json").exists(), "sealed");
 }
 
-/// A backlog of an hour is read within minutes, and makes one report of them.
+/// A backlog of an hour is read within minutes, and gives one report.
 #[test]
-fn a_backlog_makes_no_more_reports_than_its_reading_takes_time() {
+fn a_backlog_gives_one_report_per_five_minutes_of_reading() {
     let home = Home::new();
     let journal = home.journal();
     for n in 0..6 {
@@ -453,7 +454,7 @@ fn a_backlog_makes_no_more_reports_than_its_reading_takes_time() {
     }
     let [report] = reports.as_slice() else { panic!("{reports:#?}") };
     assert_eq!(report.tasks_observed, 2, "more than five minutes of the journal's time");
-    // What is left of it is in the next one.
+    // The rest of it is in the next report.
     let report = keeper.tick(later(9_360_000)).unwrap().1.unwrap();
     assert_eq!(report.tasks_observed, 4);
 }

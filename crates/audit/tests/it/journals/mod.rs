@@ -1,4 +1,4 @@
-//! R6 around real journals: what it notes, where it goes on, and what shows that somebody changed something.
+//! R6 on real journals: what it notes, where it continues, and how changes to journal or log show.
 
 mod damage;
 mod following;
@@ -33,7 +33,7 @@ impl Home {
         AuditPlace { dir: self.path("audit"), key: None, export: Some(self.path("exported")) }
     }
 
-    /// Another test that starts a process has this one's lock for a moment, too: between its fork and its exec.
+    /// Waits for the lock: a test that starts a process also has it for a moment, between its fork and its exec.
     fn keeper(&self, journal: &Journal) -> Keeper {
         let open = || {
             std::thread::yield_now();
@@ -42,7 +42,7 @@ impl Home {
         std::iter::repeat_with(open).take(100_000).flatten().next().unwrap()
     }
 
-    /// Everything that stands in the log.
+    /// Every entry of the log.
     fn entries(&self) -> Vec<LogEntry> {
         let entries = log::Entries::after(&self.path("audit"), 0).unwrap();
         entries.filter_map(|entry| parse(&entry.unwrap().json)).collect()
@@ -56,7 +56,7 @@ impl Home {
         self.entries().into_iter().filter_map(finding).collect()
     }
 
-    /// Whether the log notes every row up to `last` once, in order, and fits itself and the journal.
+    /// Checks that the log notes every row up to `last` once and in order, is sound, and fits the journal.
     #[track_caller]
     fn notes_everything(&self, journal: &Journal, last: u64) {
         let mut noted = 0;
@@ -74,7 +74,7 @@ impl Home {
     }
 }
 
-/// Rows of a task that was cancelled at once, with one that is a finding where that is wanted.
+/// The rows of a task that was cancelled at once, with one that is a finding if wanted.
 fn rows(is_odd: bool) -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
     let mut rows = vec![
         ("runtime", "-", "Opened", r#"{"controller":{},"budgets":{},"models":{"brain":"b","tool":"t"}}"#),
@@ -141,7 +141,7 @@ fn row(seq: u64, from: &'static str, to: &'static str, kind: &'static str, body:
     }
 }
 
-/// Reads on to the end.
+/// Reads to the end of the journal.
 fn catch_up(keeper: &mut Keeper) -> Vec<Finding> {
     let mut findings = Vec::new();
     loop {
@@ -157,7 +157,7 @@ fn later(ms: u64) -> Timestamp {
     NOW.plus_millis(ms)
 }
 
-/// A report without what depends on when it was asked for.
+/// A report without what depends on the time of asking.
 fn told(report: AuditReport) -> AuditReport {
     AuditReport { trigger: String::new(), at: NOW, ..report }
 }
