@@ -1,4 +1,4 @@
-//! What can be done to a value on its way into a place. Every filter is total: what does not fit becomes null.
+//! Filters for the values of placeholders. Every filter accepts every value: one that does not fit becomes null.
 
 use serde_json::{Map, Value};
 
@@ -9,9 +9,9 @@ use super::text::{TemplateError, clip, outside_quotes};
 /// One filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Filter {
-    /// `sh`: one word of a shell, whatever the value.
+    /// `sh`: any value as one word of a shell.
     Sh,
-    /// `abs`: a path made absolute against the task's directory.
+    /// `abs`: a path made absolute, from the task's directory.
     Abs,
     /// `name`: the last part of a path.
     Name,
@@ -25,29 +25,31 @@ pub(crate) enum Filter {
     Regex,
     /// `lines`: a text as an array of its lines, empty ones left out.
     Lines,
-    /// `rows tab bytes:int path`: a text as an array of objects, one a line.
+    /// `rows tab bytes:int path`: a text as an array of objects, one per line.
     Rows(Rows),
-    /// `group hash path paths`: objects as objects with one `hash` each and the `paths` of all that share it.
+    /// `group hash path paths`: one object per value of `hash`, with the list `paths` of the `path` of each object
+    /// that has it.
     Group { key: String, item: String, list: String },
-    /// `below path dir`: objects whose `path` is told from the parameter `dir` on.
+    /// `below path dir`: objects whose `path` is made relative to the parameter `dir`.
     Below { field: String, param: String },
-    /// `rooted path dir`: objects whose `path` begins with the parameter `dir` as the goal has it, as `find` tells paths.
+    /// `rooted path dir`: objects whose `path` begins with the parameter `dir` as the goal gives it, as `find`
+    /// prints paths.
     Rooted { field: String, param: String },
-    /// `spread paths path`: one object for each of the `paths` of an object, under the name `path`.
+    /// `spread paths path`: one object per item of `paths`, which becomes its field `path`.
     Spread { list: String, item: String },
-    /// `without path manifest`: objects whose `path` has another name than that of the parameter `manifest`.
+    /// `without path manifest`: objects whose `path` has another file name than the parameter `manifest`.
     Without { field: String, param: String },
-    /// `listing hash path`: objects as lines of two columns, two spaces between them.
+    /// `listing hash path`: objects as lines of two columns, separated by two spaces.
     Listing { first: String, second: String },
-    /// `only bytes path`: objects with these fields and no other.
+    /// `only bytes path`: objects with these fields only.
     Only(Vec<String>),
-    /// `each name`: of each object the field of that name.
+    /// `each name`: the field `name` of each object.
     Each(String),
-    /// `first 200`: no more than so many of a list's elements.
+    /// `first 200`: at most this number of a list's elements.
     First(usize),
-    /// `ending ': FAILED'`: only the lines with this end.
+    /// `ending ': FAILED'`: the lines with this end.
     Ending(String),
-    /// `sum bytes`: the numbers of that name in an array of objects, added up.
+    /// `sum bytes`: the sum of the numbers `bytes` in an array of objects.
     Sum(String),
     /// `json`: a text read as JSON.
     Json,
@@ -55,15 +57,15 @@ pub(crate) enum Filter {
     Int,
     /// `trim`: a text without white space around it.
     Trim,
-    /// `len`: how many elements or characters there are.
+    /// `len`: the number of elements or characters.
     Len,
     /// `size`: a number as it is, anything else as its length.
     Size,
-    /// `at /0/path`: a part of the value.
+    /// `at /0/path`: the part of the value at this JSON pointer.
     At(String),
-    /// `or 0`: this instead of nothing.
+    /// `or 0`: this value in place of null.
     Or(Value),
-    /// `choose true=0 false=1`: another value for each of these.
+    /// `choose true=0 false=1`: the value paired with this one.
     Choose(Vec<(String, Value)>),
 }
 
@@ -225,7 +227,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// A word of a filter without the quotes around it.
+/// Returns a filter's argument without the quotes around it.
 fn unquoted(word: &str) -> Option<String> {
     match word.strip_prefix('\'') {
         Some(rest) => rest.strip_suffix('\'').map(str::to_owned),
@@ -243,7 +245,7 @@ fn literal(text: &str) -> Value {
     }
 }
 
-/// `text` quoted as one word of a shell.
+/// Quotes `text` as one word of a shell.
 pub(crate) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_%+=:,./-".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -305,12 +307,12 @@ fn group(value: &Value, key: &str, item: &str, list: &str) -> Value {
     Value::Array(grouped.collect())
 }
 
-/// The text of a parameter, empty when it has none.
+/// Returns the text of a parameter, empty if it has none.
 fn root_of(scope: &Scope<'_>, param: &str) -> String {
     scope.named(param).as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Rows whose path is told from `root` on, however it was told before: as given, or from the top.
+/// Makes paths relative to `root`, whether they begin with it as given or with its absolute form.
 fn below(value: Value, field: &str, root: &str, cwd: &str) -> Value {
     let Value::Array(mut rows) = value else { return Value::Null };
     let roots = [root.trim_end_matches('/').to_owned(), absolute(root, cwd)];
@@ -326,7 +328,7 @@ fn below(value: Value, field: &str, root: &str, cwd: &str) -> Value {
     Value::Array(rows)
 }
 
-/// Rows whose path begins with `root` as it was given, however it was told before.
+/// Makes paths begin with `root` as given, if they begin with its absolute form.
 fn rooted(value: Value, field: &str, root: &str, cwd: &str) -> Value {
     let Value::Array(mut rows) = value else { return Value::Null };
     let (given, from_the_top) = (root.trim_end_matches('/'), absolute(root, cwd));
@@ -342,7 +344,7 @@ fn rooted(value: Value, field: &str, root: &str, cwd: &str) -> Value {
     Value::Array(rows)
 }
 
-/// The elements of a list, each changed.
+/// Applies a function to each element of a list.
 fn each(value: Value, change: impl Fn(&Value) -> Value) -> Value {
     match value {
         Value::Array(rows) => Value::Array(rows.iter().map(change).collect()),
@@ -405,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_word_is_one_word_whatever_it_holds() {
+    fn shell_word_quotes_any_text_as_one_word() {
         for (text, word) in [
             ("src/a.rs", "src/a.rs"),
             ("", "''"),
@@ -420,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_taken_apart_by_their_text() {
+    fn paths_are_split_by_their_text() {
         assert_eq!(apply("abs", json!("./a/../b/")), json!("/w/p/b"));
         assert_eq!(apply("abs|name", json!(".")), json!("p"));
         assert_eq!(apply("name", json!("a/b.tar.gz/")), json!("b.tar.gz"));
@@ -450,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_rows_are_told_from_a_parameter_on() {
+    fn paths_of_rows_are_made_relative_to_a_parameter() {
         let rows = json!([{"p": "./a/x"}, {"p": "/w/p/a/y z"}, {"p": "b/x"}, {"n": 1}]);
         assert_eq!(
             apply("below p dir", rows.clone()),
@@ -460,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_null_and_null_can_be_replaced() {
+    fn a_value_that_does_not_fit_becomes_null_and_or_replaces_it() {
         for filter in
             ["lines", "json", "rows tab a", "group a b c", "sum a", "len", "at /a", "abs", "ending x"]
         {
@@ -476,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_cut_to_what_is_told() {
+    fn lists_are_cut_to_the_given_length() {
         let rows =
             || json!([{"path": "/w/p/a/x", "n": 1}, {"path": "/w/p/a", "n": 2}, {"path": "/else", "n": 3}]);
         assert_eq!(apply("rooted path dir|each path", rows()), json!(["./a/x", "./a/", "/else"]));
@@ -508,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_that_is_not_known_is_refused() {
+    fn an_unknown_filter_is_refused() {
         for text in [
             "",
             "shell",

@@ -1,7 +1,7 @@
 //! Texts and values with placeholders: `{dir}`, `{dir|sh}`, `{result.1/stdout|lines|len}`.
 //!
-//! A template only puts values into places and passes them through named filters; it computes nothing else, so what a
-//! playbook does can be read off its file.
+//! A template only inserts values and passes them through named filters; it computes nothing else, so a playbook's
+//! file shows what it does.
 
 mod filter;
 mod rows;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::filter::integer;
 
-/// How lines are cut into named fields. The last field takes what is left of its line.
+/// How to split lines into named fields. The last field takes the rest of its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rows {
     separator: Separator,
@@ -15,7 +15,7 @@ pub(crate) struct Rows {
 enum Separator {
     Tab,
     Colon,
-    /// Any run of blanks; those at the beginning of a line are skipped.
+    /// Any run of blanks; leading ones are skipped.
     Blanks,
 }
 
@@ -37,8 +37,8 @@ impl Rows {
         (!fields.is_empty()).then_some(Rows { separator, fields })
     }
 
-    /// One object a line, empty lines left out. A field that a line does not have, or that is no number where one is
-    /// wanted, is null.
+    /// Returns one object per line, without empty lines. A missing field, or one that should be a number and is
+    /// not, is null.
     pub(super) fn of(&self, text: &str) -> Value {
         Value::Array(text.lines().filter(|line| !line.is_empty()).map(|line| self.row(line)).collect())
     }

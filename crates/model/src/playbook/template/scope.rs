@@ -1,4 +1,4 @@
-//! What placeholders can name while a template is filled in.
+//! The names that placeholders can use while a template is filled in.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ToolRecord;
 
-/// The names that are known without being declared: the task's place.
+/// Names that need no declaration: paths of the task.
 pub(crate) const PLACES: &[&str] = &["cwd", "home", "workspace"];
 
 /// Values by name.
@@ -14,16 +14,16 @@ pub(crate) const PLACES: &[&str] = &["cwd", "home", "workspace"];
 pub(crate) struct Scope<'a> {
     /// The playbook's parameters.
     pub(crate) values: &'a BTreeMap<String, Value>,
-    /// Machine and place.
+    /// The machine and its paths.
     pub(crate) surroundings: &'a Surroundings,
-    /// The calls made so far, in order.
+    /// The results of the calls so far, in order.
     pub(crate) results: &'a [&'a ToolRecord],
-    /// Which repetition this is, inside a `repeat`.
+    /// The name and number of the current repetition, inside a `repeat`.
     pub(crate) index: Option<(&'a str, u64)>,
 }
 
 impl<'a> Scope<'a> {
-    /// Parameters and place, before any call.
+    /// Creates a scope before any call.
     pub(crate) fn new(values: &'a BTreeMap<String, Value>, surroundings: &'a Surroundings) -> Self {
         Scope { values, surroundings, results: &[], index: None }
     }
@@ -45,14 +45,14 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The structured result of the `call`-th call at a JSON pointer; null when there is none.
+    /// Returns the part of the `call`-th call's structured result at a JSON pointer; null if there is none.
     pub(super) fn result(&self, call: usize, pointer: &str) -> Value {
         let facts =
             call.checked_sub(1).and_then(|i| self.results.get(i)).and_then(|record| record.facts.as_ref());
         facts.and_then(|facts| facts.pointer(pointer)).cloned().unwrap_or(Value::Null)
     }
 
-    /// What the `call`-th call printed or found, as text; null when there was no such call.
+    /// Returns what the `call`-th call printed or found, as text; null if there was no such call.
     pub(super) fn printed(&self, call: usize) -> Value {
         let record = call.checked_sub(1).and_then(|i| self.results.get(i));
         record.map_or(Value::Null, |record| Value::from(record.evidence.as_str()))

@@ -7,45 +7,46 @@ use super::filter::Filter;
 use super::scope::Scope;
 use crate::playbook::limits::{FILTERS_MAX, SLOTS_MAX, TEMPLATE_CHARS_MAX};
 
-/// A text with placeholders in braces; `{{` and `}}` stand for braces.
+/// A text with placeholders in braces; `{{` and `}}` mean braces.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TextTemplate {
     pieces: Vec<Piece>,
 }
 
-/// One piece of a template.
+/// A piece of a template.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Piece {
-    /// Text as it stands.
+    /// Text without placeholders.
     Text(String),
-    /// A value put in.
+    /// A placeholder.
     Slot(Slot),
 }
 
 /// A placeholder.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Slot {
-    /// Where its value comes from.
+    /// The source of its value.
     pub(crate) source: Source,
-    /// What is done to it, in order.
+    /// The filters applied to the value, in order.
     pub(crate) filters: Vec<Filter>,
 }
 
-/// Where a placeholder's value comes from.
+/// The source of a placeholder's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// A parameter, a place, or the number of a repetition.
+    /// A parameter, a path of the task, or the number of a repetition.
     Named(String),
-    /// `result.2/entries`: the structured result of a call of the same step, counted from 1, at a JSON pointer.
+    /// `result.2/entries`: the part at a JSON pointer of the structured result of a call of the same step, counted
+    /// from 1.
     Result {
-        /// Which call.
+        /// The number of the call.
         call: usize,
-        /// Where in it.
+        /// The JSON pointer.
         pointer: String,
     },
     /// `text.2`: what a call printed.
     Printed {
-        /// Which call.
+        /// The number of the call.
         call: usize,
     },
 }
@@ -62,25 +63,25 @@ pub enum TemplateError {
     /// Nested deeper than `VALUE_DEPTH_MAX`.
     #[error("read a value that is nested too deeply")]
     TooDeep,
-    /// A brace without its partner. A brace that is meant is written twice.
+    /// An unpaired brace. A brace that is meant as text is written twice.
     #[error("pair the brace `{0}` (write it twice when it is meant)")]
     Unpaired(char),
-    /// A placeholder that names nothing.
+    /// A placeholder without a valid name.
     #[error("read the placeholder `{{{0}}}`")]
     Slot(String),
-    /// More filters than [`FILTERS_MAX`], or one that is not known or not used like this.
+    /// More filters than [`FILTERS_MAX`], an unknown one, or one with wrong arguments.
     #[error("read the filter `{0}`")]
     Filter(String),
-    /// A name that is no parameter.
+    /// A name that is not a parameter.
     #[error("find a parameter `{0}`")]
     UnknownName(String),
-    /// The result of a call that is not made before.
+    /// The result of a call that does not come before.
     #[error("find a call {0} before this one")]
     UnknownCall(usize),
-    /// A result of a call that is not there: the call failed, or its result has no such part.
+    /// A missing result: the call failed, or its result has no such part.
     #[error("find what `{0}` stands for")]
     NoResult(String),
-    /// A `repeat` over something that is no number up to `REPEAT_MAX`.
+    /// A `repeat` over something other than a number from 1 to `REPEAT_MAX`.
     #[error("repeat {0} times")]
     Repeat(String),
 }
@@ -133,7 +134,8 @@ impl TextTemplate {
         Ok(TextTemplate { pieces })
     }
 
-    /// Reads a command, in which braces mean something to others: only one with a name right behind it begins a placeholder.
+    /// Reads a command. Commands use braces themselves, so only one directly followed by a lower-case letter begins
+    /// a placeholder.
     pub(crate) fn read_command(text: &str) -> Result<TextTemplate, TemplateError> {
         let mut doubled = String::with_capacity(text.len());
         let mut rest = text;
@@ -154,12 +156,12 @@ impl TextTemplate {
         TextTemplate::read(&doubled)
     }
 
-    /// A text without placeholders.
+    /// Creates a template of a text without placeholders.
     pub(crate) fn fixed(text: &str) -> TextTemplate {
         TextTemplate { pieces: vec![Piece::Text(text.to_owned())] }
     }
 
-    /// Its text, when there is no placeholder in it.
+    /// Returns the text if it has no placeholder.
     pub(crate) fn literal(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [Piece::Text(text)] => Some(text),
@@ -178,7 +180,7 @@ impl TextTemplate {
         })
     }
 
-    /// The text with its placeholders filled in; what is missing is left out.
+    /// Returns the text with its placeholders filled in; a missing value is left out.
     pub(crate) fn text(&self, scope: &Scope<'_>) -> Result<String, TemplateError> {
         let mut out = String::new();
         for piece in &self.pieces {
@@ -190,7 +192,7 @@ impl TextTemplate {
         Ok(out)
     }
 
-    /// The value: that of the placeholder when the template is nothing else, a text otherwise.
+    /// Returns the placeholder's value if the template is a single placeholder, else a text.
     pub(crate) fn value(&self, scope: &Scope<'_>) -> Result<Value, TemplateError> {
         match self.pieces.as_slice() {
             [Piece::Slot(slot)] => slot.value(scope),
@@ -198,7 +200,7 @@ impl TextTemplate {
         }
     }
 
-    /// Like [`TextTemplate::value`], but a result that is not there is an error.
+    /// Like [`TextTemplate::value`], but a missing result is an error.
     pub(crate) fn value_of_results(&self, scope: &Scope<'_>) -> Result<Value, TemplateError> {
         for slot in self.slots() {
             if !matches!(slot.source, Source::Named(_)) && slot.value(scope)?.is_null() {
@@ -235,7 +237,7 @@ impl Slot {
         Ok(value)
     }
 
-    /// Whether what it puts in is one word of a shell, whatever the value.
+    /// Returns whether it always inserts one word of a shell.
     pub(crate) fn is_shell_word(&self) -> bool {
         self.filters.last() == Some(&Filter::Sh)
     }
@@ -259,7 +261,7 @@ impl Source {
         named.then(|| Source::Named(text.to_owned()))
     }
 
-    /// The call that it needs, if any.
+    /// Returns the number of the call that it needs, if it needs one.
     pub(crate) fn call(&self) -> Option<usize> {
         match self {
             Source::Named(_) => None,
@@ -276,7 +278,7 @@ impl Source {
     }
 }
 
-/// `text` cut at `at` where it stands outside single quotes.
+/// Splits `text` at each `at` outside single quotes.
 pub(super) fn outside_quotes(text: &str, at: char) -> impl Iterator<Item = &str> {
     let mut in_quotes = false;
     text.split(move |c: char| {
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_template_is_refused() {
+    fn an_invalid_template_is_refused() {
         for (text, error) in [
             ("{dir", TemplateError::Unpaired('{')),
             ("dir}", TemplateError::Unpaired('}')),

@@ -1,4 +1,4 @@
-//! A value of any shape with placeholders in its texts.
+//! A value of any shape whose texts contain placeholders.
 
 use serde_json::{Map, Value};
 
@@ -9,27 +9,26 @@ use crate::playbook::limits::REPEAT_MAX;
 /// A value with placeholders.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ValueTemplate {
-    /// A number, true or false, as it stands.
+    /// A number or a boolean, without placeholders.
     Plain(Value),
-    /// A text; a placeholder that stands alone keeps its type.
+    /// A text. If it is a single placeholder, it keeps that value's type.
     Text(TextTemplate),
-    /// An array.
     List(Vec<ValueTemplate>),
-    /// An object.
     Table(Vec<(String, ValueTemplate)>),
-    /// `{ repeat = "{count}", as = "i", of = … }`: `all` of these, once for each number from 0.
+    /// `{ repeat = "{count}", as = "i", of = … }`: an object with a list `all` of this value, once per number from
+    /// 0.
     Repeat {
-        /// How often.
+        /// How often to repeat it.
         times: Box<ValueTemplate>,
         /// The name of the number.
         index: String,
-        /// What is repeated.
+        /// The value to repeat.
         of: Box<ValueTemplate>,
     },
 }
 
 impl ValueTemplate {
-    /// The text, where no placeholder is in it.
+    /// Returns the text if it has no placeholder; an empty text has none.
     pub(crate) fn fixed_text(&self) -> Option<String> {
         match self {
             ValueTemplate::Text(template) => match template.pieces() {
@@ -41,7 +40,7 @@ impl ValueTemplate {
         }
     }
 
-    /// Whether a table in it has this key.
+    /// Returns whether a table anywhere in the value has this key.
     pub(crate) fn has_key(&self, wanted: &str) -> bool {
         match self {
             ValueTemplate::Plain(_) | ValueTemplate::Text(_) => false,
@@ -53,12 +52,12 @@ impl ValueTemplate {
         }
     }
 
-    /// The value with its placeholders filled in; a result that is not there becomes null.
+    /// Returns the value with its placeholders filled in; a missing result becomes null.
     pub(crate) fn value(&self, scope: &Scope<'_>) -> Result<Value, TemplateError> {
         self.render(scope, &|template, scope| template.value(scope))
     }
 
-    /// Like [`ValueTemplate::value`], but a result that is not there is an error: for the input of a call.
+    /// Returns the input of a call. Like [`ValueTemplate::value`], but a missing result is an error.
     pub(crate) fn input(&self, scope: &Scope<'_>) -> Result<Value, TemplateError> {
         self.render(scope, &|template, scope| template.value_of_results(scope))
     }
@@ -93,7 +92,7 @@ impl ValueTemplate {
         })
     }
 
-    /// Calls `visit` with every text in it and the name of the repetition it stands in.
+    /// Calls `visit` with every text in the value, and with the name of the repetition around it.
     pub(crate) fn for_each_text<'t>(&'t self, visit: &mut dyn FnMut(&'t TextTemplate, Option<&'t str>)) {
         self.walk(None, visit);
     }
@@ -111,7 +110,7 @@ impl ValueTemplate {
         }
     }
 
-    /// The field of that name, when it is an object.
+    /// Returns the field of this name, if the value is an object that has it.
     pub(crate) fn get(&self, key: &str) -> Option<&ValueTemplate> {
         match self {
             ValueTemplate::Table(fields) => {
@@ -124,7 +123,7 @@ impl ValueTemplate {
         }
     }
 
-    /// Its text, when it is one without placeholders.
+    /// Returns the text if it has no placeholder.
     pub(crate) fn literal(&self) -> Option<&str> {
         match self {
             ValueTemplate::Text(template) => template.literal(),
@@ -135,7 +134,7 @@ impl ValueTemplate {
         }
     }
 
-    /// All placeholders in it.
+    /// Returns all placeholders in the value.
     pub(crate) fn slots(&self) -> Vec<&Slot> {
         let mut slots = Vec::new();
         self.for_each_text(&mut |template, _| slots.extend(template.slots()));
