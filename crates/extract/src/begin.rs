@@ -3,7 +3,7 @@
 use super::is_blank;
 use super::read::{OTHER_MARKS, SINGLE_MARKS};
 
-/// At most so many bytes are looked at to tell an object from a brace in prose; a longer name is none.
+/// Maximum bytes examined to tell an object from a brace in prose. A longer first name is not recognised.
 const LOOK_BYTES_MAX: usize = 320;
 
 /// What a brace or bracket begins.
@@ -13,14 +13,14 @@ pub(super) enum Begin {
     Prose,
     /// An object or a list of objects.
     Json,
-    /// An object that would be one with JSON's own marks around its first name and after it.
+    /// An object whose first name has other marks than JSON's quotation marks and colon, or no quotation marks.
     Alike {
-        /// That name.
+        /// The name.
         name: String,
-        /// Whether it is in no marks at all, as in code.
+        /// Whether the name has no quotation marks at all, as in code.
         is_bare: bool,
     },
-    /// An object of which the text has only part of the first name.
+    /// An object that is cut off in or directly after its first name.
     Cut,
 }
 

@@ -16,12 +16,12 @@ use super::read::{Stop, Unread, read};
 use super::thinking::{Heard, Thought, hear};
 use super::wanted::{Draft, Speech};
 
-/// At most so many bytes are read per byte of the text. Answers take one to four.
+/// Maximum bytes read per byte of the text. Answers take one to four.
 const BYTES_PER_BYTE_MAX: u64 = 16;
 /// Bytes that may be read for any text, however short.
 const BYTES_FLOOR: u64 = 4_096;
 
-/// Bytes read so far. A search that would read too many ends.
+/// Number of bytes read so far. A search that would read too many ends.
 #[derive(Debug)]
 pub(super) struct Work {
     bytes: Cell<u64>,
@@ -70,7 +70,8 @@ pub(super) fn choose<T: Draft>(text: &str) -> (Result<T, ExtractError>, Work) {
     (chosen, work)
 }
 
-/// Returns the thinking if an answer may be looked for in it. A turn that was only thought of was not made.
+/// Returns the thinking in which an answer may be. For a turn this is only thinking that was never closed, with no
+/// text outside it: in closed thinking, a call was only considered.
 fn countable<'t, T: Draft>(heard: &Heard<'t>) -> Option<Thought<'t>> {
     heard.thought.filter(|thought| match T::SPEECH {
         Speech::Answer => true,
@@ -322,7 +323,7 @@ impl<'t, T: Draft> Choice<'t, T> {
         let is_ours = unread.names.iter().any(|name| is_ours::<T>(name))
             || field_before::<T>(place, place.rest().starts_with('{')).is_some();
         let is_meant = is_ours && !unread.is_sketch;
-        // In the middle of a text it is something that the text shows, unless it is JSON but for a slip.
+        // Between sentences it is something that the text shows, unless it is JSON but for a slip.
         let is_slip = matches!(unread.stop, Stop::Broken(Flaw::Quote | Flaw::Comma | Flaw::Mark));
         let is_half = matches!(unread.stop, Stop::Cut | Stop::Deep) || !place.raw(len).ends_with(['}', ']']);
         let is_half_a_turn = (is_meant && (is_slip || place.is_first() || place.is_last(len)))

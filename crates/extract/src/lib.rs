@@ -1,7 +1,7 @@
 //! What a model is asked to answer ([`draft`]), and the reader that finds that answer in its text.
 //!
-//! Prompts ask for one JSON object and nothing else; this reads as if they had not. It takes the first of these that
-//! leads to an answer:
+//! Prompts ask for one JSON object and nothing else, but models add to it. The first of these steps that finds an
+//! answer counts:
 //!
 //! 1. The text is the object, and says something. Nearly every answer is, and it costs one typed parse.
 //! 2. The text without the thinking (`thinking`) is searched from the front (`choose`, `begin`). An object that is
@@ -10,21 +10,21 @@
 //!    matter. An object with none of the wanted fields is unwrapped if one thing in it can be the answer (`look`): a
 //!    list of one, the only list or object among its fields, JSON in a string. If a list is the gist of the answer, the
 //!    bare list will do, and so will a single item.
-//! 3. If nothing of that kind was said, the last thing in the last block of thinking, if it is an answer.
+//! 3. If the text outside the thinking has no answer, the end of the last block of thinking is taken, if it is one.
 //!
-//! A habit comes back in the answer to a repair call, so it is read. A slip, such as a quotation mark without its
-//! backslash, does not: it is an error that says what to write
+//! A model repeats a habit in its answer to a repair call, so a habit is read. It does not repeat a slip, such as a
+//! quotation mark without its backslash, so a slip is an error that says what to write
 //! (docs/decisions/0016-a-habit-is-read-a-slip-is-asked-again.md).
 //!
-//! Among several answers (`choose`): equal ones count as one. A copy of the example in the prompt, recognised by its
-//! dots, does not count beside another. Of a *turn* (R3) the first counts, because what follows is a reply that the
-//! model made up; a call that was only thought of was not made; and one that cannot be read is an error if it begins
-//! or ends the text or has only a slip, but something that the text shows if it is between sentences. Of an *answer*
-//! (all others) none counts if two differ: a draft and its correction look like an answer and an afterthought, like a
-//! quotation and a verdict, like the first and the second half of a plan; taking either would sometimes run a plan
-//! that was withdrawn, lose sub-tasks, or pass what was failed. One more call is cheaper.
+//! Among several answers (`choose`), equal ones count as one, and a copy of the example in the prompt, recognised
+//! by its dots, does not count beside another. Of a *turn* (R3) the first counts, because what follows is a reply
+//! that the model made up. A call inside closed thinking does not count. A turn that cannot be read is an error if
+//! it begins or ends the text, or has only a slip; between sentences it is something that the text shows. Of an
+//! *answer* (all others) none counts if two differ: they may be a draft and its correction, an answer and an
+//! afterthought, a quotation and a verdict, or two halves of a plan. Taking either would sometimes run a plan that
+//! was withdrawn, lose sub-tasks, or pass what was failed. One more call is cheaper.
 //!
-//! What is never done:
+//! What it never does:
 //!
 //! - completing what was cut off. Half a list of sub-tasks or verdicts reads like a whole one, so the end of the
 //!   text inside an object is an error that says where;

@@ -1,14 +1,14 @@
-//! Writes what models write by habit as the JSON that it can only mean.
+//! Rewrites what models write by habit as the JSON that it can only mean.
 //!
-//! Line breaks and other control characters in texts, backslashes that begin no escape, comments, commas before a
-//! closing bracket, blanks that JSON does not know. A habit comes back in the answer to a repair call; a slip, such as
-//! a quotation mark without its backslash, does not, and is left for that call.
+//! Habits are line breaks and other control characters in texts, backslashes that begin no escape, comments, commas
+//! before a closing bracket, and blanks that JSON does not know. A model repeats a habit in its answer to a repair
+//! call, so it is mended here. A slip, such as a quotation mark without its backslash, is left for that call.
 
 use std::fmt::Write as _;
 
 use super::is_blank;
 
-/// Returns the value at the start of `text`, mended, and where it ends in `text`. It need not be JSON now.
+/// Returns the value at the start of `text`, mended, and where it ends in `text`. The result need not be JSON.
 pub(super) fn mend(text: &str) -> (String, usize) {
     let mut out = String::with_capacity(text.len());
     let mut depth = 0_usize;
@@ -56,11 +56,11 @@ pub(super) fn mend(text: &str) -> (String, usize) {
     (out, text.len())
 }
 
-/// Returns the length of the comment that `rest` begins with after `before`, without the end of its line. After a text
-/// what holds a quotation mark is none: the text may go on there.
+/// Returns the length of the comment that `rest` begins with after `before`, without the line end. `None` also for
+/// one that follows a string and holds a quotation mark: the string may continue there.
 fn comment(rest: &str, before: &str) -> Option<usize> {
     let len = match rest.strip_prefix("/*") {
-        // One that does not end takes all that is left, so that it is not looked for again.
+        // A comment without an end takes the rest, so that its end is searched only once.
         Some(inside) => inside.find("*/").map_or(rest.len(), |at| at + 4),
         None if rest.starts_with("//") || rest.starts_with('#') => rest.find('\n').unwrap_or(rest.len()),
         None => return None,

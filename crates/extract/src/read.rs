@@ -1,7 +1,7 @@
 //! Reads the JSON value that a text consists of, and tells where it stops being JSON.
 //!
-//! `serde_json` does the reading and limits the depth. What is added is what it does not keep: a field given twice,
-//! and the place of a fault by fields and items, in place of lines and columns.
+//! `serde_json` does the reading and limits the depth. This adds what it drops: duplicate fields, and the place of
+//! a fault by fields and items instead of lines and columns.
 
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
@@ -10,7 +10,7 @@ use super::node::Node;
 
 /// Maximum nesting of objects and lists; that of `serde_json`.
 pub(super) const DEPTH_MAX: usize = 127;
-/// Objects and lists inside each other whose names say what an unreadable value was meant to be.
+/// Depth up to which field names are kept, to tell what an unreadable value was meant to be.
 const NAMED_DEPTH_MAX: usize = 2;
 /// Single quotation marks.
 pub(super) const SINGLE_MARKS: &[char] = &['\'', '‘', '’', '‚', '‛'];
@@ -64,7 +64,7 @@ pub(super) fn read(text: &str) -> Result<Node, Unread> {
     Err(Unread { stop, path: track.path, names: track.names, is_sketch })
 }
 
-/// Returns the object or list that was encoded once more than asked for.
+/// Returns the object or list that a string consists of, as when a model encodes JSON twice.
 pub(super) fn nested(text: &str) -> Option<Node> {
     text.trim_start().starts_with(['{', '[']).then(|| read(text).ok()).flatten()
 }
@@ -104,10 +104,10 @@ fn is_placeholder(rest: &str) -> bool {
         .is_some_and(|after| after.trim_start().starts_with([',', ']', '}']))
 }
 
-/// How far reading has come.
+/// The progress of reading.
 #[derive(Default)]
 struct Track {
-    /// Path to the value that is read, or else to the last one that was.
+    /// Path to the value being read, or else to the last one read.
     path: Vec<Step>,
     depth: usize,
     names: Vec<String>,

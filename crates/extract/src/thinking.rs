@@ -1,9 +1,9 @@
 //! The model's text without its thinking.
 //!
-//! Thinking is the text between the marks of one of the known kinds. A block that is not closed extends to the end of
-//! the text; a closing mark without an opening one ends thinking that began with the text, because many templates put
-//! the opening mark into the prompt. In the channels of Harmony only the final one is said. What follows the end of
-//! the model's turn is a conversation that it made up, and is dropped.
+//! Thinking is the text between the marks of one of the known kinds. A block that is not closed extends to the end
+//! of the text; a closing mark without an opening one ends thinking that began with the text, because many
+//! templates put the opening mark into the prompt. Of the channels of Harmony only the final one is speech. What
+//! follows the end of the model's turn is a conversation that it made up, and is dropped.
 //!
 //! A mark counts where a model puts it, not where a sentence or a string mentions it. Never changes a text, only
 //! leaves parts of it out, and reads it a fixed number of times.

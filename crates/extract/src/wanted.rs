@@ -1,4 +1,4 @@
-//! The extractor's knowledge of a type besides how it is decoded.
+//! What the extractor knows of a wanted type, besides how to decode it.
 
 use serde::de::DeserializeOwned;
 
@@ -10,10 +10,10 @@ pub trait Draft: DeserializeOwned + PartialEq {
     const NAMES: &'static [&'static str];
     /// The role of an answer of this type in the conversation.
     const SPEECH: Speech = Speech::Answer;
-    /// Its list, if a list is the gist of it.
+    /// Its list, if the list is the essence of the answer.
     const LIST: Option<List> = None;
 
-    /// Returns whether it says anything. A type whose fields may all be missing can be read from any object.
+    /// Returns whether it has content. A type whose fields may all be missing can be read from any object.
     fn is_said(&self) -> bool {
         true
     }
@@ -36,7 +36,7 @@ pub enum Speech {
     Turn,
 }
 
-/// A list that is the gist of an answer. Models often leave out the object around it.
+/// A list that is the essence of an answer. Models often leave out the object around it.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
     /// Field that contains it.

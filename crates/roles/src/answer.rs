@@ -1,4 +1,4 @@
-//! What came back for an ask: the one place that says which kinds of answer are none.
+//! Reads the answer to a call of a model or a tool. The only place that decides which answers count as none.
 
 use setpoint_protocol::record::{Answer, ModelFailure, Reply};
 use setpoint_protocol::tool::ToolAnswer;

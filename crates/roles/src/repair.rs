@@ -1,4 +1,4 @@
-//! How a question says that the answer before could not be used.
+//! The parts of a repair call: why the previous answer was unusable, and the answer itself.
 
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::Repair;

@@ -1,5 +1,5 @@
-//! Names of the goal, files or commands, that no call that ran mentions. A claim about them lacks evidence, whatever
-//! the criteria came to.
+//! Names of the goal, files or commands, that no call that ran mentions. A claim about them lacks evidence, even if
+//! every criterion passed.
 
 use serde_json::Value;
 use setpoint_protocol::tool::ToolRecord;

@@ -82,7 +82,7 @@ fn ask_title(goal: Goal, fx: &mut Fx<'_>) -> Next {
     Next::Wait(Phase::Titling { call, goal })
 }
 
-/// Handles the title. Without a usable one the goal keeps the one that code makes; a second call is not worth its
+/// Handles the title. Without a usable one the goal keeps the title that code makes: a second call is not worth its
 /// cost.
 pub(super) fn on_title(goal: Goal, answer: &Answer, fx: &Fx<'_>) -> Next {
     let draft = reply_of(answer).ok().and_then(|reply| extract(&reply.text()).ok());

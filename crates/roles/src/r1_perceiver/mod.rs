@@ -9,9 +9,9 @@
 //! input. `raw_input` is the person's text, set by code. Every input ends in exactly one `TaskSpec`, `DirectAnswer`
 //! or, when nothing was typed, `TaskFault`.
 //!
-//! `phase` says what R1 waits for and what may follow an input. One file for each thing it handles: `need`, `title`, `ask` (the question to the model), `reading` (how its answer
-//! is read), `clarify` (questions to the person), `commit` (the `TaskSpec`), `deadline`, `small_talk` (what may be answered
-//! at once), `prompt`.
+//! `phase` says what R1 waits for and what may follow an input. One file for each thing it handles: `need`,
+//! `title`, `ask` (the question to the model), `reading` (how its answer is read), `clarify` (questions to the
+//! person), `commit` (the `TaskSpec`), `deadline`, `small_talk` (what may be answered at once), `prompt`.
 
 mod ask;
 mod clarify;

@@ -1,4 +1,4 @@
-//! Makes ids and messages out of a valid plan. Ids that a model wrote never get here.
+//! Makes ids and messages out of a valid plan. Ids that a model wrote are never used.
 
 use setpoint_protocol::limits::INSTANCES_MAX;
 use setpoint_protocol::message::{Criterion, FaultKind, Limits, SubTask, Withdrawal};

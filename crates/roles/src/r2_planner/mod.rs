@@ -23,9 +23,9 @@
 //! manifest holds carried ones only, and R4b judges the whole again.
 //!
 //! `phase` says what R2 waits for and what may follow an input; `machine` applies it. One file for each thing it
-//! handles: `calibrate`, `survey`, `plan`, `validate`, `assemble` (ids and messages out of
-//! a valid plan), `preview`, `dispatch`, `outputs` (of earlier groups), `history` (what earlier rounds leave),
-//! `report`, `fault`, `prompt`.
+//! handles: `calibrate`, `survey`, `plan`, `validate`, `assemble` (ids and messages out of a valid plan),
+//! `preview`, `dispatch`, `outputs` (of earlier groups), `history` (what earlier rounds leave), `report`, `fault`,
+//! `prompt`.
 
 mod assemble;
 mod calibrate;

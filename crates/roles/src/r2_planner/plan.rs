@@ -121,7 +121,7 @@ fn give_up(mut attempts: Attempts, repair: Option<Repair>, fx: &Fx<'_>) -> Next 
     })
 }
 
-/// Returns the fault of a model that did not answer; an interruption is one that another round may mend.
+/// Returns the fault of a model that did not answer. After an interruption another round may help.
 fn unanswered(failure: Option<&ModelFailure>, ctx: &Ctx<'_>) -> TaskFault {
     let retryable = failure.is_none_or(|failure| failure.kind.retryable());
     let reason = failure.map_or("the model call was cut short", |failure| failure.reason.as_str());

@@ -1,4 +1,4 @@
-//! Which tasks are followed, and what is reported about one without a record of its own.
+//! Which tasks are followed, and findings about a task that no record of its own shows.
 
 use std::ops::Bound;
 
@@ -69,7 +69,7 @@ impl Auditor {
         finding
     }
 
-    /// Stops following a task. Beyond the limit its id is not kept, so that unknown tasks may be such ones.
+    /// Stops following a task. Beyond the limit its id is not kept, so any unknown task may be one of these.
     pub(super) fn give_up(&mut self, task: TaskId) {
         if self.given_up.len() < OPEN_TASKS_MAX {
             self.given_up.insert(task);

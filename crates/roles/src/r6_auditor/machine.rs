@@ -154,7 +154,7 @@ impl Auditor {
         self.give_up_one(entry.at)
     }
 
-    /// Reports a record of a task that is not open, once: further records of such a task are as much out of place.
+    /// Reports a record of a task that is not open, once: further records of such a task show the same fault.
     fn on_stray(&mut self, seen: &Seen<'_>, task: TaskId) -> Option<Finding> {
         let is_known = !self.is_patchy || self.ended.contains(&task);
         self.give_up(task);

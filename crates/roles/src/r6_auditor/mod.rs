@@ -1,4 +1,4 @@
-//! R6, the Auditor: it reads every record of the journal, in order, and reports what is not as it should be.
+//! R6, the Auditor: reads every record of the journal, in order, and reports what is wrong.
 //!
 //! It is a machine over a cursor: a record in, findings out ([`Auditor::observe`]); a time in, omissions out
 //! ([`Auditor::tick`]). Its whole state is plain data that can be stored and restored, and a report is made from it
@@ -8,8 +8,9 @@
 //! It sends only to the operator, corrects nothing, calls no model and no tool, and reads no clock. It reports what
 //! it cannot read, and never stops because of it.
 //!
-//! Reading order: [`Entry`] (its input), `machine` (dispatch over tasks), `follow` (which tasks are followed), `task`
-//! (one task: dispatch over records, and a file for each kind of them), `count` (facts over all tasks), `share` (when a share has changed), `health` (roles, models and tools), `cost`, `window` with `report` (what the
+//! Reading order: [`Entry`] (its input), `machine` (dispatch over tasks), `follow` (which tasks are followed),
+//! `task` (one task: dispatch over records, and a file for each kind of record), `count` (facts over all tasks),
+//! `share` (when a share has changed), `health` (roles, models and tools), `cost`, `window` with `report` (what the
 //! operator gets).
 
 mod body;

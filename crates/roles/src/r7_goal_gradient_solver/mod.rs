@@ -7,9 +7,10 @@
 //! It never asks a model, runs no tool, plans nothing, and judges nothing itself: its arithmetic is `control`'s, the
 //! verdicts are R4a's and R4b's. It never calls a partial result complete: a result with unmet criteria names them.
 //!
-//! Reading order: `phase` (what R7 waits for, and what may follow an input), `machine` (dispatch), `stop`; `round` (what R4b reported, in one form) and `course` (what the task's rounds
-//! leave); `measure` (messages to numbers), `decide`; `directive` with `exempt` (over `attempts` and `naming`) and
-//! `give_back`; `memory` with `insight`; `ending` with `summary` and `accountable`.
+//! Reading order: `phase` (what R7 waits for, and what may follow an input), `machine` (dispatch), `stop`; `round`
+//! (what R4b reported, in one form) and `course` (what the task's rounds leave); `measure` (messages to numbers),
+//! `decide`; `directive` with `exempt` (over `attempts` and `naming`) and `give_back`; `memory` with `insight`;
+//! `ending` with `summary` and `accountable`.
 
 mod accountable;
 mod attempts;

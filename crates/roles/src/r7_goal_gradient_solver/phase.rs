@@ -36,7 +36,7 @@ pub(super) enum Stop {
 #[derive(Debug)]
 pub(super) struct Reporting {
     pub(super) timer: CallId,
-    /// Whether everything is being stopped: R2 will not report any more, and the timer is gone.
+    /// Whether everything is being stopped: R2 will not report, and the timer is gone.
     pub(super) is_cut_short: bool,
     pub(super) ending: Ending,
 }

@@ -14,8 +14,8 @@ pub(super) fn on_fault(fault: TaskFault, phase: Phase) -> Next {
     })
 }
 
-/// Handles a cancel. It takes precedence over a fault that is not decided yet. A task that is already being abandoned
-/// keeps its reason, because memory has been told.
+/// Handles a cancel. It takes precedence over a fault that is not decided yet. A task that is already being
+/// abandoned keeps its reason, because memory has already received it.
 pub(super) fn on_cancel(cancel: CancelRequest, phase: Phase) -> Next {
     Next::Wait(match phase {
         Phase::Running | Phase::Stopping(Stop::Fault(_)) => Phase::Stopping(Stop::Cancel(cancel)),

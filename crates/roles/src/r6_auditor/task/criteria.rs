@@ -35,7 +35,7 @@ impl TaskWatch {
     }
 }
 
-/// Reports what became of a criterion that may not change.
+/// Reports a change to a criterion that may not change.
 fn check_frozen(frozen: &Criterion, manifest: &Manifest, told: &mut Told<'_>) {
     let mut own = manifest.withdrawn.iter().filter(|one| one.criterion_id == frozen.id);
     let is_withdrawn = own.clone().any(|one| !one.check_replaced);

@@ -1,4 +1,4 @@
-//! What one record tells: its findings, and the facts that are counted over all tasks.
+//! The content of one record: its findings, and the facts that are counted over all tasks.
 
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{EndState, Finding, FindingKind};
