@@ -6,7 +6,7 @@ use super::ANSWER_BYTES_MAX;
 use super::node::same_name;
 use super::read::DEPTH_MAX;
 
-/// At most so many steps of a path are shown; the rest is left out.
+/// At most this many steps of a path are shown; the rest is left out.
 const STEPS_SHOWN_MAX: usize = 8;
 
 /// A step on the path to a value.

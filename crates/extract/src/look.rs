@@ -7,7 +7,7 @@ use super::node::{Node, same_name};
 use super::read::nested;
 use super::wanted::{Draft, List, Speech};
 
-/// At most so many objects and lists around an answer are unwrapped.
+/// At most this many objects and lists around an answer are unwrapped.
 const WRAPS_MAX: usize = 4;
 /// Names under which models wrap a turn; anything else with one field is data.
 const TURN_WRAPS: &[&str] = &[

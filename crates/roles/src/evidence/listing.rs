@@ -14,7 +14,7 @@ use super::excerpt::Source;
 
 /// Characters of a call's input in its head.
 const INPUT_CHARS_MAX: usize = 1_200;
-/// At most so many programs of a command are named in its head after the first.
+/// At most this many programs of a command are named in its head after the first.
 const PROGRAMS_MAX: usize = 4;
 /// Approximate bytes of a head without the input.
 const HEAD_BYTES: usize = 64;

@@ -15,7 +15,7 @@ use setpoint_protocol::{Any, CallId, ToolId};
 use super::called::Called;
 use crate::answer::tool_answer_of;
 
-/// At most so many probes per set: one per criterion of the largest plan, the task's own included.
+/// At most this many probes per set: one per criterion of the largest plan, the task's own included.
 const PROBES_MAX: usize = CRITERIA_MAX * (SUBTASKS_MAX + 1);
 
 /// A set of probes that are asked together.

@@ -16,7 +16,7 @@ use crate::evidence::command_of;
 const STEM_CHARS: usize = 5;
 /// Minimum length, in characters, of a word that is compared.
 const WORD_CHARS_MIN: usize = 3;
-/// At most so many lines and numbers of an answer are looked for in a call.
+/// At most this many lines and numbers of an answer are looked for in a call.
 const LEAVES_MAX: usize = 200;
 /// Words too common in criteria to relate a call to one.
 const SAYS_NOTHING: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use setpoint_protocol::predicate::{Agreement, Comparison, Observed, Predicate};
 
-/// At most so many distinct parts per check; a check with more is assumed to be able to fail.
+/// At most this many distinct parts per check; a check with more is assumed to be able to fail.
 const PARTS_MAX: usize = 10;
 /// Texts that have little in common. A part that holds for each of them is taken to hold for any text.
 const SAMPLES: &[&str] = &["", "x", "1 2\nerror: y\n"];

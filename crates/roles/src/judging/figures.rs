@@ -14,9 +14,9 @@ use super::strength::{only_looks, only_says};
 use crate::evidence::command_of;
 use crate::words::WordList;
 
-/// At most so many words in an answer that counts as a figure rather than a report.
+/// At most this many words in an answer that counts as a figure rather than a report.
 const WORDS_MAX: usize = 12;
-/// At most so many figures in such an answer.
+/// At most this many figures in such an answer.
 const FIGURES_MAX: usize = 3;
 
 /// Returns whether a check could pass although a number in its criterion is wrong: the number is neither in the

@@ -6,7 +6,7 @@ use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
 /// Characters of a call's output that a verdict quotes.
 pub(super) const QUOTE_CHARS_MAX: usize = 200;
-/// At most so many lines of an error are searched; later lines repeat the cause.
+/// At most this many lines of an error are searched; later lines repeat the cause.
 const LINES_MAX: usize = 40;
 /// Heading above the errors in a command's output.
 const ERRORS_HEAD: &str = "[errors]";

@@ -10,7 +10,7 @@ use super::programs::{LISTERS, NAMERS};
 use crate::evidence::command_of;
 use crate::words::WordList;
 
-/// At most so many names are listed in the result.
+/// At most this many names are listed in the result.
 const TOLD_MAX: usize = 5;
 /// Characters of a name or command that is looked for.
 const CHARS_MAX: usize = 200;

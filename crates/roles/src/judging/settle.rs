@@ -18,7 +18,7 @@ use super::subject::is_about_the_text;
 use crate::evidence::{call_ids, name_of};
 
 pub(super) const EVIDENCE_CHARS_MAX: usize = 800;
-/// At most so many citations are examined; the rest are dropped.
+/// At most this many citations are examined; the rest are dropped.
 const CITES_MAX: usize = 16;
 
 /// A verdict after code has checked it.

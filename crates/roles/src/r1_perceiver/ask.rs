@@ -26,7 +26,7 @@ use crate::fingerprint::Words;
 
 /// Limit on the tokens of an answer with title, scope and deadline.
 const TITLE_TOKENS_OUT_MAX: u32 = 512;
-/// With a history, an input of at most so many words is a reaction ("shorter", "do it again") and never triggers a
+/// With a history, an input of at most this many words is a reaction ("shorter", "do it again") and never triggers a
 /// question.
 const REACTION_WORDS_MAX: usize = 3;
 /// The same for scripts in which each character counts as a word.

@@ -9,7 +9,7 @@ use crate::words::WordList;
 
 /// Maximum length, in characters, of a goal that is passed on as typed: up to there a title is not worth a call.
 const SHORT_CHARS_MAX: usize = 600;
-/// A deadline may lie at most so many years ahead.
+/// A deadline may lie at most this many years ahead.
 const DEADLINE_YEARS_MAX: u32 = 10;
 /// Digits of a year.
 const YEAR_DIGITS: usize = 4;

@@ -6,7 +6,7 @@ use crate::fingerprint::Words;
 use crate::line::one_line;
 use setpoint_protocol::limits::INTENT_CHARS_MAX;
 
-/// At most so many words in a title.
+/// At most this many words in a title.
 const WORDS_MAX: usize = 10;
 const CHARS_MAX: usize = 120;
 /// Characters that end a sentence.

@@ -26,19 +26,19 @@ use crate::line::one_line;
 
 /// Characters of the intent that are used to look up records of other intents.
 pub(super) const ABOUT_CHARS_MAX: usize = 1_000;
-/// At most so many records of other intents are shown.
+/// At most this many records of other intents are shown.
 const RELATED_MAX: usize = 5;
-/// At most so many records of the pair are read.
+/// At most this many records of the pair are read.
 pub(super) const RECORDS_MAX: u32 = 10;
-/// At most so many lines per heading; the first are kept.
+/// At most this many lines per heading; the first are kept.
 const LINES_MAX: usize = 10;
-/// At most so many facts; memory stores no more.
+/// At most this many facts; memory stores no more.
 const FACTS_MAX: usize = 32;
 /// Maximum length of a line in characters; a longer one is cut with a mark.
 const LINE_CHARS_MAX: usize = 400;
-/// At most so many avoided calls; the first are kept.
+/// At most this many avoided calls; the first are kept.
 const AVOIDED_MAX: usize = 64;
-/// A tool's sums count after at least so many tasks.
+/// A tool's sums count after at least this many tasks.
 const TOOL_TASKS_MIN: u32 = 3;
 
 /// What memory tells a round; empty if memory could not be asked.

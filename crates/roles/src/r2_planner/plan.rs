@@ -21,7 +21,7 @@ use crate::left::left;
 /// Plan calls of a round after which memory's part of what a plan must not do may be dropped: otherwise one bad
 /// memory could make a kind of task impossible for weeks.
 const CALLS_BEFORE_RELAXING: u32 = 3;
-/// At most so many refusals of a round are shown to the model; the newest are kept.
+/// At most this many refusals of a round are shown to the model; the newest are kept.
 const REFUSALS_MAX: usize = 24;
 /// What a person can do if no plan was valid.
 const HINTS: [&str; 2] = [

@@ -19,7 +19,7 @@ use crate::report_time::report_ms;
 const TOKENS_OUT_MAX: u32 = 1_024;
 /// Maximum length of a report's field in characters; a longer one is cut with a mark.
 const TEXT_CHARS_MAX: usize = 4_000;
-/// At most so many next moves; the rest are dropped.
+/// At most this many next moves; the rest are dropped.
 const MOVES_MAX: usize = 5;
 /// Maximum length of a next move in characters; a longer one is cut with a mark.
 const MOVE_CHARS_MAX: usize = 400;

@@ -80,11 +80,11 @@ const FOLDER_OPTIONS: &[(&str, &str)] = &[
 ];
 /// Names of test folders.
 const TEST_FOLDERS: &[&str] = &["test", "tests", "spec", "specs", "__tests__"];
-/// At most so many words before a runner are searched for one of `RUN`.
+/// At most this many words before a runner are searched for one of `RUN`.
 const BEFORE_MAX: usize = 6;
-/// At most so many words after a runner are searched for its arguments or the expected result.
+/// At most this many words after a runner are searched for its arguments or the expected result.
 const AFTER_MAX: usize = 10;
-/// At most so many words before one of `RUN` are searched for one of `REFRAIN`.
+/// At most this many words before one of `RUN` are searched for one of `REFRAIN`.
 const REFRAIN_MAX: usize = 3;
 /// Pairs of quotation marks.
 const QUOTES: [(char, char); 5] = [('`', '`'), ('"', '"'), ('“', '”'), ('«', '»'), ('\'', '\'')];

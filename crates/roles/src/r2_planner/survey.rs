@@ -8,9 +8,9 @@ use super::history::Task;
 use super::phase::{Fx, Next};
 use super::runners;
 
-/// At most so many of the person's paths are looked up.
+/// At most this many of the person's paths are looked up.
 const NAMED_MAX: usize = 20;
-/// At most so many words are looked up for the embedded brain.
+/// At most this many words are looked up for the embedded brain.
 const WORDS_MAX: usize = 64;
 /// Maximum length, in characters, of a path that is looked up.
 const PATH_CHARS_MAX: usize = 240;

@@ -4,7 +4,7 @@ use setpoint_protocol::message::{AbandonNotice, EndedBy, FailureClass, PartialRe
 
 use crate::line::one_line;
 
-/// At most so many criteria are named in a sentence; the rest are counted.
+/// At most this many criteria are named in a sentence; the rest are counted.
 const CRITERIA_NAMED_MAX: usize = 10;
 /// Maximum length, in characters, of a criterion quoted in a sentence.
 const CRITERION_CHARS_MAX: usize = 200;

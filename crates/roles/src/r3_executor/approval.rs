@@ -7,7 +7,7 @@ use setpoint_protocol::tool::{ApprovalNeed, ErrorKind};
 use super::step::{run, settle};
 use super::work::{Fx, Next, Phase, Request, Running, Work};
 
-/// At most so many approvals per call. An approval is bound to what the call finds, so it may need another each time;
+/// At most this many approvals per call. An approval is bound to what the call finds, so it may need another each time;
 /// at the limit it is not run.
 const APPROVALS_PER_CALL_MAX: u32 = 3;
 /// Characters of a command in a record or notice.

@@ -24,7 +24,7 @@ const WORK_CHARS_MAX: usize = INTENT_CHARS_MAX + 12_000;
 const LOOKED_AT_CHARS_MAX: usize = 300;
 const BLOCKED_TOOLS_CHARS_MAX: usize = 2_000;
 const BLOCKED_TARGETS_CHARS_MAX: usize = 4_000;
-/// At most so many blocked targets are listed. Any other is refused when it is called.
+/// At most this many blocked targets are listed. Any other is refused when it is called.
 const BLOCKED_TARGETS_MAX: usize = 32;
 const BLOCKED_TARGET_CHARS_MAX: usize = 400;
 /// Characters of the conversation, unless the model's window is smaller: ten results of maximum length.

@@ -13,7 +13,7 @@ use crate::line::one_line;
 
 /// Characters of a claim's reason and of its needs.
 const WHY_CHARS_MAX: usize = 600;
-/// At most so many calls per claim.
+/// At most this many calls per claim.
 const SEEN_MAX: usize = 8;
 
 /// Returns the claims about criteria of the sub-task, one each. Calls that were not made or gave no result are left

@@ -17,7 +17,7 @@ const PART_CHARS_MAX: usize = 500;
 const CRITERION_CHARS_MAX: usize = 200;
 /// Characters of a failed command that are quoted.
 const COMMAND_CHARS_MAX: usize = 160;
-/// At most so many of the last lines of a failed command's output are quoted.
+/// At most this many of the last lines of a failed command's output are quoted.
 const LAST_LINES: usize = 6;
 
 /// The kind of correction that a criterion needs. Each has exactly one, so that advice never contradicts itself.

@@ -22,9 +22,9 @@ const TOKENS_OUT_MAX: u32 = 512;
 const MS_MAX: u64 = 60_000;
 /// Maximum length of a rule or lesson in characters; a longer one is cut with a mark.
 const WORDS_CHARS_MAX: usize = 400;
-/// At most so many sentences per rule.
+/// At most this many sentences per rule.
 const SENTENCES_MAX: usize = 2;
-/// At most so many tags per insight; the first are kept.
+/// At most this many tags per insight; the first are kept.
 const TAGS_MAX: usize = 10;
 /// Maximum length of a tag in characters; a longer one is dropped.
 const TAG_CHARS_MAX: usize = 40;

@@ -12,7 +12,7 @@ use crate::line::one_line;
 const LINE_CHARS_MAX: usize = 400;
 /// Characters of all lessons and facts.
 const LINES_CHARS_MAX: usize = 16_000;
-/// At most so many criteria, and lessons about the course, are shown.
+/// At most this many criteria, and lessons about the course, are shown.
 const LINES_MAX: usize = 20;
 
 static DISTIL: Instruction = Instruction::new("\

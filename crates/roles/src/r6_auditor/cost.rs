@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// At least so many tasks must have ended before one can be reported.
+/// Ended tasks before one can be reported.
 const WARM_UP: u64 = 20;
-/// A task runs away if it uses so many times the usual tokens …
+/// Factor of the usual tokens above which a task runs away.
 const FACTOR: f64 = 8.0;
-/// … and at least so many.
+/// Minimum tokens of a task that runs away.
 const TOKENS_MIN: u64 = 50_000;
 /// Weight of the last task in the mean: about the last fifty count.
 const WEIGHT: f64 = 0.04;
@@ -33,7 +33,7 @@ impl UsualCost {
         self.mean += weight * (tokens - self.mean);
     }
 
-    /// Returns the mean if a task with so many tokens runs away; `None` otherwise.
+    /// Returns the mean if a task with this many tokens runs away; `None` otherwise.
     pub(super) fn is_run_away(&self, tokens: u64) -> Option<f64> {
         let is_far = tokens >= TOKENS_MIN && tokens as f64 > FACTOR * self.mean;
         (self.tasks >= WARM_UP && is_far).then_some(self.mean)

@@ -15,9 +15,9 @@ use super::route;
 use super::task::TaskWatch;
 use super::window::{Window, count_finding};
 
-/// At most so many open tasks are followed. Beyond it the one without progress for longest is dropped, and reported.
+/// At most this many open tasks are followed. Beyond it the one without progress for longest is dropped, and reported.
 pub const OPEN_TASKS_MAX: usize = 10_000;
-/// At most so many ended tasks are remembered by name.
+/// At most this many ended tasks are remembered by name.
 const ENDED_MAX: usize = 1_024;
 
 /// The Auditor. Its whole state is here, and can be stored and restored.

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 const REPORT_AT: f64 = 13.815_510_557_964_274;
 /// Observations before the test begins, so that the long-run share is known first.
 const WARM_UP: u64 = 50;
-/// A share counts as risen at so many times the long-run share …
+/// Factor of the long-run share from which a share counts as risen.
 const RISE_FACTOR: f64 = 3.0;
-/// … and at least so much above it.
+/// Minimum distance above the long-run share of a share that counts as risen.
 const RISE_MIN: f64 = 0.15;
 /// A rise is only tested for at or below this long-run share: above it, there is no room for a rise.
 const RISE_FROM_MAX: f64 = 0.8;
@@ -27,7 +27,7 @@ const FALL_FROM: f64 = 0.2;
 /// Distance of p0 and p1 from 0 and 1, so that neither is ever certain.
 const LEAST: f64 = 0.01;
 const MOST: f64 = 0.97;
-/// The long-run share is an estimate: it is moved so many standard errors to the safe side.
+/// Standard errors by which the long-run share, which is an estimate, is moved to the safe side.
 const MARGIN: f64 = 2.0;
 /// Weight of the last observation in the recent share: about the last forty count.
 const RECENT_WEIGHT: f64 = 0.05;

@@ -11,13 +11,13 @@ use setpoint_protocol::record::ModelFailureKind;
 use setpoint_protocol::tool::ErrorKind;
 use setpoint_protocol::{TaskId, Timestamp};
 
-/// At most so many findings of a window are listed; more are counted.
+/// At most this many findings of a window are listed; more are counted.
 const FINDINGS_MAX: usize = 200;
-/// At most so many tasks of a window have their rounds listed, the newest.
+/// At most this many tasks of a window have their rounds listed, the newest.
 const TRENDS_MAX: usize = 50;
-/// At most so many tasks of a window are distinguished; more are counted as they are opened.
+/// At most this many tasks of a window are distinguished; more are counted as they are opened.
 const TASKS_MAX: usize = 100_000;
-/// At most so many models, tools and roles with their models are distinguished; the rest are counted together under
+/// At most this many models, tools and roles with their models are distinguished; the rest are counted together under
 /// an empty name.
 pub(super) const NAMES_MAX: usize = 512;
 

@@ -34,7 +34,7 @@ pub(super) struct Course {
     pub(super) applied_rules: Vec<RuleRef>,
 }
 
-/// At most so many memory rules are remembered as applied; R2 asks for ten records per plan.
+/// At most this many memory rules are remembered as applied; R2 asks for ten records per plan.
 const APPLIED_RULES_MAX: usize = 1_024;
 
 impl Course {

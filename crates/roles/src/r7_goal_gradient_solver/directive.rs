@@ -17,9 +17,9 @@ use super::summary::sentence;
 use crate::blocking::target_name;
 use crate::line::one_line;
 
-/// At most so many findings per directive; the rest are counted in the rationale.
+/// At most this many findings per directive; the rest are counted in the rationale.
 const FINDINGS_MAX: usize = 64;
-/// At most so many criteria that hold, and calls that changed something; of the calls the newest are kept.
+/// At most this many criteria that hold, and calls that changed something; of the calls the newest are kept.
 const STANDING_MAX: usize = 32;
 /// Maximum length, in characters, of an output quoted in a directive; a longer one is cut with a mark.
 const OUTPUT_CHARS_MAX: usize = 1_500;

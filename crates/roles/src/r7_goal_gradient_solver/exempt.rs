@@ -20,7 +20,7 @@ use setpoint_protocol::tool::ToolSpec;
 use super::attempts::{Attempt, Attempts, is_program};
 use super::naming::Naming;
 
-/// At most so many removed things are named in a rationale; the rest are counted.
+/// At most this many removed things are named in a rationale; the rest are counted.
 const NAMED_MAX: usize = 8;
 
 /// The reason for not blocking something.

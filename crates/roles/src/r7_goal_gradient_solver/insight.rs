@@ -23,7 +23,7 @@ use crate::line::one_line;
 const LESSON_CHARS_MAX: usize = 400;
 /// Maximum length, in characters, of a matched sub-task's output in the K Megram for the task's later rounds.
 const OUTPUT_CHARS_MAX: usize = 1_000;
-/// At most so many tools, targets, criteria and tags per insight; the first are kept.
+/// At most this many tools, targets, criteria and tags per insight; the first are kept.
 const ITEMS_MAX: usize = 10;
 /// Maximum length, in characters, of a target or criterion of an insight; a longer one is cut with a mark.
 const ITEM_CHARS_MAX: usize = 200;

@@ -11,7 +11,7 @@ use super::attempts::Attempt;
 use crate::line::one_line;
 use crate::words::contains_whole;
 
-/// At most so many characters of a text are searched for commands.
+/// At most this many characters of a text are searched for commands.
 const TEXT_CHARS_MAX: usize = 32_000;
 
 /// The text of the person and the criteria, prepared for look-ups.

@@ -16,11 +16,11 @@ use crate::line::one_line;
 
 /// Maximum length, in characters, of a part of a summary that R2 or R4b worded; a longer one is cut with a mark.
 const WORDS_CHARS_MAX: usize = 4_000;
-/// At most so many things are named in a sentence; the rest are counted, and `unmet_criteria` lists them all.
+/// At most this many things are named in a sentence; the rest are counted, and `unmet_criteria` lists them all.
 const NAMED_MAX: usize = 20;
 /// Maximum length, in characters, of a criterion, reason or next move; a longer one is cut with a mark.
 const ITEM_CHARS_MAX: usize = 400;
-/// At most so many next moves; the rest are dropped, because people try the first ones.
+/// At most this many next moves; the rest are dropped, because people try the first ones.
 const NEXT_MOVES_MAX: usize = 8;
 
 /// Next move for failed models if no failure suggests one.

@@ -9,7 +9,7 @@ use crate::line::one_line;
 
 /// Maximum length, in characters, of a sentence about a tool or its result.
 const ABOUT_CHARS_MAX: usize = 80;
-/// At most so many input fields of a tool are named.
+/// At most this many input fields of a tool are named.
 const FIELDS_MAX: usize = 4;
 
 const CLASSES: [(CapabilityClass, &str); 5] = [

@@ -14,7 +14,7 @@ use crate::line::one_line;
 
 /// Maximum length, in characters, of a reason and of a needed thing.
 const WHY_CHARS_MAX: usize = 600;
-/// At most so many things are listed that a person must supply.
+/// At most this many things are listed that a person must supply.
 const NEEDS_MAX: usize = 8;
 /// Reason given if no call shows it.
 const NOT_SHOWN: &str = "names no call in `seen` that a verdict cites for a criterion that cannot hold here";

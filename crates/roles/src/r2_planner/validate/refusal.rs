@@ -7,7 +7,7 @@ use setpoint_protocol::text::clip;
 
 use crate::line::one_line;
 
-/// At most so many reasons per refusal; more would not be read.
+/// At most this many reasons per refusal; more would not be read.
 pub(super) const REASONS_MAX: usize = 12;
 /// Maximum length of a reason in characters; a longer one is cut with a mark.
 pub(super) const REASON_CHARS_MAX: usize = 320;

@@ -11,7 +11,7 @@ use super::{Rules, ValidSubTask, checks, criteria};
 use crate::fingerprint::SubTaskShape;
 use crate::line::one_line;
 
-/// At most so many tools per sub-task; a sub-task with more is refused.
+/// At most this many tools per sub-task; a sub-task with more is refused.
 const TOOLS_MAX: usize = 64;
 /// Maximum length, in characters, of the name of a playbook or approach; a longer one is ignored.
 const NAME_CHARS_MAX: usize = 128;

@@ -8,7 +8,7 @@ use super::super::body::{Directive, End};
 
 /// Allowed difference between a recorded number and the recomputed one.
 const TOLERANCE: f64 = 1e-6;
-/// At most so many rounds of a task are kept, the first ones.
+/// At most this many rounds of a task are kept, the first ones.
 const ROUNDS_MAX: usize = 128;
 
 /// The decided rounds.
