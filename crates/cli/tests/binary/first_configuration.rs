@@ -242,7 +242,7 @@ fn a_useless_server_is_reported_and_not_chosen() {
     for (address, said) in [
         (ollama(&[]), "`ollama pull MODEL` gets one"),
         (ollama(&[("narrow:7b", 1, 2_048, &["completion"])]), "no model that a task could use"),
-        (canned(|_, _| (200, "<html>".to_owned())), "no list of models"),
+        (canned(|_, _| (200, "<html>".to_owned())), "not a list of models"),
         (canned(|_, _| (401, String::new())), "401"),
         (canned(|_, _| (200, "[".repeat(5_000_000))), "4194304 bytes"),
     ] {

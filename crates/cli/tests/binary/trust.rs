@@ -234,11 +234,7 @@ fn a_remote_provider_needs_a_model_by_name() {
         let home = Home::new();
         let with = |arguments: &[&str]| Came::of(home.command(arguments).env(variable, NOBODY).env(key, KEY));
         let came = with(&["run", GOAL]);
-        assert_refused(
-            &home,
-            &came,
-            &[&format!("${variable} says where it is"), &format!("{provider}/MODEL")],
-        );
+        assert_refused(&home, &came, &[&format!("is set by ${variable}"), &format!("{provider}/MODEL")]);
         // `init` reports the same, and nothing about a key that is set.
         let came = with(&["init", "--look-at", NOBODY]);
         assert_eq!(came.code, 0, "{came:#?}");
@@ -334,7 +330,7 @@ fn a_key_that_is_not_utf8_is_not_reported_as_missing() {
         "[models]\nbrain = \"mine/m\"\n[providers.mine]\nbase_url = \"http://h\"\nkey_env = \"MINE\"\n",
     );
     let came = Came::of(home.command(&["run", GOAL]).env("MINE", key));
-    assert_refused(&home, &came, &["the key in MINE holds"]);
+    assert_refused(&home, &came, &["the key in MINE contains"]);
 }
 
 #[test]
