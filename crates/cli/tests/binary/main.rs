@@ -58,5 +58,3 @@ mod support;
 mod time_travel;
 #[cfg(test)]
 mod trust;
-#[cfg(test)]
-mod version;
