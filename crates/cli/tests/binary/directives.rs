@@ -16,37 +16,7 @@ fn assert_not_blocked(directive: &Value, item: &str) {
     assert!(named.is_some_and(|named| named.contains(item)), "{rationale}");
 }
 
-/// Wrong results in the first round: ∇L is 0, because there was no round before.
-#[test]
-fn a_wrong_result_on_a_plateau_breaks_symmetry() {
-    let home = Home::new();
-    Trial::new().reads("there.txt", "0").counts("there.txt", "1").write(&home);
-    let ended = pursue(&home, &[]);
-    assert_eq!(ended.course(), "init→break_symmetry→accept");
-    let directive = ended.payloads("PlanDirective")[0];
-    assert_eq!((&directive["failure_class"], &directive["grad_l"]), (&"logical".into(), &0.0.into()));
-    // A tool that only reads is never blocked (SPEC 6.2); the next plan differs all the same.
-    assert_eq!(texts(&directive["blocked_tools"]), Vec::<&str>::new());
-    assert_eq!(texts(&directive["blocked_targets"]), Vec::<&str>::new());
-    assert_not_blocked(directive, "read_file (it only read)");
-    assert_eq!(ended.result["output"]["way"], "birch");
-}
-
-/// A file is missing in the first round: the path is wrong, not the approach.
-#[test]
-fn a_missing_file_on_a_plateau_changes_the_path() {
-    let home = Home::new();
-    Trial::new().reads("gone.txt", "0").reads("there.txt", "1").write(&home);
-    let ended = pursue(&home, &[]);
-    assert_eq!(ended.course(), "init→change_path→accept");
-    let directive = ended.payloads("PlanDirective")[0];
-    assert_eq!(directive["failure_class"], "environmental");
-    assert_eq!(texts(&directive["blocked_tools"]), Vec::<&str>::new());
-    assert_eq!(texts(&directive["blocked_targets"]), Vec::<&str>::new());
-    assert_not_blocked(directive, " of read_file (it only read)");
-}
-
-/// A call that failed to change something is blocked for the next plan, by its target.
+/// What failed to change something is blocked for the next plan, by its target.
 #[test]
 fn a_failed_change_is_blocked_by_its_target() {
     let home = Home::new();
