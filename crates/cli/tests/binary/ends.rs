@@ -1,7 +1,7 @@
-//! Every end of a task, as a person and a script see it.
+//! Ends that a task can come to, as the person and the script see it.
 
 use crate::support::Home;
-use crate::support::task::{Ended, GOAL, Trial, pursue};
+use crate::support::task::{GOAL, Trial, pursue};
 
 /// Returns what the same run prints for a person, without what memory learnt from the first one; the exit
 /// code is the same.
@@ -32,99 +32,7 @@ fn accept_says_accepted_and_names_no_gap() {
     assert!(!told.contains("not met") && !told.contains("accountable"), "{told}");
 }
 
-#[test]
-fn success_is_accepted_with_the_gap_by_name() {
-    let home = Home::new();
-    Trial::new().reads("there.txt", "1011").write(&home);
-    let ended = pursue(&home, &[]);
-    assert_eq!(ended.course(), "init→success");
-    assert_eq!(ended.unmet(), ["mark 1 of the answer is one"]);
-    assert_eq!(ended.result["loss"]["D"], 0.25);
-    let told = told(&home, &[], 3);
-    assert!(
-        told.contains("\naccepted with gaps: 1 of 4 criteria is not met; shown: mark 0 of the answer is one\n\n✗ mark 1 of the answer is one  "),
-        "{told}"
-    );
-    assert!(told.contains("mark 1 of the answer is one  refuted: "), "{told}");
-    assert!(!told.contains("success"), "{told}");
-}
-
-#[test]
-fn omega_ends_when_rounds_are_used_up() {
-    let home = Home::new();
-    Trial::new().reads("gone-1.txt", "0").reads("gone-2.txt", "0").reads("gone-3.txt", "0").write(&home);
-    let options = ["--max-replans", "1"];
-    let ended = pursue(&home, &options);
-    assert_eq!(
-        (ended.course().as_str(), &ended.result["ended_by"]),
-        ("init→change_path→abandon", &"omega".into())
-    );
-    assert_eq!(ended.accountable(), "planner");
-    assert_eq!(ended.unmet(), ["mark 0 of the answer is one"]);
-    assert!(!ended.next_moves().is_empty());
-    let told = told(&home, &options, 4);
-    assert!(first_line(&told).starts_with("given up: rounds and time are nearly used up"), "{told}");
-}
-
-/// 0.6·4/3 equals θ, although its binary value is slightly below: the fourth failure is the last.
-#[test]
-fn with_the_reference_settings_the_fourth_failure_is_the_last() {
-    let home = Home::new();
-    let mut trial = Trial::new();
-    for n in 1..=5 {
-        trial = trial.reads(&format!("gone-{n}.txt"), "0");
-    }
-    trial.write(&home);
-    let ended = pursue(&home, &["--set", "controller.w2=0"]);
-    assert_eq!(ended.course(), "init→change_path→change_path→change_path→abandon");
-    assert_eq!(ended.result["ended_by"], "omega");
-    assert_eq!(ended.payloads("DispatchManifest").len(), 4);
-}
-
-#[test]
-fn the_round_limit_ends_a_task_before_omega() {
-    let home = Home::new();
-    Trial::new().reads("gone-1.txt", "0").reads("gone-2.txt", "0").reads("gone-3.txt", "0").write(&home);
-    let options = ["--max-replans", "1", "--set", "controller.w1=0.1"];
-    let ended = pursue(&home, &options);
-    assert_eq!(
-        (ended.course().as_str(), &ended.result["ended_by"]),
-        ("init→change_path→abandon", &"rounds".into())
-    );
-    let told = told(&home, &options, 4);
-    assert!(first_line(&told).starts_with("given up: no replans are left"), "{told}");
-    assert!(told.contains("no replans are left") && told.contains("what to try next:\n- look at"), "{told}");
-}
-
-/// Half of the criteria fail, then all, then all for another reason.
-#[test]
-fn two_worsening_rounds_in_a_row_end_by_law_2() {
-    let home = Home::new();
-    Trial::new()
-        .reads("gone-1.txt", "10")
-        .reads("gone-2.txt", "00")
-        .counts("there.txt", "00")
-        .hashes("there.txt", "11")
-        .write(&home);
-    let ended = pursue(&home, &["--set", "controller.w2=0"]);
-    assert_eq!(ended.course(), "init→change_path→refine→abandon");
-    assert_eq!((&ended.result["ended_by"], ended.accountable()), (&"law2".into(), "goal_gradient_solver"));
-    assert!(ended.result["grad_l"].as_f64().unwrap() >= 0.1);
-    let told = told(&home, &["--set", "controller.w2=0"], 4);
-    assert!(first_line(&told).starts_with("given up: it got worse round after round"), "{told}");
-}
-
-#[test]
-fn a_goal_that_no_playbook_knows_ends_by_fault() {
-    let home = Home::new();
-    let ended = Ended::of(&home, home.pursue("compose a sonnet about the sea").0);
-    assert_eq!((ended.course().as_str(), &ended.result["ended_by"]), ("init→abandon", &"fault".into()));
-    assert_eq!(ended.accountable(), "planner");
-    assert_eq!(ended.payloads("DispatchManifest").len(), 0);
-    assert!(ended.summary().contains("no playbook matches this goal"), "{}", ended.summary());
-}
-
-/// All approaches of the model failed, and it has no further plan.
+/// All that it knows failed: a model that has no further plan.
 #[test]
 fn a_model_without_a_further_plan_ends_by_fault() {
     let home = Home::new();

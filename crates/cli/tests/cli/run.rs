@@ -99,6 +99,25 @@ async fn the_output_of_a_task_given_up_is_not_an_answer() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_rule_that_ended_a_task_is_told_in_words() {
+    for (ended_by, words) in [
+        (EndedBy::Omega, "given up: rounds and time are nearly used up"),
+        (EndedBy::Law2, "given up: it got worse round after round"),
+        (EndedBy::Rounds, "given up: no replans are left"),
+        (EndedBy::Budget, "given up: a budget is used up"),
+        (EndedBy::Infeasible, "given up: the goal cannot be reached here"),
+    ] {
+        let came = run(tapes::ended(final_result(EndState::Abandon, ended_by)), "run x").await;
+        assert!(came.out.contains(words), "{words:?}: {}", came.out);
+    }
+    let mut result = final_result(EndState::Abandon, EndedBy::Fault);
+    result.summary = "Not started: no playbook matches this goal, and no language model is set.".to_owned();
+    let came = run(tapes::ended(result), "run x").await;
+    let words = "not started: no playbook matches this goal, and no language model is set";
+    assert!(came.out.contains(words), "{}", came.out);
+}
+
+#[tokio::test(start_paused = true)]
 async fn with_json_stdout_is_the_result_and_nothing_else() {
     for (tape, directive) in [(tapes::accepted(), "accept"), (tapes::migration_with_gaps(), "success")] {
         let task = tape.task.to_string();

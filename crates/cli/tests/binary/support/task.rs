@@ -207,11 +207,8 @@ impl Ended {
     }
 
     pub(crate) fn unmet(&self) -> Vec<&str> {
-        self.texts("unmet_criteria")
-    }
-
-    pub(crate) fn next_moves(&self) -> Vec<&str> {
-        self.texts("next_moves")
+        let list = self.result["unmet_criteria"].as_array();
+        list.into_iter().flatten().map(|text| text.as_str().unwrap()).collect()
     }
 
     pub(crate) fn summary(&self) -> &str {
@@ -220,11 +217,6 @@ impl Ended {
 
     pub(crate) fn accountable(&self) -> &str {
         self.result["accountable"].as_str().unwrap_or("nobody")
-    }
-
-    fn texts(&self, field: &str) -> Vec<&str> {
-        let list = self.result[field].as_array();
-        list.into_iter().flatten().map(|text| text.as_str().unwrap()).collect()
     }
 }
 
