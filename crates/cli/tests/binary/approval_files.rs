@@ -161,14 +161,3 @@ fn a_digest_from_a_refusal_allows_only_that_command() {
     let released = std::fs::read_to_string(home.work().join("released")).unwrap();
     assert_eq!(released, "released\n");
 }
-
-#[test]
-fn an_unreadable_approval_file_stops_the_run_at_the_start() {
-    let home = site(&["release"], &["sh ./release.sh"]);
-    home.file("approve.txt", "path build\nallow everything\n");
-    let came = home.run(&["run", "--approve", "approve.txt", "do the nightly thing release"]);
-    assert_eq!((came.code, came.out.as_str()), (2, ""), "{came:#?}");
-    assert!(came.err.contains("approve.txt:2"), "{}", came.err);
-    assert!(came.err.contains("docs/approvals.md"), "{}", came.err);
-    assert!(!home.data().exists(), "a data directory was made");
-}
