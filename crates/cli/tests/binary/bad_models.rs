@@ -1,10 +1,7 @@
-//! Goals with models that cannot be used: reported with the setting to change, before anything is written if
-//! it can be known then, else by the end of the task.
+//! Goals that are to be pursued with models that cannot be used: told with the setting to change, before anything is
+//! written.
 
 use std::fs;
-use std::sync::Arc;
-
-use setpoint_model_server::{Always, Fault, Hosted, UnauthorizedForm, Wire};
 
 use crate::support::{Came, Home};
 
@@ -20,27 +17,7 @@ fn assert_refused(home: &Home, came: &Came, said: &str, hint: &str) {
 }
 
 #[test]
-fn a_missing_key_is_reported_before_a_journal_is_created() {
-    let home = Home::new();
-    for (model, variable) in [
-        ("openai/gpt-5", "OPENAI_API_KEY"),
-        ("anthropic/claude-sonnet-4-6", "ANTHROPIC_API_KEY"),
-        ("gemini/gemini-2.5-pro", "GEMINI_API_KEY"),
-        ("gpt-5", "OPENAI_API_KEY"),
-        ("claude-sonnet-4-6", "ANTHROPIC_API_KEY"),
-    ] {
-        let came = home.run(&["run", "--model", model, GOAL]);
-        assert_refused(&home, &came, &format!("{variable} is not set"), &format!("set {variable}"));
-        // An empty variable counts as not set.
-        let came = Came::of(home.command(&["run", "--model", model, GOAL]).env(variable, " "));
-        assert_refused(&home, &came, &format!("{variable} is not set"), &format!("set {variable}"));
-        let came = home.run(&["run", "--json", "--model", model, GOAL]);
-        assert_eq!((came.code, &came.json()["error"]["kind"]), (2, &"configuration".into()));
-    }
-}
-
-#[test]
-fn an_unusable_model_is_reported_before_a_journal_is_created() {
+fn what_cannot_be_used_is_told_before_any_journal_is_made() {
     let small = "[[model]]\nname = \"mine/m\"\nwindow_tokens = 4096\n";
     let ranks = "[[model]]\nname = \"mine/m\"\nrank = 4\n[[model]]\nname = \"mine/n\"\nrank = 2\n";
     let mine = "[providers.mine]\nbase_url = \"http://127.0.0.1:9\"\n";
@@ -87,29 +64,5 @@ fn an_unusable_model_is_reported_before_a_journal_is_created() {
         let came = home.run(&["run", GOAL]);
         assert_refused(&home, &came, said, hint);
         assert!(!came.err.contains("secret"), "{came:#?}");
-    }
-}
-
-/// An error that only the server can report ends the task by a fault, with the setting to change among the
-/// next moves.
-#[test]
-fn a_server_error_ends_the_task_with_the_setting_to_change() {
-    for (fault, hint) in [
-        (Fault::Unauthorized(UnauthorizedForm::Status401), "check the key"),
-        (Fault::ModelNotFound, "setpoint models"),
-        (Fault::RedirectLoop, "the address moved"),
-    ] {
-        let home = Home::new();
-        let server = Hosted::start(Arc::new(Always::new(fault))).unwrap();
-        let mut command = home.command(&["run", "--json", "--model", "openai/m", GOAL]);
-        let came = Came::of(
-            command.env("OPENAI_BASE_URL", server.base(Wire::Chat)).env("OPENAI_API_KEY", "sk-none-of-it"),
-        );
-        let result = came.json();
-        assert_eq!((came.code, &result["directive"]), (4, &"abandon".into()), "{result:#}");
-        assert!(result["next_moves"].to_string().contains(hint), "{hint:?}: {result:#}");
-        assert!(!(came.out.clone() + &came.err).contains("sk-none-of-it"), "{came:#?}");
-        // The server is asked only once.
-        assert_eq!(server.seen().len(), 1, "{result:#}");
     }
 }
