@@ -1,13 +1,11 @@
 //! The commands other than `run`, each with the binary on a real data directory, in text and in JSON.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
-use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::support::task::{Ended, GOAL, Trial, pursue};
+use crate::support::task::{Ended, Trial, pursue};
 use crate::support::tree::tree;
 use crate::support::{Came, Home};
 
@@ -26,34 +24,6 @@ fn task_of(ended: &Ended) -> &str {
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-#[test]
-fn tasks_are_listed_and_shown() {
-    let (home, ended) = home();
-    let task = task_of(&ended);
-    let listed = home.run(&["tasks", "list"]);
-    assert_eq!((listed.code, listed.out.lines().count()), (0, 2), "{listed:#?}");
-    assert!(listed.out.contains(task) && listed.out.contains("accepted"), "{listed:#?}");
-    let listed = home.run(&["tasks", "list", "--json"]).json();
-    assert_eq!(listed[0]["task_id"], *task);
-    for (field, value) in listed[0]["result"].as_object().unwrap() {
-        assert_eq!(ended.result[field], *value, "{field}");
-    }
-    assert_eq!(home.run(&["tasks", "list", "--open", "--json"]).json(), Value::Array(vec![]));
-    let shown = home.run(&["tasks", "show", task]);
-    assert_eq!(shown.code, 0);
-    for inner in ["change_path", "Ω", "R3", "r3.1"] {
-        assert!(!shown.out.contains(inner), "{inner:?} is in {shown:#?}");
-    }
-    let shown = home.run(&["tasks", "show", "-v", task]);
-    assert_eq!(shown.code, 0);
-    for part in [task, GOAL, "change_path", "change_approach", "accept", "mark 1 of the answer is one"] {
-        assert!(shown.out.contains(part), "{part:?} is not in {shown:#?}");
-    }
-    let shown = home.run(&["tasks", "show", task, "--json"]).json();
-    assert_eq!(shown["result"], ended.result);
-    assert_eq!(shown["rounds"].as_array().map(Vec::len), Some(2), "{shown:#}");
 }
 
 #[test]
@@ -76,21 +46,7 @@ fn a_task_is_named_by_the_beginning_or_the_end_of_its_id() {
 }
 
 #[test]
-fn a_bare_group_lists_and_help_is_a_command() {
-    let (home, _) = home();
-    for (bare, listed) in [("tasks", "list"), ("memory", "list"), ("audit", "query")] {
-        let (short, long) = (home.run(&[bare]), home.run(&[bare, listed]));
-        assert_eq!((short.code, &short.out), (0, &long.out), "{bare}: {short:#?}");
-    }
-    assert!(!home.run(&["tasks"]).out.is_empty());
-    for topic in ["run", "tasks", "memory"] {
-        let (word, option) = (home.run(&["help", topic]), home.run(&[topic, "--help"]));
-        assert_eq!((word.code, &word.out), (0, &option.out), "{topic}: {word:#?}");
-    }
-}
-
-#[test]
-fn an_ended_task_is_shown_again_and_not_run_again() {
+fn an_ended_task_is_told_again_and_not_run_again() {
     let (home, ended) = home();
     let task = task_of(&ended);
     let again = home.run(&["tasks", "resume", task, "--json"]);
@@ -147,66 +103,6 @@ fn an_export_is_cloud_events_to_stdout_or_whole_into_a_file() {
         assert!(failed.err.contains("failed to write") && failed.err.contains("hint: "), "{failed:#?}");
     }
     assert_eq!(tree(&home.work()), before);
-}
-
-/// The controller alone decides on a task's export as it did in the task.
-#[test]
-fn ggs_decides_on_an_export_as_the_task_did() {
-    let (home, ended) = home();
-    let records = home.run(&["tasks", "export", task_of(&ended)]).out;
-    let fed = |input: &str, more: &[&str]| {
-        let mut arguments = vec!["--set", "controller.w2=0", "ggs"];
-        arguments.extend(more);
-        let mut command = home.command(&arguments);
-        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        Came::from(child.wait_with_output().unwrap())
-    };
-    let of = |came: &Came, kind: &str| -> Vec<Value> {
-        lines(&came.out)
-            .into_iter()
-            .filter(|line| line["kind"] == kind)
-            .map(|line| line["payload"].clone())
-            .collect()
-    };
-    let came = fed(&records, &[]);
-    assert_eq!((came.code, came.err.as_str()), (0, ""), "{came:#?}");
-    let fields = ["directive", "prev_directive", "loss", "grad_l", "urgency", "failure_class"];
-    let decided = of(&came, "PlanDirective");
-    assert_eq!(decided.len(), 2);
-    for (told, own) in decided.iter().zip(ended.payloads("PlanDirective")) {
-        for field in fields {
-            assert_eq!(told[field], own[field], "{field}");
-        }
-        // A call that only read is never blocked, and the controller alone does not know which calls only
-        // read.
-        assert_eq!(own["blocked_targets"].as_array().unwrap().len(), 0);
-        let own_tools = own["rationale"].as_str().unwrap();
-        assert!(
-            own_tools.contains("(it only read)")
-                && !told["rationale"].as_str().unwrap().contains("only read")
-        );
-    }
-    let end = of(&came, "FinalResult");
-    assert_eq!(
-        (end.len(), &end[0]["directive"], &end[0]["loss"]),
-        (1, &"accept".into(), &ended.result["loss"])
-    );
-    // An invalid line is answered in its place, and the others decide the same.
-    let (head, tail) = records.split_at(records.find('\n').unwrap() + 1);
-    for bad in ["{not json\n", "[1, 2]\n", "{\"kind\": \"ReplanRequest\", \"round\": \"one\"}\n"] {
-        let with = fed(&format!("{head}{bad}{tail}"), &["--json"]);
-        assert_eq!(with.code, 2, "{with:#?}");
-        assert_eq!(of(&with, "PlanDirective"), decided);
-        let errors: Vec<Value> =
-            lines(&with.out).into_iter().filter(|line| line.get("error").is_some()).collect();
-        assert_eq!((errors.len(), &errors[0]["line"]), (1, &2.into()), "{with:#?}");
-        assert!(errors[0]["hint"].is_string());
-        assert!(with.err.contains("1 of "), "{with:#?}");
-    }
-    let none = fed("", &[]);
-    assert_eq!((none.code, none.out.as_str(), none.err.as_str()), (0, "", ""));
 }
 
 #[test]
@@ -284,23 +180,7 @@ fn doctor_writes_nothing() {
     assert!(came.out.contains("by $OPENAI_API_KEY") && came.out.contains("install git"), "{came:#?}");
 }
 
-#[test]
-fn schema_prints_valid_schemas() {
-    let home = Home::new();
-    let all = home.run(&["schema"]).json();
-    assert!(jsonschema::meta::is_valid(&all));
-    for name in ["FinalResult", "PlanDirective", "ReplanRequest", "TaskSpec", "Megram"] {
-        let one = home.run(&["schema", name]).json();
-        assert!(jsonschema::meta::is_valid(&one));
-        assert_eq!(one["$defs"][name], all["$defs"][name]);
-    }
-    let bus = home.run(&["schema", "--asyncapi"]).json();
-    assert!(bus["asyncapi"].is_string() && bus["channels"].is_object(), "{bus:#}");
-    assert!(!home.data().exists());
-}
-
-/// Commands, options and the tasks of the data directory are completed, by the shell's own script in the
-/// shell.
+/// Commands and options, and the tasks of the data directory: by the shell's own script, in the shell.
 #[test]
 fn completions_complete() {
     let (home, ended) = home();

@@ -208,6 +208,11 @@ async fn help_and_version_go_to_stdout() {
     let help = refused(words("--help")).await;
     assert_eq!((help.code, help.err.as_str()), (0, ""));
     assert!(help.out.contains("Exit codes"), "{}", help.out);
+    for topic in ["run", "tasks", "memory"] {
+        let word = refused(words(&format!("help {topic}"))).await;
+        let option = refused(words(&format!("{topic} --help"))).await;
+        assert_eq!((word.code, &word.out), (0, &option.out), "{topic}");
+    }
     let version = refused(words("--version")).await;
     assert_eq!(version.out, format!("setpoint {}\n", env!("CARGO_PKG_VERSION")));
 }
