@@ -94,21 +94,6 @@ fn process_an_interrupted_task_stops_its_tools_and_can_resume() {
     }
 }
 
-/// Cancelling for good is a separate command.
-#[test]
-fn process_a_task_that_was_interrupted_can_be_cancelled() {
-    let home = Home::new();
-    let reading = Reading::begin(&home, &[]);
-    signal(&home, "-INT", reading.pid);
-    let (came, pipe) = reading.end();
-    assert_unread(pipe);
-    let task = came.json()["task_id"].as_str().unwrap().to_owned();
-    let cancelled = home.run(&["tasks", "cancel", "--json", &task]);
-    assert_eq!((cancelled.code, &cancelled.json()["ended_by"]), (0, &"cancelled".into()), "{cancelled:#?}");
-    let shown = home.run(&["tasks", "show", &task]);
-    assert!(shown.out.contains("cancelled"), "{shown:#?}");
-}
-
 #[test]
 fn process_another_process_can_watch_and_cancel_but_not_resume() {
     let home = Home::new();
