@@ -160,6 +160,13 @@ async fn what_is_wrong_is_said_with_what_to_do() {
 }
 
 #[tokio::test]
+async fn an_option_on_both_sides_of_the_command_is_refused() {
+    let came = refused(words("--set controller.delta=0.1 run --set controller.rho=0.4 x")).await;
+    assert_eq!((came.code, came.out.as_str()), (2, ""));
+    assert!(came.err.contains("put every --set on the same side"), "{}", came.err);
+}
+
+#[tokio::test]
 async fn with_json_a_wrong_command_line_is_one_value_on_stdout() {
     let came = refused(words("run --json --frobnicate 'x\u{1b}[2J'")).await;
     assert_eq!(came.code, 2);

@@ -142,22 +142,3 @@ fn inherited_calls_count_against_a_forks_budget() {
     assert!(server.seen().len() <= asked + 1);
     assert_ne!(forked(30)["ended_by"], "budget");
 }
-
-#[test]
-fn money_without_a_price_is_refused_before_anything_is_asked() {
-    let (home, server) = (Home::new(), server());
-    let came =
-        Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--max-cost", "1", "write a file"]));
-    assert_eq!(came.code, 2, "{came:#?}");
-    assert!(came.err.contains("the price of test/test-model is not known"), "{came:#?}");
-    assert!(came.err.contains("models.toml"), "{came:#?}");
-    assert!(server.seen().is_empty() && !home.data().exists());
-}
-
-#[test]
-fn settings_on_both_sides_of_the_command_are_refused() {
-    let home = Home::new();
-    let came = home.run(&["--set", "controller.delta=0.1", "run", "--set", "controller.rho=0.4", "x"]);
-    assert_eq!(came.code, 2, "{came:#?}");
-    assert!(came.err.contains("put every --set on the same side"), "{came:#?}");
-}
