@@ -72,23 +72,6 @@ fn a_proved_impossibility_ends_the_task_in_one_round() {
     }
 }
 
-/// The plan names its premise, which is shown to be false, so the planner's model is not asked again.
-#[test]
-fn a_false_premise_ends_it_without_another_question() {
-    let mut plan = plan();
-    plan["subtasks"][0]["success_criteria"] = json!([{
-        "criterion": "the number of passing tests was counted by running them",
-        "asked": "say how many pass", "assumes": "there is a folder tests",
-    }]);
-    let (home, server) = (Home::new(), honest_server(plan));
-    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", GOAL]));
-    let result = came.json();
-    assert_eq!((came.code, &result["ended_by"]), (4, &json!("infeasible")), "{came:#?}");
-    assert_eq!(result["next_moves"][0], "make this true first: there is a folder tests");
-    assert!(result["summary"].as_str().unwrap().contains("there is a folder tests"), "{result:#}");
-    assert_eq!(server.seen().len(), 4, "a plan, two turns of the executor, the judge");
-}
-
 #[test]
 fn a_person_reads_what_is_missing() {
     let (home, server) = (Home::new(), honest_server(plan()));
@@ -101,15 +84,4 @@ fn a_person_reads_what_is_missing() {
     ] {
         assert!(came.out.contains(told), "{told}: {}", came.out);
     }
-}
-
-#[test]
-fn an_unproved_impossibility_is_not_believed() {
-    let cannot = json!({ "subtasks": [], "cannot": { "why": "it is too hard", "seen": [LOOK], "needs": ["patience"] } });
-    let answer = move |_: &Seen| said(&cannot);
-    let (home, server) = (Home::new(), Hosted::start(Arc::new(answer)).unwrap());
-    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", GOAL]));
-    let result = came.json();
-    assert_eq!((came.code, &result["ended_by"]), (4, &json!("fault")), "{came:#?}");
-    assert!(result["summary"].as_str().unwrap().contains("names no call"), "{result:#}");
 }
