@@ -1,6 +1,5 @@
-//! The basis of a verdict and how long it holds: bugs found by hand-written answers (a pass withdrawn,
-//! "failed" that erased the evidence, words in data blocks, evidence cut in its middle, red exit codes, wrong
-//! classes).
+//! What a verdict rests on and how long it holds: findings of a reasoner that answered by hand (un-passing, evidence cut in its
+//! middle, red exit codes).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -93,54 +92,7 @@ fn evidence_survives_an_attempt_that_only_corrects_the_answer() {
 }
 
 #[test]
-fn work_that_ends_as_failed_keeps_what_it_showed() {
-    let home = Home::new();
-    let says = |file: &str| {
-        let probe = json!({ "tool": "read_file", "input": { "path": file } });
-        json!({ "criterion": format!("{file} says x"), "check": { "on": { "probe": probe }, "expect": { "contains": "x" } } })
-    };
-    let never = json!({ "criterion": "the answer names the colour", "check": { "on": "output", "expect": { "contains": "green" } } });
-    let writes = |file: &str| {
-        Step::Call("write_file", json!({ "path": home.work().join(file).to_str().unwrap(), "content": "x" }))
-    };
-    let steps = vec![
-        writes("a.txt"),
-        writes("b.txt"),
-        writes("c.txt"),
-        Step::Says(json!({ "status": "failed", "reason": "nobody says which colour" })),
-    ];
-    let server = server(one(&[says("a.txt"), says("b.txt"), says("c.txt"), never]), steps, nobody);
-    let (code, result) = run(&home, &server, "write a.txt, b.txt and c.txt, and name the colour");
-    // Three of four hold: close enough, in the first round. An honest answer once withdrew them all.
-    assert_eq!(
-        (code, &result["ended_by"], &result["replans"]),
-        (3, &json!("distance"), &json!(0)),
-        "{result:#}"
-    );
-    assert_eq!(result["loss"]["D"], 0.25);
-    let shown = result.to_string();
-    assert!(shown.contains("not_shown") && shown.matches("\"verdict\":\"pass\"").count() >= 3, "{result:#}");
-}
-
-#[test]
-fn the_persons_words_reach_every_role_outside_data() {
-    let home = Home::new();
-    home.file("a.txt", "hello\n");
-    let judge = |_: &str| json!({ "verdicts": [{ "criterion_id": "s1.c1", "verdict": "pass", "evidence": "seen", "cites": ["r3.1/2"] }] });
-    let server = server(one(&[json!("a.txt greets")]), vec![cat("a.txt"), done("it greets")], judge);
-    let goal = "say whether a.txt greets whoever reads it";
-    assert_eq!(run(&home, &server, goal).0, 0);
-    for by in [Site::Plan, Site::Execute, Site::Judge] {
-        let question = asked(&server, by).swap_remove(0);
-        let (before, _) = question
-            .split_once(&format!("What the person asked:\n{goal}"))
-            .unwrap_or_else(|| panic!("{question}"));
-        assert_eq!(before.matches("```").count() % 2, 0, "it stands in a block: {question}");
-    }
-}
-
-#[test]
-fn red_exit_codes_can_be_cited_and_results_are_seen_whole() {
+fn a_red_exit_code_may_be_cited_and_the_middle_of_a_result_is_seen() {
     let home = Home::new();
     let lines: String = (0..1_000)
         .map(|n| if n == 500 { "the NEEDLE\n".to_owned() } else { format!("line {n} of it\n") })
@@ -165,52 +117,4 @@ fn red_exit_codes_can_be_cited_and_results_are_seen_whole() {
     assert_eq!((code, &result["directive"]), (0, &json!("accept")), "{result:#}");
     let second = asked(&server, Site::Execute).swap_remove(1);
     assert!(second.contains("the NEEDLE") && !second.contains("characters cut"), "{second}");
-}
-
-#[test]
-fn the_evidence_decides_the_class_of_a_failure() {
-    let home = Home::new();
-    let plan = one(&[
-        on_call("none.txt was printed", "cat none.txt", &json!({ "contains": "hello" })),
-        json!("the poem is in iambs"),
-    ]);
-    let fails = |_: &str| json!({ "verdicts": [{ "criterion_id": "s1.c2", "verdict": "fail", "evidence": "it is not", "cites": ["output"] }] });
-    let server = server(plan, vec![cat("none.txt"), done("a poem")], fails);
-    run(&home, &server, "print none.txt and say whether the poem is in iambs");
-    let replan = asked(&server, Site::Plan).swap_remove(1);
-    assert!(replan.contains("none.txt was printed [environmental"), "{replan}");
-    assert!(replan.contains("the poem is in iambs [class not known"), "{replan}");
-    assert!(!replan.contains("of both kinds"), "{replan}");
-}
-
-#[test]
-fn a_command_of_the_person_is_not_blocked_after_a_red_run() {
-    const COMMAND: &str = "sh check.sh";
-    let home = Home::new();
-    home.file("check.sh", "test -f \"$PWD/done.txt\" && echo green\n");
-    home.file("allowed", format!("command {COMMAND}\n"));
-    let plan = one(&[on_call("`sh check.sh` is green", COMMAND, &json!({ "exit_code": 0 }))]);
-    let check = || Step::Call("shell", json!({ "command": COMMAND }));
-    let content = json!({ "path": home.work().join("done.txt").to_str().unwrap(), "content": "x" });
-    let steps = vec![
-        check(),
-        done("red"),
-        done("red, attempt 2"),
-        done("red, attempt 3"),
-        Step::Call("write_file", content),
-        check(),
-        done("green"),
-    ];
-    let server = server(plan, steps, nobody);
-    let goal = format!("make `{COMMAND}` green");
-    let arguments = ["run", "--json", "--approve", "allowed", &goal];
-    let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
-    let result = came.json();
-    assert_eq!(
-        (came.code, &result["directive"], &result["replans"]),
-        (0, &json!("accept"), &json!(1)),
-        "{result:#}"
-    );
-    let executed = asked(&server, Site::Execute);
-    assert!(executed.iter().all(|question| !question.contains("Blocked for this sub-task")), "{executed:#?}");
 }
