@@ -57,30 +57,6 @@ fn a_recorded_run_is_played_offline_in_another_place() {
     assert_eq!(fs::read_to_string(&tape).unwrap(), text);
 }
 
-#[test]
-fn an_unrecorded_question_ends_by_fault_with_the_difference() {
-    let home = Home::new();
-    let server = Hosted::start(Arc::new(|seen: &Seen| think(seen, &plan(&[writes("alpha", 1)])))).unwrap();
-    let recorded = Came::of(&mut command(
-        &home,
-        &server,
-        Wire::Chat,
-        &["run", "--json", "--record", "tape.jsonl", GOAL],
-    ));
-    assert_eq!(recorded.code, 0, "{recorded:#?}");
-    let played = home.run(&["run", "--json", "--replay", "tape.jsonl", "write something else"]);
-    let result = played.json();
-    assert_eq!((played.code, &result["ended_by"]), (4, &json!("fault")), "{played:#?}");
-    let told = result.to_string();
-    assert!(told.contains("the recording has no answer to question 1 of `plan`"), "{result:#}");
-    assert!(told.contains("write something else"), "{result:#}");
-    for missing in ["nothing.jsonl", "."] {
-        let came = home.run(&["run", "--replay", missing, GOAL]);
-        assert_eq!(came.code, 2, "{came:#?}");
-        assert!(came.err.contains("hint:"), "{came:#?}");
-    }
-}
-
 fn tokens(result: &Value) -> u64 {
     let usage = &result["usage"];
     usage["tokens_in"].as_u64().unwrap() + usage["tokens_out"].as_u64().unwrap()
