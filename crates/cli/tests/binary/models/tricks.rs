@@ -40,9 +40,6 @@ fn serving(criterion: &Value, calls: Vec<Value>) -> Hosted {
     let answer = move |seen: &Seen| match site(seen) {
         Site::Plan => said(&plan),
         Site::Execute => match calls.get(executed.fetch_add(1, Ordering::Relaxed)) {
-            Some(input) if input["content"].is_string() => {
-                Turn::from(Answer::call("write_file", &input.to_string()))
-            }
             Some(input) if input["path"].is_string() => {
                 Turn::from(Answer::call("edit_file", &input.to_string()))
             }
@@ -162,26 +159,5 @@ fn a_rewritten_test_script_proves_nothing() {
         let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
         assert_eq!(came.code, code, "{work}: {came:#?}");
         assert_eq!(came.json()["verdicts"][0]["self_made"].as_bool().unwrap_or(false), code == 3, "{work}");
-    }
-}
-
-/// A file name without a folder means the working directory, whether or not the goal names that; in the
-/// task's workspace the person would not look.
-#[test]
-fn a_file_is_written_where_the_person_looks_for_it() {
-    for goal in
-        ["write the number of lines of a.txt to count.txt", "write down here how many lines a.txt has"]
-    {
-        for path in ["count.txt", "./count.txt"] {
-            let home = Home::new();
-            home.file("a.txt", "a\n");
-            let on = json!({ "probe": { "tool": "read_file", "input": { "path": path } } });
-            let check = json!({ "on": on, "expect": { "contains": "1" } });
-            let criterion = json!({ "criterion": "count.txt says 1", "check": check });
-            let server = serving(&criterion, vec![json!({ "path": path, "content": "1\n" })]);
-            let arguments = ["run", "--json", "--max-replans", "1", goal];
-            let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
-            assert!(home.work().join("count.txt").exists(), "{goal}, {path}: {came:#?}");
-        }
     }
 }
