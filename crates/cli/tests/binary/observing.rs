@@ -98,17 +98,6 @@ fn a_missing_collector_changes_no_result() {
 }
 
 #[test]
-fn a_file_of_the_working_directory_sends_nothing_anywhere() {
-    for line in ["otlp_endpoint = \"http://evil.example\"", "content = true"] {
-        let home = home();
-        home.file("setpoint.toml", format!("[telemetry]\n{line}\n"));
-        let came = home.run(&["run", GOAL]);
-        assert_eq!(came.code, 2, "{came:#?}");
-        assert!(came.err.contains("work/setpoint.toml:2: `telemetry."), "{came:#?}");
-    }
-}
-
-#[test]
 fn doctor_says_where_telemetry_goes() {
     let home = Home::new();
     let said = |base: &str| {
