@@ -85,6 +85,11 @@ fn reading_creates_nothing_and_reports_a_mistyped_directory() {
         assert_failed(&home.run(&line), 2, &["there is no such directory", "mistyped", "--data-dir"]);
     }
     assert_eq!(tree(&root), before);
+    for command in [&["show", "0123abcd"][..], &["forget", "0123abcd", "--yes"], &["approve", "0123abcd"]] {
+        let came = home.run(&[&["memory"], command].concat());
+        assert!(came.code == 2 && came.err.contains("0123abcd"), "{came:#?}");
+    }
+    assert!(!home.data().join("journal").exists(), "looking makes nothing");
 }
 
 #[test]

@@ -80,43 +80,6 @@ fn the_second_task_prefers_what_worked_and_avoids_what_failed() {
 }
 
 #[test]
-fn six_accepts_make_one_rule_and_failures_take_it_back() {
-    let home = Home::new();
-    Trial::new().reads("there.txt", "1").write(&home);
-    for _ in 0..6 {
-        assert_eq!(pursue(&home, &[]).course(), "init→accept");
-    }
-    let dreamt = memory(&home, &["dream"]);
-    let [made] = dreamt["promoted"].as_array().unwrap().as_slice() else { panic!("{dreamt:#}") };
-    assert_eq!(memory(&home, &["dream"])["promoted"], serde_json::json!([]));
-    let rules = memory(&home, &["rules"]);
-    assert_eq!(
-        (&rules[0]["id"], &rules[0]["sources"], &rules[0]["left"]),
-        (&made["id"], &6.into(), &1.0.into())
-    );
-    assert_eq!(rules[0]["tasks"].as_array().unwrap().len(), 6);
-    assert_eq!(
-        memory(&home, &["show", made["id"].as_str().unwrap()])["sources"].as_array().unwrap().len(),
-        6
-    );
-
-    // The same goal, but no way works any more.
-    let trial = Trial::new().reads("there.txt", "0").counts("there.txt", "0").hashes("there.txt", "0");
-    trial.runs("cat", "cat there.txt", "0").write(&home);
-    for _ in 0..3 {
-        let ended = pursue(&home, &[]);
-        assert_eq!(
-            (&ended.result["directive"], &ended.result["ended_by"]),
-            (&"abandon".into(), &"omega".into())
-        );
-    }
-    // A process starts dreaming about earlier tasks at once, so it may be done already.
-    memory(&home, &["dream"]);
-    let standing = memory(&home, &["show", made["id"].as_str().unwrap()])["standing"].clone();
-    assert_eq!((memory(&home, &["rules"]), standing), (serde_json::json!([]), "demoted".into()));
-}
-
-#[test]
 fn a_task_without_memory_says_why() {
     let home = Home::new();
     trial(&home);
@@ -160,78 +123,7 @@ fn a_store_of_a_newer_version_is_left_alone() {
 }
 
 #[test]
-fn an_invalid_request_of_the_operator_changes_nothing() {
-    let home = Home::new();
-    let nothing = |arguments: &[&str], code: i32, told: &str| {
-        let came = home.run(&[&["memory"], arguments].concat());
-        assert_eq!(came.code, code, "{came:#?}");
-        assert!(came.err.contains(told), "{told}: {came:#?}");
-    };
-    nothing(&["show", "0123abcd"], 2, "0123abcd");
-    nothing(&["forget", "0123abcd", "--yes"], 2, "0123abcd");
-    nothing(&["approve", "0123abcd"], 2, "0123abcd");
-    assert!(!home.data().join("journal").exists(), "looking makes nothing");
-
-    let id = memory(&home, &["remember", "the moon is far"])["id"].as_str().unwrap().to_owned();
-    nothing(&["forget", &id], 2, "--yes");
-    nothing(&["query", "user:", "env:local", "--at", "yesterday"], 2, "--at");
-    nothing(&["query", "--at", "2020-01-01"], 2, "past");
-    nothing(&["remember", " "], 2, "is empty");
-    let good = r#"{"id":"00000000-0000-7000-8000-000000000001","level":"M","created_at":"2026-01-01T00:00:00Z","space":"s","entity":"e","content":{"lesson":"l","category":"fact"},"f":1.0,"sigma":1.0,"k":0.05}"#;
-    let future = good.replace("2026-01-01", "2226-01-01").replace("0001\"", "0002\"");
-    let file = home.file(
-        "lines.jsonl",
-        format!("{good}\nnonsense\n{future}\n{}\n", good.replace("1.0,\"k\"", "1e999,\"k\"")),
-    );
-    let path = file.to_str().unwrap();
-    let came = home.run(&["memory", "import", path]);
-    assert_eq!(came.code, 2, "{came:#?}");
-    for told in ["line 2", "line 3", "future", "line 4"] {
-        assert!(came.err.contains(told), "{told}: {came:#?}");
-    }
-    assert_eq!(memory(&home, &["stats"])["records"], 1);
-    let taken = memory(&home, &["import", "--lenient", path]);
-    assert_eq!((&taken["taken"], taken["refused"].as_array().unwrap().len()), (&1.into(), 3));
-
-    let went = memory(&home, &["forget", &id, "--yes"]);
-    assert_eq!(went[0]["content"]["lesson"], "the moon is far");
-    let came = home.run(&["memory", "show", &id]);
-    assert_eq!(came.code, 2, "{came:#?}");
-}
-
-#[test]
-fn tags_of_any_text_stay_distinct() {
-    let home = Home::new();
-    let tags = [
-        ("a", "b:c"),
-        ("a:b", "c"),
-        ("a|b", "c"),
-        ("a", "b|c"),
-        ("a\u{0}", "b"),
-        ("a", "\u{0}b"),
-        ("a\n", "b"),
-        ("a", "\nb"),
-        ("数", "文"),
-        ("🙂", ""),
-    ];
-    let mut text = String::new();
-    for (n, (space, entity)) in tags.iter().enumerate() {
-        let record = serde_json::json!({
-            "id": format!("00000000-0000-7000-8000-{n:012}"), "level": "M", "created_at": "2026-01-01T00:00:00Z",
-            "space": space, "entity": if entity.is_empty() { "e" } else { entity },
-            "content": { "lesson": "l", "category": "fact" }, "f": 1.0, "sigma": 1.0, "k": 0.000_001,
-        });
-        text += &format!("{record}\n");
-    }
-    let file = home.file("tags.jsonl", text);
-    assert_eq!(memory(&home, &["import", file.to_str().unwrap()])["taken"], tags.len());
-    let pairs = memory(&home, &["query"]);
-    assert_eq!(pairs.as_array().unwrap().len(), tags.len());
-    assert!(pairs.as_array().unwrap().iter().all(|pair| pair["records"] == 1), "{pairs:#}");
-}
-
-#[test]
-fn the_principles_file_is_used_or_the_run_fails() {
+fn what_is_laid_down_is_read_or_nothing_is_done() {
     let home = Home::new();
     trial(&home);
     fs::write(home.config().join("thinking.md"), "Never touch /etc.\n").unwrap();
