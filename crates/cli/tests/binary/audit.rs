@@ -10,7 +10,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::task::{GOAL, Trial, pursue};
-use crate::support::tree::tree;
 use crate::support::{Came, Home};
 
 fn log(home: &Home) -> PathBuf {
@@ -113,20 +112,7 @@ fn replans_that_lead_nowhere_are_found() {
 }
 
 #[test]
-fn without_tasks_the_audit_is_empty_and_creates_nothing() {
-    let home = Home::new();
-    let before = tree(&home.work());
-    assert_eq!(report(&home)["lifetime"]["tasks"], 0);
-    assert_eq!(home.run(&["audit", "query", "--json"]).json(), Value::Array(vec![]));
-    let came = home.run(&["audit", "verify"]);
-    assert_eq!((came.code, came.out.as_str()), (2, ""));
-    assert!(came.err.contains("\nhint: "), "{came:#?}");
-    assert!(!home.data().exists());
-    assert_eq!(tree(&home.work()), before);
-}
-
-#[test]
-fn a_changed_log_is_reported_with_its_place() {
+fn what_was_changed_is_told_with_its_place() {
     let home = home();
     pursue(&home, &[]);
     assert_sound(&home);

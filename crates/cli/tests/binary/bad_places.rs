@@ -84,6 +84,13 @@ fn reading_creates_nothing_and_reports_a_mistyped_directory() {
         line.extend(["--data-dir", mistyped.to_str().unwrap()]);
         assert_failed(&home.run(&line), 2, &["there is no such directory", "mistyped", "--data-dir"]);
     }
+    // Nor does the Auditor make anything where nothing was done.
+    let report = home.run(&["audit", "report", "--json"]);
+    assert_eq!((report.code, &report.json()["lifetime"]["tasks"]), (0, &0.into()), "{report:#?}");
+    assert_eq!(home.run(&["audit", "query", "--json"]).json(), serde_json::Value::Array(vec![]));
+    let verify = home.run(&["audit", "verify"]);
+    assert_eq!((verify.code, verify.out.as_str()), (2, ""), "{verify:#?}");
+    assert!(verify.err.contains("\nhint: "), "{verify:#?}");
     assert_eq!(tree(&root), before);
     for command in [&["show", "0123abcd"][..], &["forget", "0123abcd", "--yes"], &["approve", "0123abcd"]] {
         let came = home.run(&[&["memory"], command].concat());
