@@ -332,27 +332,3 @@ fn a_key_that_is_not_utf8_is_not_reported_as_missing() {
     let came = Came::of(home.command(&["run", GOAL]).env("MINE", key));
     assert_refused(&home, &came, &["the key in MINE contains"]);
 }
-
-#[test]
-fn a_home_that_is_not_absolute_is_reported() {
-    let home = Home::new();
-    let mut command = home.command(&["config"]);
-    let came = Came::of(command.env("HOME", "home").env_remove("SETPOINT_DATA_DIR"));
-    assert_refused(&home, &came, &["HOME is not an absolute path", "set HOME"]);
-}
-
-#[test]
-fn missing_authorities_are_reported_with_their_variable() {
-    let home = Home::new();
-    own(&home, "[providers.mine]\nbase_url = \"https://127.0.0.1:1\"\n");
-    for line in [&["run", "--model", "mine/m", GOAL][..], &["models", "--model", "mine/m"]] {
-        let mut command = home.command(line);
-        let came = Came::of(command.env("SSL_CERT_FILE", home.work().join("nothing.pem")));
-        let told = came.out.clone() + &came.err;
-        assert!(
-            came.code != 0 && told.contains("SSL_CERT_FILE is used in place of the system's"),
-            "{came:#?}"
-        );
-        assert!(!told.contains("ca-certificates"), "{came:#?}");
-    }
-}
