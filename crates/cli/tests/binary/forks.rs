@@ -10,9 +10,10 @@ use crate::support::task::{Ended, Trial, pursue};
 use crate::time_travel::{four_rounds, good, id, tasks};
 
 #[test]
-fn a_fork_continues_from_its_point_as_a_task_of_its_own() {
+fn a_fork_goes_on_from_a_point_where_that_can_be_and_is_a_task_of_its_own() {
     let home = Home::new();
     let ended = four_rounds(&home);
+    assert_other_points_are_refused(&home, &ended);
     let at = |seq: usize| seq.to_string();
     let second = ended.records.iter().filter(|line| line["type"] == "setpoint.PlanDirective").nth(1).unwrap();
     let second = usize::try_from(second["seq"].as_u64().unwrap()).unwrap();
@@ -76,29 +77,27 @@ fn a_fork_continues_from_its_point_as_a_task_of_its_own() {
     assert_eq!(diff["first_record"]["seq"], 1, "its settings are another one's");
 }
 
-#[test]
-fn a_point_that_cannot_be_forked_is_refused() {
-    let home = Home::new();
-    let ended = four_rounds(&home);
+/// Points from which nobody can go on are refused, and leave nothing behind.
+fn assert_other_points_are_refused(home: &Home, ended: &Ended) {
     let last = ended.records.len();
-    let before = tasks(&home);
+    let before = tasks(home);
     for (at, told) in [
         (0, format!("its records are 1 to {last}")),
         (1, "it has no goal before record 2".to_owned()),
         (last, "it ends there, and nothing would follow".to_owned()),
         (last + 1, format!("its records are 1 to {last}")),
     ] {
-        let came = home.run(&["tasks", "fork", id(&ended), "--at", &at.to_string()]);
+        let came = home.run(&["tasks", "fork", id(ended), "--at", &at.to_string()]);
         assert!(came.code == 2 && came.err.contains(&told), "{at}: {came:#?}");
     }
     // With this setting the recorded rounds would not have happened.
     let third = ended.records.iter().filter(|line| line["type"] == "setpoint.PlanDirective").nth(2).unwrap();
     let third = third["seq"].as_u64().unwrap().to_string();
-    let came = home.run(&["tasks", "fork", id(&ended), "--at", &third, "--set", "theta=0.3"]);
+    let came = home.run(&["tasks", "fork", id(ended), "--at", &third, "--set", "theta=0.3"]);
     assert!(came.code == 2 && came.err.contains("the two part: there it was PlanDirective"), "{came:#?}");
-    let came = home.run(&["tasks", "fork", id(&ended), "--at", &third, "--set", "epsilon=1"]);
+    let came = home.run(&["tasks", "fork", id(ended), "--at", &third, "--set", "epsilon=1"]);
     assert!(came.code == 2 && came.err.contains(" the two part: "), "{came:#?}");
-    assert_eq!(tasks(&home), before, "what is refused leaves nothing behind");
+    assert_eq!(tasks(home), before, "what is refused leaves nothing behind");
 }
 
 /// Returns a task whose first way creates a file and replaces it twice, and the record of its first call's
@@ -161,6 +160,15 @@ fn a_fork_has_a_workspace_of_its_own() {
     let third = workspace(&home, &second);
     assert_eq!(third, old.with_file_name(&second));
     assert_eq!((read(&third, "notes.md"), read(&old, "report.md")), ("kept".to_owned(), "now".to_owned()));
+    // One that is too large is not copied, and nothing is left behind. It takes no room: nothing was ever written to it.
+    let large = std::fs::File::create(old.join("large")).unwrap();
+    large.set_len(1024 * 1024 * 1024 + 1).unwrap();
+    let workspaces = || std::fs::read_dir(old.parent().unwrap()).unwrap().count();
+    let (before, there) = (tasks(&home), workspaces());
+    let came = home.run(&["tasks", "fork", id(&ended), "--at", &at]);
+    assert!(came.code == 2 && came.err.contains("its files have more than 1073741824 bytes"), "{came:#?}");
+    assert!(came.err.contains("hint: ") && came.err.contains(old.to_str().unwrap()), "{came:#?}");
+    assert_eq!((tasks(&home), workspaces()), (before, there));
 }
 
 /// A file that the other task created elsewhere does not belong to the fork, so it asks before it replaces
@@ -177,23 +185,7 @@ fn a_fork_asks_before_it_changes_what_the_other_task_created() {
     assert_eq!(came.json()["ended_by"], "consent", "{came:#?}");
 }
 
-#[test]
-fn a_workspace_that_is_too_large_is_not_copied() {
-    let home = Home::new();
-    let (ended, at) = writes_thrice(&home, "{workspace}/report.md");
-    let old = workspace(&home, id(&ended));
-    // A sparse file takes no room on the disk.
-    let large = std::fs::File::create(old.join("large")).unwrap();
-    large.set_len(1024 * 1024 * 1024 + 1).unwrap();
-    let before = tasks(&home);
-    let came = home.run(&["tasks", "fork", id(&ended), "--at", &at]);
-    assert!(came.code == 2 && came.err.contains("its files have more than 1073741824 bytes"), "{came:#?}");
-    assert!(came.err.contains("hint: ") && came.err.contains(old.to_str().unwrap()), "{came:#?}");
-    assert_eq!(tasks(&home), before);
-    assert_eq!(std::fs::read_dir(old.parent().unwrap()).unwrap().count(), 1, "nothing is left behind");
-}
-
-/// The recorded budgets apply, except those that the command line names.
+/// The recorded budgets hold, but for those that the command line names.
 #[test]
 fn a_fork_has_the_budgets_that_the_command_line_names() {
     let home = Home::new();
@@ -221,29 +213,7 @@ fn a_fork_has_the_budgets_that_the_command_line_names() {
     assert_eq!(budgets(&["--set", "budgets.tokens="]).1, none);
 }
 
-#[test]
-fn a_fork_is_opened_when_it_is_made() {
-    let home = Home::new();
-    let ended = four_rounds(&home);
-    let at = ended.records.iter().find(|line| line["type"] == "setpoint.PlanDirective").unwrap()["seq"]
-        .to_string();
-    let fork = good(home.run(&["tasks", "fork", id(&ended), "--at", &at, "--json"])).json();
-    let listed = good(home.run(&["tasks", "list", "--json"])).json();
-    let time = |place: usize, name: &str| listed[place][name].as_str().unwrap().parse::<Timestamp>().unwrap();
-    assert_eq!((&listed[0]["task_id"], &listed[1]["task_id"]), (&fork["task_id"], &id(&ended).into()));
-    assert!(
-        time(1, "opened_at") < time(1, "closed_at") && time(1, "closed_at") < time(0, "opened_at"),
-        "{listed}"
-    );
-    let shown = good(home.run(&["tasks", "show", "--json", fork["task_id"].as_str().unwrap()])).json();
-    let shown = shown["opened_at"].as_str().unwrap().parse::<Timestamp>().unwrap();
-    assert!(shown >= time(0, "opened_at"), "{listed}");
-    // Its id is derived from the times of its records, which are the other task's.
-    let records = home.records(fork["task_id"].as_str().unwrap());
-    assert!(records.iter().all(|line| line["correlationid"] == records[0]["id"]), "{}", records[0]);
-}
-
-/// Within a step, and while an ask is open: it is asked again.
+/// In the middle of a step, and while an ask is open: it is asked again.
 #[test]
 fn an_ask_that_is_open_at_the_point_is_asked_again() {
     let home = Home::new();
@@ -261,4 +231,17 @@ fn an_ask_that_is_open_at_the_point_is_asked_again() {
         (&plan["data"]["call"], &Value::Null)
     );
     assert!(good(home.run(&["replay", &fork])).out.contains("replayed exactly"));
+    // It is opened when it is made.
+    let listed = good(home.run(&["tasks", "list", "--json"])).json();
+    let time = |place: usize, name: &str| listed[place][name].as_str().unwrap().parse::<Timestamp>().unwrap();
+    assert_eq!((&listed[0]["task_id"], &listed[1]["task_id"]), (&fork.as_str().into(), &id(&ended).into()));
+    assert!(
+        time(1, "opened_at") < time(1, "closed_at") && time(1, "closed_at") < time(0, "opened_at"),
+        "{listed}"
+    );
+    let shown = good(home.run(&["tasks", "show", "--json", &fork])).json();
+    let shown = shown["opened_at"].as_str().unwrap().parse::<Timestamp>().unwrap();
+    assert!(shown >= time(0, "opened_at"), "{listed}");
+    // Its ids are derived from the times of its records, which are the other task's.
+    assert!(records.iter().all(|line| line["correlationid"] == records[0]["id"]), "{}", records[0]);
 }
