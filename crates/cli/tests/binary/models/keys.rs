@@ -81,8 +81,18 @@ fn leak(text: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(around).into_owned())
 }
 
+/// The search itself finds what there is to find.
+fn assert_leaks_are_found() {
+    let wrapped = "c2stdGVzdC0wMTIz\nNDU2Nzg5LWFiY2RlZg==";
+    for text in [format!("a {KEY} b"), format!("x{}", KEY.get(..PIECE).unwrap()), wrapped.to_owned()] {
+        assert!(leak(text.as_bytes()).is_some(), "{text}");
+    }
+    assert_eq!(leak(b"sk-test-01234 [key TEST_KEY]"), None);
+}
+
 #[test]
-fn process_no_tool_reveals_a_key() {
+fn process_no_tool_tells_a_key() {
+    assert_leaks_are_found();
     let home = Home::new();
     home.file("key.txt", format!("{KEY}\n"));
     home.file(format!("{KEY}.sh"), "echo ran\n");
@@ -135,13 +145,4 @@ fn process_no_tool_reveals_a_key() {
     for seen in server.seen() {
         assert_eq!(leak(format!("{:?}", seen.asked).as_bytes()), None);
     }
-}
-
-#[test]
-fn the_search_for_leaks_finds_them() {
-    let wrapped = "c2stdGVzdC0wMTIz\nNDU2Nzg5LWFiY2RlZg==";
-    for text in [format!("a {KEY} b"), format!("x{}", KEY.get(..PIECE).unwrap()), wrapped.to_owned()] {
-        assert!(leak(text.as_bytes()).is_some(), "{text}");
-    }
-    assert_eq!(leak(b"sk-test-01234 [key TEST_KEY]"), None);
 }
