@@ -27,25 +27,6 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_task_is_named_by_the_beginning_or_the_end_of_its_id() {
-    let (home, ended) = home();
-    let task = task_of(&ended);
-    for part in [task.get(..task.len() - 3).unwrap(), task.get(task.len() - 6..).unwrap()] {
-        assert_eq!(home.run(&["tasks", "show", part, "--json"]).json()["task_id"], task);
-    }
-    pursue(&home, &["--set", "controller.w2=0"]);
-    for (prefix, said) in
-        [("try-the", "several tasks match"), ("nonsense", "no task matches \"nonsense\""), ("", "")]
-    {
-        for command in ["show", "cancel", "export", "resume"] {
-            let came = home.run(&["tasks", command, prefix]);
-            assert_eq!((came.code, came.out.as_str()), (2, ""), "{command} {prefix}: {came:#?}");
-            assert!(came.err.contains(said) && came.err.contains("hint: "), "{command} {prefix}: {came:#?}");
-        }
-    }
-}
-
-#[test]
 fn an_ended_task_is_told_again_and_not_run_again() {
     let (home, ended) = home();
     let task = task_of(&ended);
