@@ -149,7 +149,7 @@ impl Ended {
     /// replays exactly.
     pub(crate) fn of(home: &Home, came: Came) -> Self {
         let result = came.json();
-        let schema = home.run(&["schema", "FinalResult"]).json();
+        let schema = setpoint_protocol::schema::of("FinalResult").unwrap();
         let validator = jsonschema::validator_for(&schema).unwrap();
         let errors: Vec<String> = validator.iter_errors(&result).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}: {came:#?}");
