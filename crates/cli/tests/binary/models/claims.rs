@@ -139,23 +139,3 @@ fn a_criterion_of_the_person_cannot_be_withdrawn() {
     assert!(manifests[0]["task_criteria"][0]["origin"].is_null(), "{:#}", manifests[0]);
     assert_eq!(manifests[1]["withdrawn"][0]["criterion_id"], "t1", "{:#}", manifests[1]);
 }
-
-#[test]
-fn a_call_that_never_ran_shows_nothing() {
-    let criterion = json!({ "criterion": "the output names what a.txt is about" });
-    let done = json!({ "status": "completed", "output": "It is about jars." });
-    for cites in [json!(["r3.1/77"]), json!([]), json!(["r3.2/2", "everything"])] {
-        let pass = json!({ "verdict": "pass", "evidence": "the call shows it", "cites": cites.clone() });
-        let ran = run(server(
-            "a.txt",
-            vec![plan("print a.txt", &criterion), plan("look at a.txt", &criterion)],
-            done.clone(),
-            pass,
-        ));
-        let verdict = &ran.result["verdicts"][0];
-        assert_eq!(verdict["verdict"], "fail", "{cites}: {:#}", ran.result);
-        // The judge's own words are recorded as well.
-        let replies: String = ran.records("Answered").iter().map(ToString::to_string).collect();
-        assert!(replies.contains("the call shows it"), "{replies}");
-    }
-}
