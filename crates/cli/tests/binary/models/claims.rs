@@ -1,4 +1,4 @@
-//! Claims of a model without proof: each is refused, or judged as if it had not been made, and recorded.
+//! What a model only claims of its criteria: whose they are is told by code.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,14 +19,13 @@ fn said(value: &Value) -> Turn {
     Turn::from(Answer::text(&value.to_string()))
 }
 
-/// Returns a model that gives `plans` in turn, reads a file in each sub-task, answers `done`, and judges
-/// every criterion as `verdict` says.
-fn server(file: &'static str, plans: Vec<Value>, done: Value, verdict: Value) -> Hosted {
+/// A model that plans in turn, reads a.txt in each sub-task, answers `done`, and judges every criterion as `verdict` says.
+fn server(plans: Vec<Value>, done: Value, verdict: Value) -> Hosted {
     let planned = AtomicUsize::new(0);
     let answer = move |seen: &Seen| match site(seen) {
         Site::Plan => said(&plans[planned.fetch_add(1, Ordering::Relaxed).min(plans.len() - 1)]),
         Site::Execute if !format!("{:?}", seen.asked.said).contains("exit code") => {
-            Turn::from(Answer::call("shell", &json!({ "command": format!("cat {file}") }).to_string()))
+            Turn::from(Answer::call("shell", r#"{"command":"cat a.txt"}"#))
         }
         Site::Execute => said(&done),
         Site::Judge | Site::Merge => {
@@ -51,7 +50,6 @@ fn plan(intent: &str, criterion: &Value) -> Value {
 
 struct Ran {
     server: Hosted,
-    result: Value,
     /// Every record of the task.
     journal: Vec<Value>,
 }
@@ -64,7 +62,7 @@ fn run(server: Hosted) -> Ran {
     assert_ne!(result["directive"], "accept", "{came:#?}");
     let exported = home.run(&["tasks", "export", result["task_id"].as_str().unwrap()]);
     let journal = exported.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    Ran { server, result, journal }
+    Ran { server, journal }
 }
 
 impl Ran {
@@ -79,36 +77,7 @@ impl Ran {
     }
 }
 
-#[test]
-fn an_impossibility_must_be_shown_by_a_call() {
-    let fail = json!({ "verdict": "fail", "cannot": true, "evidence": "nobody knows", "cites": [READ] });
-    for seen in [json!([]), json!(["r3.1/99"]), json!(["output"])] {
-        let unmet = json!([{ "criterion": "s1.c1", "why": "it is too hard", "seen": seen.clone(), "needs": "a genius" }]);
-        let done = json!({ "status": "completed", "output": "I could not.", "unmet": unmet });
-        let criterion = json!({ "criterion": "the output names what a.txt is about" });
-        let ran = run(server(
-            "gone.txt",
-            vec![plan("print a.txt", &criterion), plan("look at a.txt", &criterion)],
-            done,
-            fail.clone(),
-        ));
-        // The claim is judged as any other, not as impossible, so another attempt is made.
-        assert_ne!(ran.result["ended_by"], "infeasible", "{seen}: {:#}", ran.result);
-        assert_eq!(ran.result["verdicts"][0]["verdict"], "fail");
-        assert_ne!(ran.result["verdicts"][0]["shown"], "cannot", "{seen}: {:#}", ran.result);
-        let first: Vec<&Value> = ran.records("ExecutionResult");
-        assert!(first.len() > 1, "{seen}: {} attempts", first.len());
-        for question in ran.asked(Site::Judge) {
-            assert!(!question.contains("it is too hard"), "{seen}: {question}");
-        }
-        // The claim is recorded.
-        let replies: String = ran.records("Answered").iter().map(ToString::to_string).collect();
-        assert!(replies.contains("it is too hard"), "{replies}");
-    }
-}
-
-/// What the person asked for is not withdrawn; a criterion of the planner's own is, whatever origin the model
-/// states.
+/// What the person asked for is not withdrawn; a criterion of the planner's own is, whatever origin the model gives it.
 #[test]
 fn a_criterion_of_the_person_cannot_be_withdrawn() {
     let unmet = json!([{ "criterion": "s1.c1", "why": "it is empty", "seen": [READ] }]);
@@ -122,19 +91,15 @@ fn a_criterion_of_the_person_cannot_be_withdrawn() {
         again
     };
     let asked = json!({ "criterion": "the output names the subject of a.txt", "asked": "say what it is about", "origin": "planner" });
-    let ran = run(server(
-        "a.txt",
-        vec![plan("print a.txt", &asked), withdraws("say less")],
-        done.clone(),
-        fail.clone(),
-    ));
+    let ran =
+        run(server(vec![plan("print a.txt", &asked), withdraws("say less")], done.clone(), fail.clone()));
     assert_eq!(ran.records("DispatchManifest")[0]["task_criteria"][0]["origin"], "person");
     let questions = ran.asked(Site::Plan);
     assert!(questions[2].contains("rests on the person's own words"), "{}", questions[2]);
     assert!(ran.records("DispatchManifest").iter().all(|manifest| manifest["withdrawn"].is_null()));
 
     let made_up = json!({ "criterion": "the output names whoever wrote it", "asked": "name its author", "origin": "person" });
-    let ran = run(server("a.txt", vec![plan("print a.txt", &made_up), withdraws("say less")], done, fail));
+    let ran = run(server(vec![plan("print a.txt", &made_up), withdraws("say less")], done, fail));
     let manifests = ran.records("DispatchManifest");
     assert!(manifests[0]["task_criteria"][0]["origin"].is_null(), "{:#}", manifests[0]);
     assert_eq!(manifests[1]["withdrawn"][0]["criterion_id"], "t1", "{:#}", manifests[1]);
