@@ -112,7 +112,7 @@ fn replans_that_lead_nowhere_are_found() {
 }
 
 #[test]
-fn what_was_changed_is_told_with_its_place() {
+fn a_changed_log_is_reported_with_its_place() {
     let home = home();
     pursue(&home, &[]);
     assert_sound(&home);

@@ -1,4 +1,4 @@
-//! What a person gets wrong: configuration, approvals, playbooks. Each is told with what to do about it, before
+//! A person's mistakes: configuration, approvals, playbooks. Each is reported with what to do about it, before
 //! anything is written.
 
 use std::fs;
@@ -54,7 +54,7 @@ fn a_value_that_cannot_be_used_is_named_with_key_file_and_line() {
 }
 
 #[test]
-fn a_configuration_that_is_none() {
+fn an_invalid_configuration() {
     type Make = fn(&Path);
     let files: [(Make, &str); 6] = [
         (|path| fs::write(path, "[controller\ndelta = 1").unwrap(), "setpoint.toml:1: "),
@@ -98,7 +98,7 @@ fn an_invalid_approval_file() {
     }
 }
 
-/// A broken playbook is told and left out; the others work.
+/// A broken playbook is reported and left out; the others work.
 #[test]
 fn a_broken_playbook_does_not_stop_the_others() {
     let home = Home::new();

@@ -17,7 +17,7 @@ fn assert_refused(home: &Home, came: &Came, said: &str, hint: &str) {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_before_any_journal_is_made() {
+fn an_unusable_model_is_reported_before_a_journal_is_created() {
     let small = "[[model]]\nname = \"mine/m\"\nwindow_tokens = 4096\n";
     let ranks = "[[model]]\nname = \"mine/m\"\nrank = 4\n[[model]]\nname = \"mine/n\"\nrank = 2\n";
     let mine = "[providers.mine]\nbase_url = \"http://127.0.0.1:9\"\n";

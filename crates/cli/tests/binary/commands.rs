@@ -27,7 +27,7 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn an_ended_task_is_told_again_and_not_run_again() {
+fn an_ended_task_is_shown_again_and_not_run_again() {
     let (home, ended) = home();
     let task = task_of(&ended);
     let again = home.run(&["tasks", "resume", task, "--json"]);

@@ -77,7 +77,7 @@ fn a_fork_goes_on_from_a_point_where_that_can_be_and_is_a_task_of_its_own() {
     assert_eq!(diff["first_record"]["seq"], 1, "its settings are another one's");
 }
 
-/// Points from which nobody can go on are refused, and leave nothing behind.
+/// Points that a fork cannot start from are refused, and leave no task.
 fn assert_other_points_are_refused(home: &Home, ended: &Ended) {
     let last = ended.records.len();
     let before = tasks(home);

@@ -1,4 +1,4 @@
-//! Keys of the environment stay in this program: no command reads them out of `/proc`, whoever allowed it.
+//! Keys of the environment stay in this program: no command reads them from `/proc`, even an allowed one.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;

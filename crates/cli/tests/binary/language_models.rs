@@ -267,7 +267,7 @@ fn a_trial_says_what_a_model_can_do_and_what_it_cost() {
     assert_eq!(one["cost"]["calls"], 4, "{one:#}");
 }
 
-/// Without any certificate authorities a server that needs none is asked all the same, and another one is told.
+/// Without any certificate authorities a server that needs none is still asked, and for another the problem is reported.
 #[test]
 fn without_certificate_authorities_a_local_server_is_asked() {
     let home = Home::new();

@@ -123,7 +123,7 @@ fn a_store_of_a_newer_version_is_left_alone() {
 }
 
 #[test]
-fn what_is_laid_down_is_read_or_nothing_is_done() {
+fn the_principles_file_is_used_or_the_run_fails() {
     let home = Home::new();
     trial(&home);
     fs::write(home.config().join("thinking.md"), "Never touch /etc.\n").unwrap();

@@ -24,7 +24,7 @@ fn an_approval_is_given_with_one_key() {
 }
 
 #[test]
-fn an_interrupt_at_the_question_answers_nothing_and_it_is_asked_again() {
+fn an_interrupted_question_is_asked_again() {
     let (held, mut terminal) = asked();
     terminal.types(INTERRUPT);
     let (code, shown) = terminal.end();

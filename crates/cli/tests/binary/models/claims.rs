@@ -1,4 +1,4 @@
-//! What a model only claims of its criteria: whose they are is told by code.
+//! What a model only claims of its criteria: code reports whose they are.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

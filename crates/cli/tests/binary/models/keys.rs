@@ -91,7 +91,7 @@ fn assert_leaks_are_found() {
 }
 
 #[test]
-fn process_no_tool_tells_a_key() {
+fn process_no_tool_reveals_a_key() {
     assert_leaks_are_found();
     let home = Home::new();
     home.file("key.txt", format!("{KEY}\n"));

@@ -227,7 +227,7 @@ fn a_call_that_waited_for_consent_is_one_call_that_succeeded() {
     assert_eq!(tool["failed"].as_u64().unwrap_or_default(), 0, "{health:#}");
 }
 
-/// A file that an answer does not name is where the workspace is, and nobody could guess that.
+/// A file that an answer does not name is in the workspace, which a person could not guess.
 #[test]
 fn created_files_are_listed_with_their_paths() {
     let home = Home::new();

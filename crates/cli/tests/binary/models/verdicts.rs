@@ -92,7 +92,7 @@ fn evidence_survives_an_attempt_that_only_corrects_the_answer() {
 }
 
 #[test]
-fn a_red_exit_code_may_be_cited_and_the_middle_of_a_result_is_seen() {
+fn red_exit_codes_can_be_cited_and_results_are_seen_whole() {
     let home = Home::new();
     let lines: String = (0..1_000)
         .map(|n| if n == 500 { "the NEEDLE\n".to_owned() } else { format!("line {n} of it\n") })
