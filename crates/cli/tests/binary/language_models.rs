@@ -147,8 +147,7 @@ fn an_unusable_choice_is_reported_with_the_providers() {
 #[test]
 fn a_missing_model_is_reported_with_what_to_do() {
     let home = Home::new();
-    let fault =
-        |fault: Fault| Able { listed: vec!["big", "small"], list_fault: Some(fault), ..Able::default() };
+    let fault = |fault: Fault| Able { listed: vec!["big", "small"], list_fault: Some(fault) };
     let refused = refused();
     let mut cases: Vec<(String, Option<Hosted>, i32, &str, &str)> =
         vec![(refused.base(Wire::Chat), None, 1, "Connection refused", "that its server runs")];
