@@ -5,6 +5,8 @@ mod approval;
 #[cfg(test)]
 mod archives;
 #[cfg(test)]
+mod consent;
+#[cfg(test)]
 mod files;
 #[cfg(test)]
 mod git;
