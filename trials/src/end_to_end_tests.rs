@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Answer, Fault, ModelServer, Seen, Turn, UnauthorizedForm, Wire};
+use setpoint_model_server::{Answer, Fault, ModelServer, Seen, Turn, Wire};
 
 use crate::ground::output;
 use crate::recording::{Files, programs};
@@ -310,7 +310,7 @@ async fn process_every_trial_can_be_solved_recorded_and_replayed() {
 
 #[tokio::test]
 async fn process_a_model_that_never_answers_is_an_error() {
-    let refuses = |_: &Seen| Turn::from(Fault::Unauthorized(UnauthorizedForm::Status401));
+    let refuses = |_: &Seen| Turn::from(Fault::Unauthorized);
     let server = ModelServer::start(Arc::new(refuses)).await.unwrap();
     let refused = runner().run(trial("missing-tests"), &model(&server), false, None).await.unwrap_err();
     let said = crate::error::chain(&refused);

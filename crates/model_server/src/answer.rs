@@ -9,8 +9,10 @@ pub struct Answer {
     pub text: Vec<String>,
     /// The tools that it calls.
     pub calls: Vec<Call>,
-    /// The cost that the server reports.
-    pub usage: Count,
+    /// The cost that the server reports; if `None`, it counts: one token per four characters, at least one, and as cached
+    /// what an earlier prompt began with too. On Ollama's wire a prompt costs at most its context (`num_ctx`, by default
+    /// 4,096), because Ollama silently cuts the rest.
+    pub usage: Option<Usage>,
     /// Why it ended.
     pub finish: Finish,
 }
@@ -31,27 +33,13 @@ pub struct Call {
 pub struct Usage {
     /// The whole prompt, including what was read from a cache. (Anthropic's wire counts the cached part separately; the
     /// server subtracts it there.)
-    pub input: u64,
+    pub input: i128,
     /// The part of the prompt that was read from a cache.
-    pub cached: u64,
+    pub cached: i128,
     /// What the model wrote, including its thinking.
-    pub output: u64,
+    pub output: i128,
     /// The part of the output that was thinking.
-    pub reasoning: u64,
-}
-
-/// How the cost is reported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Count {
-    /// The server counts: one token per four characters, at least one, and as cached what an earlier prompt began with
-    /// too. On Ollama's wire a prompt costs at most its context (`num_ctx`, by default 4,096), because Ollama silently
-    /// cuts the rest.
-    #[default]
-    ByServer,
-    /// This usage.
-    Given(Usage),
-    /// Nothing is reported.
-    Unsaid,
+    pub reasoning: i128,
 }
 
 /// Why an answer ended.
@@ -72,12 +60,6 @@ impl Answer {
     pub fn text(text: &str) -> Self {
         let words = text.split_inclusive(char::is_whitespace).map(str::to_owned).collect();
         Self { text: words, ..Self::default() }
-    }
-
-    /// Creates an answer with a text in exactly these pieces.
-    #[must_use]
-    pub fn pieces<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
-        Self { text: pieces.into_iter().map(str::to_owned).collect(), ..Self::default() }
     }
 
     /// Creates an answer with a single call.
@@ -103,7 +85,7 @@ impl Answer {
     /// Sets the cost.
     #[must_use]
     pub fn costing(mut self, usage: Usage) -> Self {
-        self.usage = Count::Given(usage);
+        self.usage = Some(usage);
         self
     }
 

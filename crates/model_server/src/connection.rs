@@ -1,5 +1,7 @@
 //! Serves one connection: reads requests and performs the steps of the answers. The steps are decided elsewhere.
 
+use std::io;
+
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
@@ -8,7 +10,7 @@ use crate::http::request::{ReadError, Reader, Request};
 use crate::http::response::Piece;
 use crate::http::steps::{GARBAGE, Step};
 use crate::plan::{self, HOP, Plan};
-use crate::refusal::Trouble;
+use crate::refusal;
 use crate::seen::{self, Asked, Seen};
 use crate::server::{Served, Shared};
 use crate::wire::{Purpose, Route, Wire, route};
@@ -16,65 +18,53 @@ use crate::wire::{Purpose, Route, Wire, route};
 /// The response to a client that asks before it sends its body.
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
+/// How an answer ends its connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Close,
     Reset,
-}
-
-enum Outcome {
-    /// Everything was sent, and the connection stays open.
-    Stays,
-    /// Everything was performed, and the connection ends like this.
-    Ends(End),
     /// The client disconnected first.
     Lost,
 }
 
 /// Serves a connection until it ends.
-pub(crate) async fn serve(mut stream: TcpStream, number: usize, shared: &Shared) {
+pub(crate) async fn serve(mut stream: TcpStream, shared: &Shared) {
     // Sends pieces as they are cut. If the system refuses, they may be joined, which does no harm.
     let _set = stream.set_nodelay(true);
     let (read, mut write) = stream.split();
-    let end = converse(&mut Reader::new(read), &mut write, number, shared).await;
+    let end = converse(&mut Reader::new(read), &mut write, shared).await;
     match end {
         // Closing with no linger time is a reset.
         End::Reset => drop(stream.set_zero_linger()),
-        End::Close => drop(stream.shutdown().await),
+        End::Close | End::Lost => drop(stream.shutdown().await),
     }
 }
 
-async fn converse(
-    reader: &mut Reader<ReadHalf<'_>>,
-    write: &mut WriteHalf<'_>,
-    connection: usize,
-    shared: &Shared,
-) -> End {
+async fn converse(reader: &mut Reader<ReadHalf<'_>>, write: &mut WriteHalf<'_>, shared: &Shared) -> End {
     loop {
         let request = match next_request(reader, write).await {
             Ok(Some(request)) => request,
             Ok(None) => return End::Close,
-            Err(error) => return object(&error, reader, write, shared).await,
+            Err(error) => return object(&error, reader, write).await,
         };
         let keeps_alive = request.keeps_alive;
-        let mut seen = look(request, connection, shared.number());
+        let mut seen = look(request, shared.number());
         seen.repeated = shared.repeated(&seen);
         let plan = plan(&seen, keeps_alive, shared);
         let (nth, wire) = (seen.nth, seen.wire);
         shared.saw(seen);
         shared.prepare(plan.fault.as_ref()).await;
-        let outcome = perform(plan.steps, reader, write).await;
+        let end = perform(plan.steps, reader, write).await;
         shared.has_served(Served {
             nth,
             wire,
             fault: plan.fault.map(|fault| fault.name()),
             input_tokens: plan.cost.map(|(input, _)| input),
             output_tokens: plan.cost.map(|(_, output)| output),
-            is_complete: !matches!(outcome, Outcome::Lost),
+            is_complete: end != Some(End::Lost),
         });
-        match outcome {
-            Outcome::Stays => {}
-            Outcome::Ends(end) => return end,
-            Outcome::Lost => return End::Close,
+        if let Some(end) = end {
+            return end;
         }
     }
 }
@@ -84,54 +74,42 @@ async fn next_request(
     write: &mut WriteHalf<'_>,
 ) -> Result<Option<Request>, ReadError> {
     let Some(head) = reader.head().await? else { return Ok(None) };
-    if head.expects_continue() {
+    if head.expects_continue {
         write.write_all(CONTINUE).await?;
     }
     reader.body(head).await.map(Some)
 }
 
 /// Answers an invalid request, and drains what still comes, so that the answer arrives.
-async fn object(
-    error: &ReadError,
-    reader: &mut Reader<ReadHalf<'_>>,
-    write: &mut WriteHalf<'_>,
-    shared: &Shared,
-) -> End {
-    let trouble = match error {
+async fn object(error: &ReadError, reader: &mut Reader<ReadHalf<'_>>, write: &mut WriteHalf<'_>) -> End {
+    let steps = match error {
         ReadError::Io(_) => return End::Close,
-        ReadError::Tls => {
-            shared.met_tls();
-            None
-        }
+        ReadError::Tls => vec![Step::Send(GARBAGE.into())],
         ReadError::Malformed(text) => {
-            Some(Trouble::BadRequest(format!("The request cannot be read: {text}.")))
+            let text = format!("The request cannot be read: {text}.");
+            plan::refused(Wire::Chat, &refusal::BAD_REQUEST.saying(text), false).steps
         }
-        ReadError::HeadTooLarge => Some(Trouble::HeadTooLarge),
-        ReadError::BodyTooLarge => Some(Trouble::TooLarge),
+        ReadError::HeadTooLarge => plan::refused(Wire::Chat, &refusal::HEAD_TOO_LARGE, false).steps,
+        ReadError::BodyTooLarge => plan::refused(Wire::Chat, &refusal::TOO_LARGE, false).steps,
     };
-    let steps = match trouble {
-        Some(trouble) => plan::refused(Wire::Chat, &trouble, false),
-        None => vec![Step::Send(Piece::Bytes(GARBAGE.to_vec()))],
-    };
-    let _outcome = perform(steps, reader, write).await;
+    perform(steps, reader, write).await;
     let _closed = write.shutdown().await;
     reader.drain().await;
     End::Close
 }
 
 fn plan(seen: &Seen, keeps_alive: bool, shared: &Shared) -> Plan {
-    let steps = |steps| Plan { steps, fault: None, cost: None };
     if shared.is_stormy() {
-        return steps(plan::refused(seen.wire, &Trouble::Unavailable, keeps_alive));
+        return plan::refused(seen.wire, &refusal::UNAVAILABLE, keeps_alive);
     }
     if seen.query.split('&').any(|pair| pair.starts_with(HOP)) {
-        return steps(plan::redirected(seen, keeps_alive));
+        return plan::redirected(seen, keeps_alive);
     }
     match seen.purpose {
-        Purpose::Unknown => steps(plan::refused(seen.wire, &Trouble::NoSuchPath, keeps_alive)),
+        Purpose::Unknown => plan::refused(seen.wire, &refusal::NO_SUCH_PATH, keeps_alive),
         Purpose::Answer if !seen.problems.is_empty() => {
-            let trouble = Trouble::BadRequest(seen.problems.join("; "));
-            steps(plan::refused(seen.wire, &trouble, keeps_alive))
+            let trouble = refusal::BAD_REQUEST.saying(seen.problems.join("; "));
+            plan::refused(seen.wire, &trouble, keeps_alive)
         }
         Purpose::Answer => plan::turn(seen, &shared.script.turn(seen), keeps_alive),
         Purpose::Models | Purpose::Model | Purpose::Version | Purpose::Root => {
@@ -141,13 +119,12 @@ fn plan(seen: &Seen, keeps_alive: bool, shared: &Shared) -> Plan {
 }
 
 /// Converts a request into the form that scripts get.
-fn look(request: Request, connection: usize, nth: usize) -> Seen {
+fn look(request: Request, nth: usize) -> Seen {
     let Request { method, path, query, headers, body, .. } = request;
     let Route { wire, purpose, model, is_stream } = route(&method, &path, &query, &headers);
     let body = serde_json::from_slice(&body).unwrap_or_default();
     let mut seen = Seen {
         nth,
-        connection,
         wire,
         purpose,
         method,
@@ -183,42 +160,32 @@ fn named(body: &serde_json::Value) -> String {
     name.unwrap_or_default().to_owned()
 }
 
-/// Performs the steps until the last one, an end, or the client disconnects.
-async fn perform(steps: Vec<Step>, reader: &mut Reader<ReadHalf<'_>>, write: &mut WriteHalf<'_>) -> Outcome {
+/// Performs the steps; returns how the connection ends, or none if it stays open.
+async fn perform(
+    steps: Vec<Step>,
+    reader: &mut Reader<ReadHalf<'_>>,
+    write: &mut WriteHalf<'_>,
+) -> Option<End> {
     for step in steps {
-        let done = match step {
-            Step::Send(Piece::Bytes(bytes)) => write.write_all(&bytes).await.is_ok(),
-            Step::Send(Piece::Repeat { block, times }) => repeat(&block, times, write).await,
-            Step::Drip { bytes, at_once, every } => {
-                let mut is_open = true;
-                for drop in bytes.chunks(at_once) {
-                    let delay = crate::Delay::For(every);
-                    is_open = waits(&delay, reader).await && write.write_all(drop).await.is_ok();
-                    if !is_open {
-                        break;
-                    }
-                }
-                is_open
-            }
+        let is_done = match step {
+            Step::Send(piece) => send(&piece, write).await.is_ok(),
             Step::Wait(delay) => waits(&delay, reader).await,
             Step::CloseWriting => write.shutdown().await.is_ok(),
-            Step::Reset => return Outcome::Ends(End::Reset),
-            Step::Close => return Outcome::Ends(End::Close),
+            Step::Reset => return Some(End::Reset),
+            Step::Close => return Some(End::Close),
         };
-        if !done {
-            return Outcome::Lost;
+        if !is_done {
+            return Some(End::Lost);
         }
     }
-    Outcome::Stays
+    None
 }
 
-async fn repeat(block: &[u8], times: u64, write: &mut WriteHalf<'_>) -> bool {
-    for _ in 0..times {
-        if write.write_all(block).await.is_err() {
-            return false;
-        }
+async fn send(piece: &Piece, write: &mut WriteHalf<'_>) -> io::Result<()> {
+    for _ in 0..piece.times {
+        write.write_all(&piece.bytes).await?;
     }
-    true
+    Ok(())
 }
 
 /// Returns whether the delay passed before the client disconnected.

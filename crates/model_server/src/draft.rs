@@ -1,6 +1,6 @@
 //! A complete answer before rendering: with ids and numbers, and altered by a fault.
 
-use crate::answer::{Answer, Count, Finish, Usage};
+use crate::answer::{Answer, Finish, Usage};
 use crate::seen::Seen;
 use crate::wire::Wire;
 
@@ -21,7 +21,7 @@ pub(crate) struct Draft {
     pub(crate) thinking: Vec<String>,
     pub(crate) text: Vec<String>,
     pub(crate) calls: Vec<DraftCall>,
-    pub(crate) usage: Option<Numbers>,
+    pub(crate) usage: Option<Usage>,
     pub(crate) ending: Ending,
     pub(crate) shape: Shape,
     /// Whether a stream reports its cost; only clients of chat completions ask for it.
@@ -46,16 +46,7 @@ pub(crate) struct DraftCall {
     pub(crate) arguments: String,
 }
 
-/// A usage whose numbers may be missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Numbers {
-    pub(crate) input: i128,
-    pub(crate) cached: i128,
-    pub(crate) output: i128,
-    pub(crate) reasoning: i128,
-}
-
-/// The reported reason of the end, which may be a lie.
+/// The reported reason of the end, which may be a lie; in the order of the words in `render::reason`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Stop,
@@ -94,18 +85,13 @@ impl Draft {
             Finish::Length => Ending::Length,
             Finish::Filtered => Ending::Filtered,
         };
-        let usage = match answer.usage {
-            Count::ByServer => Some(counted(seen, answer)),
-            Count::Given(usage) => Some(usage),
-            Count::Unsaid => None,
-        };
         Self {
             nth,
             model: seen.asked.model.clone(),
             thinking: answer.thinking.clone(),
             text: answer.text.clone(),
             calls,
-            usage: usage.map(Numbers::from),
+            usage: answer.usage.or_else(|| Some(counted(seen, answer))),
             ending,
             shape: Shape::Plain,
             says_usage: seen.asked.wants_usage,
@@ -114,14 +100,6 @@ impl Draft {
             has_stranger: false,
             filling: 0,
         }
-    }
-
-    pub(crate) fn whole_text(&self) -> String {
-        self.text.concat()
-    }
-
-    pub(crate) fn whole_thinking(&self) -> String {
-        self.thinking.concat()
     }
 
     /// Returns the index of the `place`-th of `count` parts.
@@ -149,17 +127,6 @@ pub(crate) fn call_id(wire: Wire, nth: usize, index: usize) -> String {
     format!("{prefix}_{nth:02}_{index:02}")
 }
 
-impl From<Usage> for Numbers {
-    fn from(usage: Usage) -> Self {
-        Self {
-            input: usage.input.into(),
-            cached: usage.cached.into(),
-            output: usage.output.into(),
-            reasoning: usage.reasoning.into(),
-        }
-    }
-}
-
 fn counted(seen: &Seen, answer: &Answer) -> Usage {
     let characters = |texts: &[String]| texts.iter().map(|text| text.chars().count()).sum::<usize>();
     let calls: usize =
@@ -167,8 +134,8 @@ fn counted(seen: &Seen, answer: &Answer) -> Usage {
     let thinking = characters(&answer.thinking);
     // Ollama silently cuts a prompt that is too long, but counts only what it kept.
     let kept_max = match seen.wire {
-        Wire::Ollama => seen.asked.context.unwrap_or(OLLAMA_CONTEXT),
-        _ => u64::MAX,
+        Wire::Ollama => seen.asked.context.unwrap_or(OLLAMA_CONTEXT).into(),
+        _ => i128::MAX,
     };
     Usage {
         input: tokens(seen.asked.characters()).max(1).min(kept_max),
@@ -178,6 +145,6 @@ fn counted(seen: &Seen, answer: &Answer) -> Usage {
     }
 }
 
-fn tokens(characters: usize) -> u64 {
-    u64::try_from(characters.div_ceil(CHARACTERS_PER_TOKEN)).unwrap_or(u64::MAX)
+fn tokens(characters: usize) -> i128 {
+    i128::try_from(characters.div_ceil(CHARACTERS_PER_TOKEN)).unwrap_or(i128::MAX)
 }

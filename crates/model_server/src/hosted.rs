@@ -24,17 +24,8 @@ impl Hosted {
     ///
     /// If no port or thread is available.
     pub fn start(script: Arc<dyn Script>) -> io::Result<Self> {
-        Self::start_on(0, script)
-    }
-
-    /// Starts on this port of 127.0.0.1.
-    ///
-    /// # Errors
-    ///
-    /// If the port or a thread is not available.
-    pub fn start_on(port: u16, script: Arc<dyn Script>) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let server = runtime.block_on(ModelServer::start_on(port, script))?;
+        let server = runtime.block_on(ModelServer::start(script))?;
         Ok(Self { server, runtime: Some(runtime) })
     }
 

@@ -48,16 +48,13 @@ mod server;
 mod shape;
 mod wire;
 
-pub use answer::{Answer, Call, Count, Finish, Usage};
+pub use answer::{Answer, Call, Finish, Usage};
 pub use delay::{Delay, Gate};
 pub use example::example;
-pub use fault::{
-    BadNumber, BadUsage, EmptyReply, Endless, ErrorPlace, Fault, FinishLie, Group, Hostile, Measures,
-    NearMiss, QuotaForm, RetryAfter, SecretPlace, UnauthorizedForm, WrongFields, WrongLength,
-};
+pub use fault::{Fault, Measures};
 pub use hosted::Hosted;
-pub use http::request::{BODY_BYTES_MAX, HEAD_BYTES_MAX};
-pub use script::{Always, Faulty, InOrder, Listing, ModelInfo, Script, Turn};
+pub use http::request::HEAD_BYTES_MAX;
+pub use script::{Always, Listing, ModelInfo, Script, Turn};
 pub use seen::{Asked, Said, Seen, Tool};
-pub use server::{Connections, ModelServer, RefusedAddress, Served, refused_address, unknown_host_base};
+pub use server::{Connections, ModelServer, RefusedAddress, Served, refused_address};
 pub use wire::{Purpose, Wire};

@@ -17,9 +17,6 @@ struct Arguments {
     /// What it answers
     #[arg(long, default_value = "hello", value_parser = scripts::NAMES)]
     script: String,
-    /// The arguments that the script `tools` gives to the tool it calls, as JSON
-    #[arg(long)]
-    arguments: Option<String>,
     /// A fault in every answer, by its name
     #[arg(long)]
     fault: Option<String>,
@@ -46,7 +43,7 @@ fn run(arguments: Arguments) -> io::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let Some(script) = scripts::by_name(&arguments.script, arguments.arguments) else {
+    let Some(script) = scripts::by_name(&arguments.script) else {
         eprintln!("error: there is no script `{}`", arguments.script);
         return Ok(ExitCode::from(2));
     };

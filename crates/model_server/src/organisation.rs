@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::json::Json;
+use crate::json::sorted;
 use crate::question::{self, Site};
 use crate::script::{Script, Turn};
 use crate::seen::Seen;
@@ -80,7 +80,7 @@ fn said(mut value: Value) -> Answer {
     if let Some(fields) = value.as_object_mut() {
         fields.insert("remark".to_owned(), CANARY.into());
     }
-    Answer::text(&Json::sorted(&value).to_string())
+    Answer::text(&sorted(&value))
 }
 
 /// Every plan differs, because a failed plan may not be repeated.
@@ -115,7 +115,7 @@ fn step(seen: &Seen, question: &str) -> Answer {
     if seen.asked.tools.is_empty() {
         return said(json!({ "tool": "read_file", "input": input }));
     }
-    Answer::call("read_file", &Json::sorted(&input).to_string())
+    Answer::call("read_file", &sorted(&input))
 }
 
 /// Returns a verdict for each listed criterion, citing every call that succeeded.

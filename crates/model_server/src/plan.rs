@@ -2,12 +2,12 @@
 //! sent.
 
 use crate::draft::Draft;
+use crate::fault::Fault;
 use crate::fault::content::{self, secrets};
-use crate::fault::{ErrorPlace, Fault, QuotaForm, RetryAfter, SecretPlace, UnauthorizedForm};
 use crate::http::response::Response;
-use crate::http::steps::{self, Step};
-use crate::json::Json;
-use crate::refusal::{Trouble, error_body, error_event, with_retry_delay};
+use crate::http::steps::{Step, steps};
+use crate::json::object;
+use crate::refusal::{self, Trouble, error_body, error_event};
 use crate::render::listing::{self, OLLAMA_VERSION};
 use crate::script::{Listing, Turn};
 use crate::seen::Seen;
@@ -38,12 +38,12 @@ pub(crate) fn turn(seen: &Seen, turn: &Turn, keeps_alive: bool) -> Plan {
         content::apply(fault, &mut draft, seen);
     }
     let refused = fault.and_then(|fault| refusal(fault, seen));
-    let cost = draft.usage.filter(|_| refused.is_none()).map(|numbers| (numbers.input, numbers.output));
+    let cost = draft.usage.filter(|_| refused.is_none()).map(|usage| (usage.input, usage.output));
     let mut response = refused.unwrap_or_else(|| shape::answer(seen, &draft, fault));
     if let Some(bytes) = turn.bytes_at_once {
         response = response.in_pieces_of(bytes);
     }
-    let mut steps = faulty(fault, &response, keeps_alive);
+    let mut steps = steps(response, fault, keeps_alive);
     if let Some(delay) = &turn.delay {
         steps.insert(0, Step::Wait(delay.clone()));
     }
@@ -56,79 +56,72 @@ pub(crate) fn listing(seen: &Seen, listing: &Listing, keeps_alive: bool) -> Plan
     let is_possible = |fault: &&Fault| fault.number() <= 28 && fault.applies(seen.wire, false);
     let fault = listing.fault.as_ref().filter(is_possible);
     let response = fault.and_then(|fault| refusal(fault, seen)).unwrap_or_else(|| listed(seen, listing));
-    Plan { steps: faulty(fault, &response, keeps_alive), fault: fault.cloned(), cost: None }
+    Plan { steps: steps(response, fault, keeps_alive), fault: fault.cloned(), cost: None }
 }
 
 /// Plans the refusal of a request that does not reach the script.
-pub(crate) fn refused(wire: Wire, trouble: &Trouble, keeps_alive: bool) -> Vec<Step> {
-    steps::plain(&error_response(wire, trouble, "", ""), keeps_alive)
+pub(crate) fn refused(wire: Wire, trouble: &Trouble, keeps_alive: bool) -> Plan {
+    Plan { steps: steps(error_response(wire, trouble), None, keeps_alive), fault: None, cost: None }
 }
 
 /// Plans the next redirect of a loop.
-pub(crate) fn redirected(seen: &Seen, keeps_alive: bool) -> Vec<Step> {
-    steps::plain(&redirect(seen), keeps_alive)
-}
-
-fn faulty(fault: Option<&Fault>, response: &Response, keeps_alive: bool) -> Vec<Step> {
-    let with_fault = fault.and_then(|fault| steps::with_fault(fault, response, keeps_alive));
-    with_fault.unwrap_or_else(|| steps::plain(response, keeps_alive))
+pub(crate) fn redirected(seen: &Seen, keeps_alive: bool) -> Plan {
+    Plan { steps: steps(redirect(seen), None, keeps_alive), fault: None, cost: None }
 }
 
 /// Returns the response of a fault that is a status.
 fn refusal(fault: &Fault, seen: &Seen) -> Option<Response> {
+    let (wire, model) = (seen.wire, &seen.asked.model);
     let trouble = match fault {
-        Fault::ContextTooLong => Trouble::ContextTooLong,
-        Fault::ToolPairing => Trouble::ToolPairing,
-        Fault::Unauthorized(UnauthorizedForm::Status401) => Trouble::Unauthorized,
-        Fault::Unauthorized(UnauthorizedForm::Status400) => Trouble::BadKey,
-        Fault::QuotaSpent(QuotaForm::Status402) => Trouble::Quota(402),
-        Fault::QuotaSpent(QuotaForm::Status429) => Trouble::Quota(429),
-        Fault::Forbidden => Trouble::Forbidden,
-        Fault::ModelNotFound => Trouble::NoSuchModel,
-        Fault::RequestTimeout => Trouble::Timeout,
-        Fault::TooLarge => Trouble::TooLarge,
-        Fault::RateLimited(after) => return Some(rate_limited(seen, after)),
-        Fault::InternalError => Trouble::Internal,
-        Fault::UnavailableStorm(_) => Trouble::Unavailable,
-        Fault::Overloaded => Trouble::Overloaded,
+        Fault::ContextTooLong => refusal::context_too_long(wire),
+        Fault::ToolPairing => refusal::tool_pairing(wire),
+        Fault::Unauthorized => refusal::UNAUTHORIZED,
+        Fault::UnauthorizedAs400 => refusal::BAD_KEY,
+        Fault::QuotaSpent => refusal::UNPAID,
+        Fault::QuotaSpentAs429 => refusal::QUOTA_SPENT,
+        Fault::Forbidden => refusal::FORBIDDEN,
+        Fault::ModelNotFound => refusal::no_such_model(wire, model),
+        Fault::RequestTimeout => refusal::TIMEOUT,
+        Fault::TooLarge => refusal::TOO_LARGE,
+        Fault::RateLimitedSeconds => refusal::RATE_LIMITED_FOR_2_S,
+        _ if fault.number() == 23 => refusal::RATE_LIMITED,
+        Fault::InternalError => refusal::INTERNAL,
+        Fault::UnavailableStorm => refusal::UNAVAILABLE,
+        Fault::Overloaded => refusal::OVERLOADED,
         Fault::BadGateway => return Some(Response::whole(502, "text/html", BAD_GATEWAY)),
         Fault::RedirectLoop => return Some(redirect(seen)),
-        Fault::SecretEcho(SecretPlace::Error) => {
-            let note = format!(" Received: {}", secrets(seen));
-            return Some(error_response(seen.wire, &Trouble::Unauthorized, &seen.asked.model, &note));
+        Fault::SecretInError => refusal::UNAUTHORIZED.adding(&format!(" Received: {}", secrets(seen))),
+        Fault::ErrorWithOk if seen.is_streaming => {
+            return Some(shape::streamed(wire, &[error_event(wire, &refusal::INTERNAL, 0)], 0));
         }
-        Fault::ErrorWithOk(ErrorPlace::InPlace) => {
-            let model = &seen.asked.model;
-            let response = if seen.is_streaming {
-                shape::stream_of(seen.wire, &[error_event(seen.wire, &Trouble::Internal, model, 0)])
-            } else {
-                let body = error_body(seen.wire, &Trouble::Internal, model, "");
-                Response::whole(200, "application/json", body.to_string())
-            };
-            return Some(response);
+        Fault::ErrorWithOk => {
+            let response = error_response(wire, &refusal::INTERNAL);
+            return Some(Response { status: 200, ..response });
         }
         _ => return None,
     };
-    Some(error_response(seen.wire, &trouble, &seen.asked.model, ""))
+    let response = error_response(wire, &trouble);
+    Some(match retry_after(fault) {
+        Some(after) => response.with("retry-after", after),
+        None => response,
+    })
 }
 
-pub(crate) fn error_response(wire: Wire, trouble: &Trouble, model: &str, note: &str) -> Response {
-    let body = error_body(wire, trouble, model, note);
-    Response::whole(trouble.status(), "application/json", body.to_string())
+/// Returns when a client may ask again, which some servers say badly.
+const fn retry_after(fault: &Fault) -> Option<&'static str> {
+    match fault {
+        Fault::RateLimitedSeconds => Some("2"),
+        Fault::RateLimitedDate => Some("Wed, 21 Oct 2015 07:28:00 GMT"),
+        Fault::RateLimitedForAges => Some("31536000000"),
+        Fault::RateLimitedOverflow => Some("99999999999999999999999"),
+        Fault::RateLimitedNegative => Some("-5"),
+        Fault::RateLimitedWord => Some("soon"),
+        _ => None,
+    }
 }
 
-fn rate_limited(seen: &Seen, after: &RetryAfter) -> Response {
-    let trouble = Trouble::RateLimited;
-    let mut body = error_body(seen.wire, &trouble, &seen.asked.model, "");
-    if let (Wire::Gemini, RetryAfter::Seconds(seconds)) = (seen.wire, after) {
-        body = with_retry_delay(body, *seconds);
-    }
-    let response = Response::whole(trouble.status(), "application/json", body.to_string());
-    match after {
-        RetryAfter::Seconds(seconds) => response.with("retry-after", seconds.to_string()),
-        RetryAfter::Date(text) | RetryAfter::Absurd(text) => response.with("retry-after", text.as_str()),
-        RetryAfter::Unsaid => response,
-    }
+pub(crate) fn error_response(wire: Wire, trouble: &Trouble) -> Response {
+    Response::whole(trouble.status, "application/json", error_body(wire, trouble).to_string())
 }
 
 /// Redirects to the same place, with a count that makes every address a new one.
@@ -142,16 +135,15 @@ fn redirect(seen: &Seen) -> Response {
 
 /// Returns a list of models, one model, a version or a greeting.
 fn listed(seen: &Seen, listing: &Listing) -> Response {
-    let json = |body: Json| Response::whole(200, "application/json", body.to_string());
-    let refused = |trouble: &Trouble| error_response(seen.wire, trouble, &seen.asked.model, "");
-    match seen.purpose {
-        Purpose::Models => json(listing::models(seen.wire, &listing.models)),
+    let body = match seen.purpose {
+        Purpose::Models => listing::models(seen.wire, &listing.models),
         Purpose::Model => match listing.models.iter().find(|model| model.name == seen.asked.model) {
-            Some(model) => json(listing::model(seen.wire, model)),
-            None => refused(&Trouble::NoSuchModel),
+            Some(model) => listing::model(seen.wire, model),
+            None => return error_response(seen.wire, &refusal::no_such_model(seen.wire, &seen.asked.model)),
         },
-        Purpose::Version => json(Json::Object(vec![("version".into(), OLLAMA_VERSION.into())])),
-        Purpose::Root => Response::whole(200, "text/plain", "Ollama is running"),
-        Purpose::Answer | Purpose::Unknown => refused(&Trouble::NoSuchPath),
-    }
+        Purpose::Version => object! { "version": OLLAMA_VERSION },
+        Purpose::Root => return Response::whole(200, "text/plain", "Ollama is running"),
+        Purpose::Answer | Purpose::Unknown => return error_response(seen.wire, &refusal::NO_SUCH_PATH),
+    };
+    Response::whole(200, "application/json", body.to_string())
 }

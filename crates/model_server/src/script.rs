@@ -1,7 +1,5 @@
 //! Scripts decide the server's answers: a script is asked for a turn at every request for an answer.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use crate::answer::Answer;
 use crate::delay::Delay;
 use crate::fault::Fault;
@@ -44,13 +42,6 @@ impl Turn {
     #[must_use]
     pub fn after(mut self, delay: Delay) -> Self {
         self.delay = Some(delay);
-        self
-    }
-
-    /// Splits the body into pieces of this many bytes.
-    #[must_use]
-    pub fn in_pieces_of(mut self, bytes: usize) -> Self {
-        self.bytes_at_once = Some(bytes);
         self
     }
 }
@@ -115,34 +106,6 @@ where
     }
 }
 
-/// Turns in the order of the requests; the last one is repeated.
-#[derive(Debug)]
-pub struct InOrder {
-    turns: Vec<Turn>,
-    next: AtomicUsize,
-}
-
-impl InOrder {
-    /// Creates the script. Without turns, every answer is empty.
-    #[must_use]
-    pub fn new<T: Into<Turn>>(turns: impl IntoIterator<Item = T>) -> Self {
-        Self { turns: turns.into_iter().map(Into::into).collect(), next: AtomicUsize::new(0) }
-    }
-
-    /// Returns the number of turns that were requested.
-    #[must_use]
-    pub fn asked(&self) -> usize {
-        self.next.load(Ordering::Relaxed)
-    }
-}
-
-impl Script for InOrder {
-    fn turn(&self, _: &Seen) -> Turn {
-        let index = self.next.fetch_add(1, Ordering::Relaxed);
-        self.turns.get(index).or(self.turns.last()).cloned().unwrap_or_default()
-    }
-}
-
 /// The same turn for every request.
 #[derive(Debug)]
 pub struct Always(Turn);
@@ -158,31 +121,5 @@ impl Always {
 impl Script for Always {
     fn turn(&self, _: &Seen) -> Turn {
         self.0.clone()
-    }
-}
-
-/// Another script, with a fault injected into the turns that a condition picks.
-pub struct Faulty<S, P> {
-    script: S,
-    picks: P,
-    fault: Fault,
-}
-
-impl<S: Script, P: Fn(&Seen) -> bool> Faulty<S, P> {
-    /// Injects `fault` into the turns of `script` for whose requests `picks` returns true.
-    #[must_use]
-    pub fn new(script: S, fault: Fault, picks: P) -> Self {
-        Self { script, picks, fault }
-    }
-}
-
-impl<S: Script, P: Fn(&Seen) -> bool + Send + Sync + 'static> Script for Faulty<S, P> {
-    fn turn(&self, seen: &Seen) -> Turn {
-        let turn = self.script.turn(seen);
-        if (self.picks)(seen) { turn.with(self.fault.clone()) } else { turn }
-    }
-
-    fn listing(&self, seen: &Seen) -> Listing {
-        self.script.listing(seen)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::answer::{Answer, Usage};
 use crate::example::example;
 use crate::fault::Fault;
+use crate::json::sorted;
 use crate::organisation::Organisation;
 use crate::script::{Listing, ModelInfo, Script, Turn};
 use crate::seen::Seen;
@@ -19,13 +20,12 @@ pub const COST: Usage = Usage { input: 1200, cached: 1024, output: 40, reasoning
 /// The names of the scripts.
 pub const NAMES: [&str; 5] = ["hello", "tools", "schema", "organisation", "by-model"];
 
-/// Returns the script of this name. `arguments` are those of the tool that `tools` calls; if `None`, the smallest that
-/// the tool's schema accepts.
+/// Returns the script of this name.
 #[must_use]
-pub fn by_name(name: &str, arguments: Option<String>) -> Option<Arc<dyn Script>> {
+pub fn by_name(name: &str) -> Option<Arc<dyn Script>> {
     match name {
         "hello" => Some(Arc::new(hello)),
-        "tools" => Some(Arc::new(move |seen: &Seen| tools(seen, arguments.as_deref()))),
+        "tools" => Some(Arc::new(tools)),
         "schema" => Some(Arc::new(schema)),
         "organisation" => Some(Arc::new(Organisation::default())),
         "by-model" => Some(Arc::new(ByModel)),
@@ -34,48 +34,39 @@ pub fn by_name(name: &str, arguments: Option<String>) -> Option<Arc<dyn Script>>
 }
 
 /// Returns a fixed text after a thought.
-#[must_use]
-pub fn hello(_: &Seen) -> Turn {
+fn hello(_: &Seen) -> Turn {
     Answer::text(HELLO).after_thinking(THOUGHT).costing(COST).into()
 }
 
-/// Calls the first tool that is offered; once its result is there, repeats it.
-#[must_use]
-pub fn tools(seen: &Seen, arguments: Option<&str>) -> Turn {
+/// Calls the first tool that is offered with the smallest arguments that it accepts; once its result is there, repeats
+/// it.
+fn tools(seen: &Seen) -> Turn {
     let answer = match (seen.asked.results().next_back(), seen.asked.tools.first()) {
         (Some(result), _) => Answer::text(&format!("The tool said: {result}")),
-        (None, Some(tool)) => {
-            let arguments = match arguments {
-                Some(arguments) => arguments.to_owned(),
-                None => crate::json::Json::sorted(&example(&tool.schema)).to_string(),
-            };
-            Answer::call(&tool.name, &arguments)
-        }
+        (None, Some(tool)) => Answer::call(&tool.name, &sorted(&example(&tool.schema))),
         (None, None) => Answer::text("No tool was offered."),
     };
     answer.costing(COST).into()
 }
 
 /// Answers with the smallest value of the requested schema.
-#[must_use]
-pub fn schema(seen: &Seen) -> Turn {
+fn schema(seen: &Seen) -> Turn {
     let value = seen.asked.schema.as_ref().map(example).unwrap_or_default();
-    Answer::text(&crate::json::Json::sorted(&value).to_string()).costing(COST).into()
+    Answer::text(&sorted(&value)).costing(COST).into()
 }
 
 /// Takes the requested model as the name of a script or of a fault, so that one server offers them all. A fault is
 /// injected into `tools` if tools are offered, otherwise into `hello`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ByModel;
+struct ByModel;
 
 impl Script for ByModel {
     fn turn(&self, seen: &Seen) -> Turn {
         match seen.asked.model.as_str() {
             "hello" => hello(seen),
-            "tools" => tools(seen, None),
+            "tools" => tools(seen),
             "schema" => schema(seen),
             name => {
-                let turn = if seen.asked.tools.is_empty() { hello(seen) } else { tools(seen, None) };
+                let turn = if seen.asked.tools.is_empty() { hello(seen) } else { tools(seen) };
                 turn.with(Fault::by_name(name).unwrap_or(Fault::ModelNotFound))
             }
         }

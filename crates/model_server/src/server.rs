@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::connection;
 use crate::delay::Delay;
-use crate::fault::Fault;
+use crate::fault::{Fault, STORM};
 use crate::script::Script;
 use crate::seen::Seen;
 use crate::wire::Wire;
@@ -53,8 +53,6 @@ pub struct Connections {
     pub accepted: usize,
     /// Still open.
     pub open: usize,
-    /// Connections that began with a TLS handshake.
-    pub tls: usize,
 }
 
 impl ModelServer {
@@ -107,7 +105,7 @@ impl ModelServer {
     pub fn base_with(&self, wire: Wire, fault: &Fault) -> String {
         match fault {
             Fault::TlsGarbage => format!("https://{}{}", self.address, wire.base_path()),
-            Fault::DnsFailure => unknown_host_base(wire),
+            Fault::DnsFailure => format!("http://{UNKNOWN_HOST}{}", wire.base_path()),
             _ => self.base(wire),
         }
     }
@@ -192,12 +190,6 @@ pub fn refused_address() -> io::Result<RefusedAddress> {
     Ok(RefusedAddress { _socket: socket, address })
 }
 
-/// Returns a base URL whose host does not resolve.
-#[must_use]
-pub fn unknown_host_base(wire: Wire) -> String {
-    format!("http://{UNKNOWN_HOST}{}", wire.base_path())
-}
-
 /// Prompts that are remembered, as in a provider's cache. Comparing with all of them, ten thousand requests took half
 /// an hour.
 const CACHED_PROMPTS_MAX: usize = 64;
@@ -257,10 +249,6 @@ impl Shared {
         self.served.send_modify(|count| *count += 1);
     }
 
-    pub(crate) fn met_tls(&self) {
-        self.log().connections.tls += 1;
-    }
-
     /// Whether a storm is in progress.
     pub(crate) fn is_stormy(&self) -> bool {
         let ends = self.storm_ends.lock().unwrap_or_else(PoisonError::into_inner);
@@ -270,8 +258,8 @@ impl Shared {
     /// Starts what outlives the request, before anything of its answer is sent.
     pub(crate) async fn prepare(&self, fault: Option<&Fault>) {
         match fault {
-            Some(Fault::UnavailableStorm(lasting)) => {
-                let ends = Instant::now().checked_add(*lasting);
+            Some(Fault::UnavailableStorm) => {
+                let ends = Instant::now().checked_add(STORM);
                 *self.storm_ends.lock().unwrap_or_else(PoisonError::into_inner) = ends;
             }
             Some(Fault::RefuseConnect(lasting)) => {
@@ -329,14 +317,10 @@ async fn accept(
                     tokio::task::yield_now().await;
                     continue;
                 };
-                let number = {
-                    let mut log = shared.log();
-                    log.connections.accepted += 1;
-                    log.connections.accepted - 1
-                };
+                shared.log().connections.accepted += 1;
                 let (open, shared) = (Open::new(&shared), Arc::clone(&shared));
                 connections.spawn(async move {
-                    connection::serve(stream, number, &shared).await;
+                    connection::serve(stream, &shared).await;
                     drop(open);
                 });
             }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use setpoint_model_server::{
-    Answer, Delay, Fault, Gate, Hosted, Listing, ModelInfo, ModelServer, Script, Seen, Turn,
-    UnauthorizedForm, Wire, refused_address,
+    Answer, Delay, Fault, Gate, Hosted, Listing, ModelInfo, ModelServer, Script, Seen, Turn, Wire,
+    refused_address,
 };
 
 use crate::support::{Came, Home};
@@ -159,7 +159,7 @@ fn a_missing_model_is_reported_with_what_to_do() {
             "it has smart",
         ),
         (fault(Fault::Hang(Delay::Ever)), 1, "did not answer within 400 ms", "not stuck"),
-        (fault(Fault::Unauthorized(UnauthorizedForm::Status401)), 1, "401", "check the key"),
+        (fault(Fault::Unauthorized), 1, "401", "check the key"),
         (fault(Fault::RedirectLoop), 1, "307", "state the new one"),
         (fault(Fault::ResetInBody), 1, "broke off", "later"),
         (fault(Fault::BadGateway), 1, "502", "later"),

@@ -9,8 +9,7 @@ use setpoint_model::remote::Remote;
 use setpoint_model::remote::probe::{CONTEXT_TOKENS_MAX, Probed, probe};
 use setpoint_model::wire::Dialect;
 use setpoint_model_server::{
-    Answer, Delay, EmptyReply, Fault, Finish, ModelServer, Seen, Turn, UnauthorizedForm, Usage, Wire,
-    refused_address,
+    Answer, Delay, Fault, Finish, ModelServer, Seen, Turn, Usage, Wire, refused_address,
 };
 
 use crate::support::{canned, endpoint};
@@ -317,7 +316,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
         Fault::ResetBeforeHead,
         Fault::ResetInBody,
         Fault::TlsGarbage,
-        Fault::Unauthorized(UnauthorizedForm::Status401),
+        Fault::Unauthorized,
         Fault::ModelNotFound,
         Fault::InternalError,
         Fault::BadGateway,
@@ -325,7 +324,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
         Fault::GzipBomb(8 << 20),
         Fault::HugeText(20 << 20),
         Fault::CutInText,
-        Fault::EmptyReply(EmptyReply::Nothing),
+        Fault::EmptyReply,
         Fault::NullContent,
     ] {
         let name = fault.name();

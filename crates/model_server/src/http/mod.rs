@@ -3,7 +3,6 @@
 //!
 //! It knows no model and no wire.
 
-pub(crate) mod gzip;
 pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod steps;

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use httparse::{EMPTY_HEADER, Status};
+use percent_encoding::percent_decode_str;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Largest request line and headers together.
 pub const HEAD_BYTES_MAX: usize = 64 << 10;
 /// Largest body.
-pub const BODY_BYTES_MAX: usize = 64 << 20;
+const BODY_BYTES_MAX: usize = 64 << 20;
+/// Most headers of a request.
+const HEADERS_MAX: usize = 100;
 /// Bytes that are read at once, and kept of what a client sends early.
 const BUFFER_BYTES: usize = 64 << 10;
-/// Longest line before a chunk: a length, and extensions that are ignored.
-const CHUNK_LINE_BYTES_MAX: usize = 256;
 /// The first byte of a TLS handshake.
 const TLS_HANDSHAKE: u8 = 0x16;
 
@@ -38,7 +40,7 @@ pub(crate) enum ReadError {
     #[error("read a request: the client speaks TLS")]
     Tls,
     #[error("read a request: {0}")]
-    Malformed(&'static str),
+    Malformed(String),
     #[error("read a request: its head is longer than {HEAD_BYTES_MAX} bytes")]
     HeadTooLarge,
     #[error("read a request: its body is longer than {BODY_BYTES_MAX} bytes")]
@@ -49,14 +51,10 @@ pub(crate) enum ReadError {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     request: Request,
-    framing: BodyFraming,
-    expects_continue: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BodyFraming {
-    Length(usize),
-    Chunked,
+    /// The length of the body; none if it comes in chunks.
+    length: Option<usize>,
+    /// Whether the client waits for permission to send the body.
+    pub(crate) expects_continue: bool,
 }
 
 /// The reading side of a connection, with the bytes that were read and not used yet.
@@ -73,37 +71,19 @@ impl<R: AsyncRead + Unpin> Reader<R> {
 
     /// Reads the next head; `None` if the client closed the connection between two requests.
     pub(crate) async fn head(&mut self) -> Result<Option<Head>, ReadError> {
-        loop {
-            // Empty lines before a request are allowed.
-            while self.buffer.starts_with(b"\r\n") {
-                self.buffer.drain(..2);
-            }
-            if self.buffer.first() == Some(&TLS_HANDSHAKE) {
-                return Err(ReadError::Tls);
-            }
-            let end = find(&self.buffer, b"\r\n\r\n");
-            if end.unwrap_or(self.buffer.len()) > HEAD_BYTES_MAX {
-                return Err(ReadError::HeadTooLarge);
-            }
-            if let Some(end) = end {
-                let rest = self.buffer.split_off(end + 4);
-                let head = std::mem::replace(&mut self.buffer, rest);
-                return parse(head.get(..end).unwrap_or_default()).map(Some);
-            }
-            if !self.fill().await? {
-                let is_between = self.buffer.is_empty();
-                return if is_between { Ok(None) } else { Err(ReadError::Malformed("it ends in its head")) };
-            }
+        if self.buffer.is_empty() && !self.fill().await? {
+            return Ok(None);
         }
+        self.parsed(head).await.map(Some)
     }
 
     /// Reads the body that belongs to a head.
     pub(crate) async fn body(&mut self, head: Head) -> Result<Request, ReadError> {
         let mut request = head.request;
-        request.body = match head.framing {
-            BodyFraming::Length(length) if length > BODY_BYTES_MAX => return Err(ReadError::BodyTooLarge),
-            BodyFraming::Length(length) => self.take(length).await?,
-            BodyFraming::Chunked => self.chunks().await?,
+        request.body = match head.length {
+            Some(length) if length > BODY_BYTES_MAX => return Err(ReadError::BodyTooLarge),
+            Some(length) => self.take(length).await?,
+            None => self.chunks().await?,
         };
         Ok(request)
     }
@@ -135,39 +115,42 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     async fn chunks(&mut self) -> Result<Vec<u8>, ReadError> {
         let mut body = Vec::new();
         loop {
-            let line = self.line().await?;
-            let digits = line.split(|byte| *byte == b';').next().unwrap_or_default();
-            let digits =
-                std::str::from_utf8(digits).map_err(|_| ReadError::Malformed("a chunk has no length"))?;
-            let length = usize::from_str_radix(digits.trim(), 16)
-                .map_err(|_| ReadError::Malformed("a chunk has no length"))?;
+            let length = self
+                .parsed(|bytes| {
+                    httparse::parse_chunk_size(bytes).map_err(|_| malformed("a chunk has no length"))
+                })
+                .await?;
+            let length = usize::try_from(length).unwrap_or(usize::MAX);
             if length == 0 {
-                // Trailers.
-                while !self.line().await?.is_empty() {}
+                // Trailers, which end with an empty line.
+                self.parsed(trailers).await?;
                 return Ok(body);
             }
             if length.saturating_add(body.len()) > BODY_BYTES_MAX {
                 return Err(ReadError::BodyTooLarge);
             }
             body.extend(self.take(length).await?);
-            if !self.line().await?.is_empty() {
-                return Err(ReadError::Malformed("a chunk is longer than it says"));
+            if self.take(2).await? != b"\r\n" {
+                return Err(malformed("a chunk is longer than it says"));
             }
         }
     }
 
-    async fn line(&mut self) -> Result<Vec<u8>, ReadError> {
+    /// Reads until `parse` is complete; it returns how many bytes it used, and what they mean.
+    async fn parsed<T>(
+        &mut self,
+        parse: impl Fn(&[u8]) -> Result<Status<(usize, T)>, ReadError>,
+    ) -> Result<T, ReadError> {
         loop {
-            if let Some(end) = find(&self.buffer, b"\r\n") {
-                let rest = self.buffer.split_off(end + 2);
-                let mut line = std::mem::replace(&mut self.buffer, rest);
-                line.truncate(end);
-                return Ok(line);
+            match parse(&self.buffer)? {
+                Status::Complete((used, _)) if used > HEAD_BYTES_MAX => return Err(ReadError::HeadTooLarge),
+                Status::Complete((used, value)) => {
+                    self.buffer.drain(..used);
+                    return Ok(value);
+                }
+                Status::Partial if self.buffer.len() > HEAD_BYTES_MAX => return Err(ReadError::HeadTooLarge),
+                Status::Partial => self.must_fill().await?,
             }
-            if self.buffer.len() > CHUNK_LINE_BYTES_MAX {
-                return Err(ReadError::Malformed("the line before a chunk is too long"));
-            }
-            self.must_fill().await?;
         }
     }
 
@@ -180,7 +163,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     }
 
     async fn must_fill(&mut self) -> Result<(), ReadError> {
-        if self.fill().await? { Ok(()) } else { Err(ReadError::Malformed("it ends in its body")) }
+        if self.fill().await? { Ok(()) } else { Err(malformed("it ends too early")) }
     }
 
     /// Reads more bytes; returns whether there were any.
@@ -190,46 +173,46 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     }
 }
 
-impl Head {
-    /// Whether the client waits for permission to send the body.
-    pub(crate) const fn expects_continue(&self) -> bool {
-        self.expects_continue
-    }
+fn malformed(reason: impl ToString) -> ReadError {
+    ReadError::Malformed(reason.to_string())
 }
 
-fn parse(head: &[u8]) -> Result<Head, ReadError> {
-    let head = std::str::from_utf8(head).map_err(|_| ReadError::Malformed("its head is no UTF-8"))?;
-    let mut lines = head.split("\r\n");
-    let mut words = lines.next().unwrap_or_default().split(' ');
-    let (Some(method), Some(target), Some(version), None) =
-        (words.next(), words.next(), words.next(), words.next())
-    else {
-        return Err(ReadError::Malformed("its first line has not three words"));
-    };
-    if !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
-        return Err(ReadError::Malformed("it is no HTTP/1"));
+fn trailers(bytes: &[u8]) -> Result<Status<(usize, ())>, ReadError> {
+    Ok(match httparse::parse_headers(bytes, &mut [EMPTY_HEADER; HEADERS_MAX]).map_err(malformed)? {
+        Status::Complete((used, _)) => Status::Complete((used, ())),
+        Status::Partial => Status::Partial,
+    })
+}
+
+fn head(bytes: &[u8]) -> Result<Status<(usize, Head)>, ReadError> {
+    if bytes.first() == Some(&TLS_HANDSHAKE) {
+        return Err(ReadError::Tls);
     }
+    let mut fields = [EMPTY_HEADER; HEADERS_MAX];
+    let mut parsed = httparse::Request::new(&mut fields);
+    let Status::Complete(used) = parsed.parse(bytes).map_err(malformed)? else { return Ok(Status::Partial) };
     let mut headers: BTreeMap<String, String> = BTreeMap::new();
-    for line in lines {
-        let Some((name, value)) = line.split_once(':') else {
-            return Err(ReadError::Malformed("a header has no colon"));
-        };
-        if name.is_empty() || name.contains([' ', '\t']) {
-            return Err(ReadError::Malformed("a header has no name"));
-        }
-        let value = value.trim();
+    for field in parsed.headers.iter() {
+        let value = std::str::from_utf8(field.value).map_err(malformed)?;
         headers
-            .entry(name.to_ascii_lowercase())
+            .entry(field.name.to_ascii_lowercase())
             .and_modify(|before| *before = format!("{before}, {value}"))
             .or_insert_with(|| value.to_owned());
     }
-    let framing = framing(&headers)?;
+    let length = match (headers.get("transfer-encoding"), headers.get("content-length")) {
+        (Some(_), Some(_)) => return Err(malformed("its body has two lengths")),
+        (Some(encoding), None) if encoding.eq_ignore_ascii_case("chunked") => None,
+        (Some(_), None) => return Err(malformed("its body has an unknown encoding")),
+        (None, Some(length)) => Some(length.parse().map_err(|_| malformed("its length is no number"))?),
+        (None, None) => Some(0),
+    };
     let connection = headers.get("connection").map(|value| value.to_ascii_lowercase()).unwrap_or_default();
-    let keeps_alive = match version {
-        "HTTP/1.1" => !connection.contains("close"),
+    let keeps_alive = match parsed.version {
+        Some(1) => !connection.contains("close"),
         _ => connection.contains("keep-alive"),
     };
     // Clients send absolute URLs to a proxy.
+    let target = parsed.path.unwrap_or_default();
     let target = match target.split_once("://") {
         Some((_, rest)) => rest.split_once('/').map_or("/".to_owned(), |(_, path)| format!("/{path}")),
         None => target.to_owned(),
@@ -238,44 +221,14 @@ fn parse(head: &[u8]) -> Result<Head, ReadError> {
     let expects_continue =
         headers.get("expect").is_some_and(|value| value.eq_ignore_ascii_case("100-continue"));
     let request = Request {
-        method: method.to_owned(),
-        path: decoded(path),
+        method: parsed.method.unwrap_or_default().to_owned(),
+        path: percent_decode_str(path).decode_utf8_lossy().into_owned(),
         query: query.to_owned(),
         headers,
         body: Vec::new(),
         keeps_alive,
     };
-    Ok(Head { request, framing, expects_continue })
-}
-
-fn framing(headers: &BTreeMap<String, String>) -> Result<BodyFraming, ReadError> {
-    match (headers.get("transfer-encoding"), headers.get("content-length")) {
-        (Some(_), Some(_)) => Err(ReadError::Malformed("its body has two lengths")),
-        (Some(encoding), None) if encoding.eq_ignore_ascii_case("chunked") => Ok(BodyFraming::Chunked),
-        (Some(_), None) => Err(ReadError::Malformed("its body has an unknown encoding")),
-        (None, Some(length)) => match length.parse() {
-            Ok(length) => Ok(BodyFraming::Length(length)),
-            Err(_) => Err(ReadError::Malformed("its length is no number")),
-        },
-        (None, None) => Ok(BodyFraming::Length(0)),
-    }
-}
-
-/// Decodes `%20` and the like; invalid escapes stay as they are.
-fn decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let pair = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
-        let code = pair.filter(|_| *first == b'%').and_then(|pair| u8::from_str_radix(pair, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { after.get(2..).unwrap_or_default() } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
-    bytes.windows(part.len()).position(|window| window == part)
+    Ok(Status::Complete((used, Head { request, length, expects_continue })))
 }
 
 #[cfg(test)]
@@ -340,13 +293,13 @@ mod tests {
         let long = format!("GET / HTTP/1.1\r\na: {}", "x".repeat(2 * HEAD_BYTES_MAX));
         for (bytes, expected) in [
             ("\u{16}\u{3}\u{1}", "read a request: the client speaks TLS"),
-            ("GET / HTTP/1.1\r\na", "read a request: it ends in its head"),
-            ("GET /\r\n\r\n", "read a request: its first line has not three words"),
-            ("GET / HTTP/2\r\n\r\n", "read a request: it is no HTTP/1"),
-            ("GET / HTTP/1.1\r\nab\r\n\r\n", "read a request: a header has no colon"),
-            ("GET / HTTP/1.1\r\na b: c\r\n\r\n", "read a request: a header has no name"),
+            ("GET / HTTP/1.1\r\na", "read a request: it ends too early"),
+            ("GET /\r\n\r\n", "read a request: invalid token"),
+            ("GET / HTTP/2\r\n\r\n", "read a request: invalid HTTP version"),
+            ("GET / HTTP/1.1\r\nab\r\n\r\n", "read a request: invalid header name"),
+            ("GET / HTTP/1.1\r\na b: c\r\n\r\n", "read a request: invalid header name"),
             ("GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n", "read a request: its length is no number"),
-            ("GET / HTTP/1.1\r\ncontent-length: 3\r\n\r\nab", "read a request: it ends in its body"),
+            ("GET / HTTP/1.1\r\ncontent-length: 3\r\n\r\nab", "read a request: it ends too early"),
             (
                 "GET / HTTP/1.1\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n",
                 "read a request: its body has two lengths",

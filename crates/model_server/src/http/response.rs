@@ -9,15 +9,11 @@ pub(crate) struct Response {
     pub(crate) framing: Framing,
 }
 
-/// A part of a body. A body of any length consists of few parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
-    Bytes(Vec<u8>),
-    /// A block that is repeated.
-    Repeat {
-        block: Vec<u8>,
-        times: u64,
-    },
+/// A part of a body, and how many times it is sent. A body of any length consists of few parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) times: u64,
 }
 
 /// How a client finds the end of the body.
@@ -33,13 +29,9 @@ pub(crate) enum Framing {
     Close,
 }
 
-impl Piece {
-    pub(crate) fn bytes(&self) -> u64 {
-        let length = |bytes: &[u8]| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        match self {
-            Piece::Bytes(bytes) => length(bytes),
-            Piece::Repeat { block, times } => length(block).saturating_mul(*times),
-        }
+impl<T: Into<Vec<u8>>> From<T> for Piece {
+    fn from(bytes: T) -> Self {
+        Self { bytes: bytes.into(), times: 1 }
     }
 }
 
@@ -49,7 +41,7 @@ impl Response {
         Self {
             status,
             headers: vec![("content-type", media_type.to_owned())],
-            body: vec![Piece::Bytes(body.into().into_bytes())],
+            body: vec![body.into().into()],
             framing: Framing::Length,
         }
     }
@@ -60,11 +52,13 @@ impl Response {
     }
 
     pub(crate) fn body_bytes(&self) -> u64 {
-        self.body.iter().map(Piece::bytes).fold(0, u64::saturating_add)
+        let bytes =
+            |piece: &Piece| u64::try_from(piece.bytes.len()).unwrap_or(u64::MAX).saturating_mul(piece.times);
+        self.body.iter().map(bytes).fold(0, u64::saturating_add)
     }
 
     /// Returns the status line and the headers.
-    pub(crate) fn head(&self, keeps_alive: bool) -> Vec<u8> {
+    pub(crate) fn head(&self, keeps_alive: bool) -> Piece {
         let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status));
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
@@ -79,7 +73,7 @@ impl Response {
             head.push_str("connection: close\r\n");
         }
         head.push_str("\r\n");
-        head.into_bytes()
+        head.into()
     }
 
     /// Returns the body as sent, including its end.
@@ -87,24 +81,16 @@ impl Response {
         if self.framing != Framing::Chunked {
             return self.body.clone();
         }
-        let filled = self.body.iter().filter(|piece| piece.bytes() > 0);
-        let mut framed: Vec<Piece> = filled
-            .map(|piece| match piece {
-                Piece::Bytes(bytes) => Piece::Bytes(chunk(bytes)),
-                Piece::Repeat { block, times } => Piece::Repeat { block: chunk(block), times: *times },
-            })
-            .collect();
-        framed.push(Piece::Bytes(b"0\r\n\r\n".to_vec()));
-        framed
+        let filled = self.body.iter().filter(|piece| !piece.bytes.is_empty() && piece.times > 0);
+        let framed = filled.map(|piece| Piece { bytes: chunk(&piece.bytes), times: piece.times });
+        framed.chain(["0\r\n\r\n".into()]).collect()
     }
 
     /// Splits the body into chunks of at most this many bytes, at any place.
     pub(crate) fn in_pieces_of(mut self, bytes_max: usize) -> Self {
-        let cut = self.body.into_iter().flat_map(|piece| match piece {
-            Piece::Bytes(bytes) => {
-                bytes.chunks(bytes_max.max(1)).map(|part| Piece::Bytes(part.to_vec())).collect()
-            }
-            repeat @ Piece::Repeat { .. } => vec![repeat],
+        let cut = self.body.into_iter().flat_map(|Piece { bytes, times }| match times {
+            1 => bytes.chunks(bytes_max.max(1)).map(Piece::from).collect(),
+            _ => vec![Piece { bytes, times }],
         });
         self.body = cut.collect();
         self
@@ -112,10 +98,7 @@ impl Response {
 }
 
 pub(crate) fn chunk(bytes: &[u8]) -> Vec<u8> {
-    let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
-    chunk.extend(bytes);
-    chunk.extend(b"\r\n");
-    chunk
+    [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
 }
 
 const fn reason(status: u16) -> &'static str {

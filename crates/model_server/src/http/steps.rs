@@ -1,11 +1,8 @@
-//! The steps of answering on a connection, as a list of bytes, waits and ends. The list is data, so that the effect of
-//! a fault can be tested without a connection.
-
-use std::time::Duration;
+//! The steps of answering on a connection, as a list of bytes, waits and ends.
 
 use super::response::{Framing, Piece, Response, chunk};
 use crate::delay::Delay;
-use crate::fault::{Fault, WrongLength};
+use crate::fault::{DROP_EVERY, Fault};
 
 /// Bytes that are neither TLS nor HTTP.
 pub(crate) const GARBAGE: &[u8] = b"\x00\xff\x13\x37 neither TLS nor HTTP \xfe\x80\r\n\x1b";
@@ -16,12 +13,6 @@ const CLAIMED_TOO_MANY: u64 = 1000;
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Send(Piece),
-    /// Bytes in drops with a pause between them.
-    Drip {
-        bytes: Vec<u8>,
-        at_once: usize,
-        every: Duration,
-    },
     Wait(Delay),
     /// The server closes its side and keeps reading.
     CloseWriting,
@@ -31,113 +22,59 @@ pub(crate) enum Step {
     Close,
 }
 
-/// Returns the steps of an answer without a fault.
-pub(crate) fn plain(response: &Response, keeps_alive: bool) -> Vec<Step> {
-    let mut steps = vec![Step::Send(Piece::Bytes(response.head(keeps_alive)))];
-    steps.extend(response.framed_body().into_iter().map(Step::Send));
-    if !keeps_alive || response.framing == Framing::Close {
-        steps.push(Step::Close);
+/// Returns the steps of an answer, changed by the fault if it is one of transport. Those of a body expect no repeated
+/// piece in it: faults that need one are not of transport, and an answer has one fault.
+pub(crate) fn steps(mut response: Response, fault: Option<&Fault>, keeps_alive: bool) -> Vec<Step> {
+    match fault {
+        Some(Fault::LengthSaysMore) => {
+            let claimed = response.body_bytes().saturating_add(CLAIMED_TOO_MANY);
+            response.framing = Framing::Claimed(claimed.to_string());
+        }
+        Some(Fault::LengthSaysLess) => {
+            response.framing = Framing::Claimed((response.body_bytes() / 2).to_string());
+        }
+        Some(Fault::LengthIsAWord) => response.framing = Framing::Claimed("many".to_owned()),
+        Some(Fault::TruncatedChunks) => response.framing = Framing::Chunked,
+        _ => {}
     }
-    steps
-}
-
-/// Returns the steps of an answer with a transport fault; `None` for other faults.
-pub(crate) fn with_fault(fault: &Fault, response: &Response, keeps_alive: bool) -> Option<Vec<Step>> {
-    let head = || Step::Send(Piece::Bytes(response.head(keeps_alive)));
-    let halves = || split_in_half(response.framed_body());
-    let steps = match fault {
-        Fault::RefuseConnect(_) | Fault::ResetBeforeHead => vec![Step::Reset],
-        Fault::Hang(delay) => vec![Step::Wait(delay.clone()), Step::Close],
-        Fault::TlsGarbage => vec![Step::Send(Piece::Bytes(GARBAGE.to_vec())), Step::Close],
-        Fault::ResetInBody => {
-            let (first, _) = halves();
-            [vec![head()], first, vec![Step::Reset]].concat()
+    let head = Step::Send(response.head(keeps_alive));
+    let whole = || response.framed_body().into_iter().flat_map(|piece| piece.bytes).collect::<Vec<u8>>();
+    let halves = || {
+        let mut first = whole();
+        let second = first.split_off(first.len() / 2);
+        (Step::Send(first.into()), Step::Send(second.into()))
+    };
+    let mut steps = vec![head];
+    match fault {
+        Some(Fault::RefuseConnect(_) | Fault::ResetBeforeHead) => return vec![Step::Reset],
+        Some(Fault::Hang(delay)) => return vec![Step::Wait(delay.clone()), Step::Close],
+        Some(Fault::TlsGarbage) => return vec![Step::Send(GARBAGE.into()), Step::Close],
+        Some(Fault::ResetInBody) => steps.extend([halves().0, Step::Reset]),
+        Some(Fault::HalfClose(delay)) => {
+            steps.extend([halves().0, Step::CloseWriting, Step::Wait(delay.clone()), Step::Close]);
         }
-        Fault::HalfClose(delay) => {
-            let (first, _) = halves();
-            let ends = vec![Step::CloseWriting, Step::Wait(delay.clone()), Step::Close];
-            [vec![head()], first, ends].concat()
-        }
-        Fault::PauseInBody(delay) => {
+        Some(Fault::PauseInBody(delay)) => {
             let (first, second) = halves();
-            let mut steps = [vec![head()], first, vec![Step::Wait(delay.clone())], second].concat();
-            steps.extend((!keeps_alive).then_some(Step::Close));
-            steps
+            steps.extend([first, Step::Wait(delay.clone()), second]);
         }
-        Fault::Drip { bytes, every } => {
-            let drops = response.framed_body().into_iter().map(|piece| match piece {
-                Piece::Bytes(all) => Step::Drip { bytes: all, at_once: (*bytes).max(1), every: *every },
-                repeat @ Piece::Repeat { .. } => Step::Send(repeat),
-            });
-            let mut steps = vec![head()];
-            steps.extend(drops);
-            steps.extend((!keeps_alive).then_some(Step::Close));
-            steps
-        }
-        Fault::TruncatedChunks => truncated_chunks(response.clone()),
-        Fault::WrongLength(form) => wrong_length(*form, response.clone(), keeps_alive),
-        _ => return None,
-    };
-    Some(steps)
-}
-
-/// Splits pieces at half of their bytes; a repeated block is not split.
-fn split_in_half(pieces: Vec<Piece>) -> (Vec<Step>, Vec<Step>) {
-    let total = pieces.iter().map(Piece::bytes).fold(0, u64::saturating_add);
-    let mut left = usize::try_from(total / 2).unwrap_or(usize::MAX);
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    for piece in pieces {
-        match piece {
-            Piece::Bytes(mut bytes) => {
-                let rest = bytes.split_off(left.min(bytes.len()));
-                left -= bytes.len();
-                first.extend((!bytes.is_empty()).then_some(Step::Send(Piece::Bytes(bytes))));
-                second.extend((!rest.is_empty()).then_some(Step::Send(Piece::Bytes(rest))));
-            }
-            repeat @ Piece::Repeat { .. } => {
-                let length = usize::try_from(repeat.bytes()).unwrap_or(usize::MAX);
-                let half = if length <= left { &mut first } else { &mut second };
-                left = left.saturating_sub(length);
-                half.push(Step::Send(repeat));
-            }
-        }
-    }
-    (first, second)
-}
-
-/// Returns the pieces before the middle one complete, and only the beginning of that one.
-fn truncated_chunks(mut response: Response) -> Vec<Step> {
-    response.framing = Framing::Chunked;
-    let mut steps = vec![Step::Send(Piece::Bytes(response.head(true)))];
-    let pieces = &response.body;
-    let middle = pieces.len() / 2;
-    for (place, piece) in pieces.iter().enumerate().take(middle + 1) {
-        let block = match piece {
-            Piece::Bytes(bytes) => bytes,
-            Piece::Repeat { block, .. } => block,
-        };
-        let mut chunk = chunk(block);
-        if place == middle {
+        Some(Fault::Drip(bytes)) => steps.extend(
+            whole()
+                .chunks((*bytes).max(1))
+                .flat_map(|drop| [Step::Wait(Delay::For(DROP_EVERY)), Step::Send(drop.into())]),
+        ),
+        Some(Fault::TruncatedChunks) => {
             // The length stays; half of the announced bytes and the line end are missing.
-            chunk.truncate(chunk.len().saturating_sub(block.len().div_ceil(2) + 2));
+            let pieces = response.body.iter().take(response.body.len() / 2 + 1);
+            let missing = pieces.clone().next_back().map_or(0, |piece| piece.bytes.len().div_ceil(2) + 2);
+            let mut sent: Vec<u8> = pieces.flat_map(|piece| chunk(&piece.bytes)).collect();
+            sent.truncate(sent.len().saturating_sub(missing));
+            steps.extend([Step::Send(sent.into()), Step::Close]);
         }
-        steps.push(Step::Send(Piece::Bytes(chunk)));
+        _ => steps.extend(response.framed_body().into_iter().map(Step::Send)),
     }
-    steps.push(Step::Close);
-    steps
-}
-
-fn wrong_length(form: WrongLength, mut response: Response, keeps_alive: bool) -> Vec<Step> {
-    let real = response.body_bytes();
-    let claimed = match form {
-        WrongLength::More => real.saturating_add(CLAIMED_TOO_MANY).to_string(),
-        WrongLength::Less => (real / 2).to_string(),
-        WrongLength::Word => "many".to_owned(),
-    };
-    response.framing = Framing::Claimed(claimed);
-    let mut steps = plain(&response, keeps_alive);
     // If too little was announced, the connection stays open: the rest is then taken for the next answer.
-    if form != WrongLength::Less && keeps_alive {
+    let is_unfinished = matches!(fault, Some(Fault::LengthSaysMore | Fault::LengthIsAWord));
+    if !keeps_alive || response.framing == Framing::Close || is_unfinished {
         steps.push(Step::Close);
     }
     steps

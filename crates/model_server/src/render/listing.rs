@@ -10,7 +10,7 @@ pub(crate) const OLLAMA_VERSION: &str = "0.12.6";
 
 /// Renders the list of models.
 pub(crate) fn models(wire: Wire, models: &[ModelInfo]) -> Json {
-    let entries: Vec<Json> = models.iter().map(|model| entry(wire, model)).collect();
+    let entries = Json::list(models.iter().map(|model| entry(wire, model)));
     match wire {
         Wire::Chat | Wire::Responses => object! { "object": "list", "data": entries },
         Wire::Anthropic => object! {
@@ -28,9 +28,9 @@ pub(crate) fn model(wire: Wire, model: &ModelInfo) -> Json {
     if wire != Wire::Ollama {
         return entry(wire, model);
     }
-    let mut capabilities = vec![Json::from("completion")];
-    capabilities.extend(model.has_tools.then(|| Json::from("tools")));
-    capabilities.extend(model.has_thinking.then(|| Json::from("thinking")));
+    let mut capabilities = vec!["completion"];
+    capabilities.extend(model.has_tools.then_some("tools"));
+    capabilities.extend(model.has_thinking.then_some("thinking"));
     object! {
         "modelfile": format!("FROM {}", model.name),
         "parameters": "temperature 0.7",
@@ -61,7 +61,7 @@ fn entry(wire: Wire, model: &ModelInfo) -> Json {
             "displayName": name,
             "inputTokenLimit": model.context,
             "outputTokenLimit": 8192,
-            "supportedGenerationMethods": vec![Json::from("generateContent"), Json::from("countTokens")],
+            "supportedGenerationMethods": ["generateContent", "countTokens"],
             "thinking": model.has_thinking,
         },
         Wire::Ollama => object! {
@@ -80,7 +80,7 @@ fn details() -> Json {
         "parent_model": "",
         "format": "gguf",
         "family": "llama",
-        "families": vec![Json::from("llama")],
+        "families": ["llama"],
         "parameter_size": "8.0B",
         "quantization_level": "Q4_K_M",
     }

@@ -7,8 +7,8 @@ pub(crate) mod listing;
 mod ollama;
 mod responses;
 
-use crate::draft::Draft;
-use crate::json::Json;
+use crate::draft::{Draft, DraftCall, Shape};
+use crate::json::{Json, escaped, object};
 use crate::wire::Wire;
 
 /// The creation time of all answers.
@@ -32,25 +32,17 @@ pub(crate) struct Event {
 /// The function of an event, on any wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// It opens the stream.
-    Open,
-    /// It opens a part.
-    PartOpen,
     Thinking,
     Text,
-    /// It closes a part.
-    PartClose,
     /// It opens the n-th call.
     CallOpen(usize),
     /// A piece of its arguments, or the whole call on wires that send calls whole.
     Arguments(usize),
     CallClose(usize),
-    /// It reports the finish reason or the usage.
-    Finish,
     /// It marks the end of the stream.
     Close,
-    /// It has no meaning.
-    Noise,
+    /// It opens or closes something else, or has no meaning.
+    Other,
 }
 
 impl Event {
@@ -59,21 +51,68 @@ impl Event {
     }
 
     pub(crate) fn named(kind: Kind, name: &'static str, data: Json) -> Self {
-        Self { kind, name: Some(name), data, payload: String::new() }
+        Self { name: Some(name), ..Self::new(kind, data) }
     }
 
-    pub(crate) fn carrying(mut self, payload: impl Into<String>) -> Self {
-        self.payload = payload.into();
-        self
+    /// Creates an event whose type is in its data too.
+    pub(crate) fn typed(kind: Kind, name: &'static str, fields: Json) -> Self {
+        Self::named(kind, name, object! { "type": name }.and(&fields))
     }
 
-    /// Returns the call that it belongs to.
-    pub(crate) fn call(&self) -> Option<usize> {
-        match self.kind {
-            Kind::CallOpen(call) | Kind::Arguments(call) | Kind::CallClose(call) => Some(call),
-            _ => None,
-        }
+    /// Says which piece of text or arguments it carries.
+    fn carrying(self, piece: &str) -> Self {
+        Self { payload: escaped(piece), ..self }
     }
+
+    /// Whether it belongs to a call.
+    pub(crate) fn is_of_call(&self) -> bool {
+        matches!(self.kind, Kind::CallOpen(_) | Kind::Arguments(_) | Kind::CallClose(_))
+    }
+}
+
+/// The parts of an answer on wires that number them, in order.
+enum Part<'a> {
+    Thinking,
+    Text,
+    Call(usize, &'a DraftCall),
+}
+
+/// Returns the parts of an answer. An answer with only calls has no text; an empty answer has an empty one.
+fn parts(draft: &Draft) -> Vec<Part<'_>> {
+    if draft.shape == Shape::Nothing {
+        return Vec::new();
+    }
+    let thinking = (!draft.thinking.is_empty()).then_some(Part::Thinking);
+    let text = (!draft.text.is_empty() || draft.calls.is_empty()).then_some(Part::Text);
+    let calls = draft.calls.iter().enumerate().map(|(number, call)| Part::Call(number, call));
+    thinking.into_iter().chain(text).chain(calls).collect()
+}
+
+/// Returns the whole text, which may be null.
+fn content(draft: &Draft) -> Json {
+    if draft.shape == Shape::Null { ().into() } else { draft.text.concat().into() }
+}
+
+/// Returns an event for each piece of thinking and of text, on wires that say a piece without a part around it.
+fn said(draft: &Draft, thinking: impl Fn(&str) -> Json, text: impl Fn(Json) -> Json) -> Vec<Event> {
+    let thoughts =
+        draft.thinking.iter().map(|piece| Event::new(Kind::Thinking, thinking(piece)).carrying(piece));
+    let null = (draft.shape == Shape::Null).then(|| Event::new(Kind::Text, text(().into())));
+    let texts = draft.text.iter().map(|piece| Event::new(Kind::Text, text(piece.into())).carrying(piece));
+    thoughts.chain(null).chain(texts).collect()
+}
+
+/// Returns the wire's word for the end of an answer; none if the answer does not say it.
+fn reason(wire: Wire, draft: &Draft) -> Option<&'static str> {
+    // It stopped, calls tools, became too long, was filtered, says something unknown.
+    let words = match wire {
+        Wire::Chat => ["stop", "tool_calls", "length", "content_filter", STRANGE],
+        Wire::Responses => ["completed", "completed", "incomplete", "incomplete", STRANGE],
+        Wire::Anthropic => ["end_turn", "tool_use", "max_tokens", "refusal", STRANGE],
+        Wire::Gemini => ["STOP", "STOP", "MAX_TOKENS", "SAFETY", STRANGE],
+        Wire::Ollama => ["stop", "stop", "length", "stop", STRANGE],
+    };
+    words.get(draft.ending as usize).copied()
 }
 
 /// Renders an answer that is not streamed.

@@ -1,26 +1,22 @@
 //! Renders answers of OpenAI's Responses. Every event contains its type twice and a sequence number.
 
-use super::{CREATED, Event, Kind, STRANGE};
-use crate::draft::{Draft, DraftCall, Ending, Numbers, Shape};
-use crate::json::{Json, escaped, object};
+use super::{CREATED, Event, Kind, Part, STRANGE, content, parts, reason};
+use crate::answer::Usage;
+use crate::draft::{Draft, DraftCall, Ending};
+use crate::json::{Json, object};
+use crate::wire::Wire;
 
 pub(super) fn whole(draft: &Draft) -> Json {
-    response(draft, status(draft.ending), items(draft))
+    let stranger = draft.has_stranger.then(|| object! { "type": STRANGE, "id": "x_1" });
+    let items = parts(draft).into_iter().map(|part| item(draft, &part));
+    response(draft, Some(stranger.into_iter().chain(items).collect()))
 }
 
 pub(super) fn events(draft: &Draft) -> Vec<Event> {
-    let mut events = Vec::new();
-    let opened = |kind, name| {
-        Event::named(
-            kind,
-            name,
-            object! { "type": name, "response": response(draft, "in_progress", Vec::new()) },
-        )
-    };
-    events.push(opened(Kind::Open, "response.created"));
-    events.push(opened(Kind::Noise, "response.in_progress"));
+    let opened = |name| Event::typed(Kind::Other, name, object! { "response": response(draft, None) });
+    let mut events = vec![opened("response.created"), opened("response.in_progress")];
     if draft.has_stranger {
-        events.push(Event::named(Kind::Noise, STRANGE, object! { "type": STRANGE, "value": 1 }));
+        events.push(Event::typed(Kind::Other, STRANGE, object! { "value": 1 }));
     }
     let parts = parts(draft);
     for (place, part) in parts.iter().enumerate() {
@@ -28,171 +24,116 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
         events.extend(match part {
             Part::Thinking => thinking_events(draft, index),
             Part::Text => text_events(draft, index),
-            Part::Call(number, call) => call_events(draft, *number, call, index),
+            Part::Call(number, call) => call_events(draft, index, *number, call),
         });
     }
-    let name =
-        if status(draft.ending) == "incomplete" { "response.incomplete" } else { "response.completed" };
-    let response = response(draft, status(draft.ending), items(draft));
-    events.push(Event::named(Kind::Close, name, object! { "type": name, "response": response }));
+    let name = match status(draft) {
+        "incomplete" => "response.incomplete",
+        _ => "response.completed",
+    };
+    events.push(Event::typed(Kind::Close, name, object! { "response": whole(draft) }));
     for (number, event) in events.iter_mut().enumerate() {
         event.data.push("sequence_number", number);
     }
     events
 }
 
-/// The parts of the output, in order.
-enum Part<'a> {
-    Thinking,
-    Text,
-    Call(usize, &'a DraftCall),
-}
-
-fn parts(draft: &Draft) -> Vec<Part<'_>> {
-    if draft.shape == Shape::Nothing {
-        return Vec::new();
-    }
-    let mut parts = Vec::new();
-    if !draft.thinking.is_empty() {
-        parts.push(Part::Thinking);
-    }
-    if has_message(draft) {
-        parts.push(Part::Text);
-    }
-    parts.extend(draft.calls.iter().enumerate().map(|(number, call)| Part::Call(number, call)));
-    parts
-}
-
-/// An answer with only calls has no message; an empty answer has an empty one.
-fn has_message(draft: &Draft) -> bool {
-    !draft.text.is_empty() || draft.calls.is_empty() || draft.shape == Shape::Null
-}
-
-fn items(draft: &Draft) -> Vec<Json> {
-    let mut items: Vec<Json> = parts(draft)
-        .iter()
-        .map(|part| match part {
-            Part::Thinking => reasoning_item(draft, vec![summary(&draft.whole_thinking())]),
-            Part::Text => message_item(draft, "completed", vec![text_part(content(draft))]),
-            Part::Call(number, call) => call_item(draft, *number, call, "completed", &call.arguments),
-        })
-        .collect();
-    if draft.has_stranger {
-        items.insert(0, object! { "type": STRANGE, "id": "x_1" });
-    }
-    items
-}
-
-fn content(draft: &Draft) -> Json {
-    if draft.shape == Shape::Null { Json::Null } else { draft.whole_text().into() }
-}
-
 fn thinking_events(draft: &Draft, index: usize) -> Vec<Event> {
-    let id = format!("rs_{:02}", draft.nth);
-    let whole = draft.whole_thinking();
-    let at = |name: &'static str| {
-        object! { "type": name, "item_id": &id, "output_index": index, "summary_index": 0 }
-    };
+    let at = object! { "item_id": format!("rs_{:02}", draft.nth), "output_index": index, "summary_index": 0 };
+    let event = |kind, name, field, value: Json| Event::typed(kind, name, at.clone().with(field, value));
+    let whole = draft.thinking.concat();
     let mut events = vec![
-        added(Kind::PartOpen, index, reasoning_item(draft, Vec::new())),
-        part_event(Kind::PartOpen, "response.reasoning_summary_part.added", &at, "part", summary("")),
+        added(Kind::Other, index, reasoning_item(draft, None)),
+        event(Kind::Other, "response.reasoning_summary_part.added", "part", summary("")),
     ];
-    for piece in &draft.thinking {
-        let name = "response.reasoning_summary_text.delta";
-        events.push(part_event(Kind::Thinking, name, &at, "delta", piece.into()).carrying(escaped(piece)));
-    }
-    let name = "response.reasoning_summary_text.done";
-    events.push(part_event(Kind::PartClose, name, &at, "text", (&whole).into()));
-    let name = "response.reasoning_summary_part.done";
-    events.push(part_event(Kind::PartClose, name, &at, "part", summary(&whole)));
-    events.push(done(Kind::PartClose, index, reasoning_item(draft, vec![summary(&whole)])));
+    events.extend(draft.thinking.iter().map(|piece| {
+        event(Kind::Thinking, "response.reasoning_summary_text.delta", "delta", piece.into()).carrying(piece)
+    }));
+    events.extend([
+        event(Kind::Other, "response.reasoning_summary_text.done", "text", (&whole).into()),
+        event(Kind::Other, "response.reasoning_summary_part.done", "part", summary(&whole)),
+        done(Kind::Other, index, item(draft, &Part::Thinking)),
+    ]);
     events
 }
 
 fn text_events(draft: &Draft, index: usize) -> Vec<Event> {
-    let id = format!("msg_{:02}", draft.nth);
-    let at = |name: &'static str| {
-        object! { "type": name, "item_id": &id, "output_index": index, "content_index": 0 }
+    let at =
+        object! { "item_id": format!("msg_{:02}", draft.nth), "output_index": index, "content_index": 0 };
+    let event = |kind, name, field, value: Json| Event::typed(kind, name, at.clone().with(field, value));
+    let text = |kind, name, field, value: Json| {
+        Event::typed(kind, name, at.clone().with(field, value).with("logprobs", [(); 0]))
     };
     let mut events = vec![
-        added(Kind::PartOpen, index, message_item(draft, "in_progress", Vec::new())),
-        part_event(Kind::PartOpen, "response.content_part.added", &at, "part", text_part("".into())),
+        added(Kind::Other, index, message_item(draft, "in_progress", None)),
+        event(Kind::Other, "response.content_part.added", "part", text_part("")),
     ];
-    for piece in &draft.text {
-        let name = "response.output_text.delta";
-        let mut event = part_event(Kind::Text, name, &at, "delta", piece.into()).carrying(escaped(piece));
-        event.data.push("logprobs", Vec::new());
-        events.push(event);
-    }
-    let mut event = part_event(Kind::PartClose, "response.output_text.done", &at, "text", content(draft));
-    event.data.push("logprobs", Vec::new());
-    events.push(event);
-    let name = "response.content_part.done";
-    events.push(part_event(Kind::PartClose, name, &at, "part", text_part(content(draft))));
-    let item = message_item(draft, "completed", vec![text_part(content(draft))]);
-    events.push(done(Kind::PartClose, index, item));
+    events.extend(
+        draft.text.iter().map(|piece| {
+            text(Kind::Text, "response.output_text.delta", "delta", piece.into()).carrying(piece)
+        }),
+    );
+    events.extend([
+        text(Kind::Other, "response.output_text.done", "text", content(draft)),
+        event(Kind::Other, "response.content_part.done", "part", text_part(content(draft))),
+        done(Kind::Other, index, item(draft, &Part::Text)),
+    ]);
     events
 }
 
-fn call_events(draft: &Draft, number: usize, call: &DraftCall, index: usize) -> Vec<Event> {
-    let id = call_item_id(draft, number);
-    let at = |name: &'static str| object! { "type": name, "item_id": &id, "output_index": index };
+fn call_events(draft: &Draft, index: usize, number: usize, call: &DraftCall) -> Vec<Event> {
+    let at = object! { "item_id": call_item_id(draft, number), "output_index": index };
+    let event = |kind, name, field, value: &String| Event::typed(kind, name, at.clone().with(field, value));
     let opening = call_item(draft, number, call, "in_progress", "");
     let mut events = vec![added(Kind::CallOpen(number), index, opening)];
-    for piece in call.pieces() {
-        let name = "response.function_call_arguments.delta";
-        let event = part_event(Kind::Arguments(number), name, &at, "delta", (&piece).into());
-        events.push(event.carrying(escaped(&piece)));
-    }
-    let name = "response.function_call_arguments.done";
+    events.extend(call.pieces().iter().map(|piece| {
+        event(Kind::Arguments(number), "response.function_call_arguments.delta", "delta", piece)
+            .carrying(piece)
+    }));
     let kind = Kind::CallClose(number);
-    let mut event = part_event(kind, name, &at, "arguments", (&call.arguments).into());
-    event.data.push("name", &call.name);
-    events.push(event);
-    events.push(done(kind, index, call_item(draft, number, call, "completed", &call.arguments)));
+    let mut whole = event(kind, "response.function_call_arguments.done", "arguments", &call.arguments);
+    whole.data.push("name", &call.name);
+    events.extend([whole, done(kind, index, item(draft, &Part::Call(number, call)))]);
     events
-}
-
-fn part_event(
-    kind: Kind,
-    name: &'static str,
-    at: &dyn Fn(&'static str) -> Json,
-    key: &'static str,
-    value: Json,
-) -> Event {
-    Event::named(kind, name, at(name).with(key, value))
 }
 
 fn added(kind: Kind, index: usize, item: Json) -> Event {
-    let name = "response.output_item.added";
-    Event::named(kind, name, object! { "type": name, "output_index": index, "item": item })
+    Event::typed(kind, "response.output_item.added", object! { "output_index": index, "item": item })
 }
 
 fn done(kind: Kind, index: usize, item: Json) -> Event {
-    let name = "response.output_item.done";
-    Event::named(kind, name, object! { "type": name, "output_index": index, "item": item })
+    Event::typed(kind, "response.output_item.done", object! { "output_index": index, "item": item })
 }
 
-fn reasoning_item(draft: &Draft, summary: Vec<Json>) -> Json {
-    object! { "id": format!("rs_{:02}", draft.nth), "type": "reasoning", "summary": summary }
+/// Returns the complete item of a part.
+fn item(draft: &Draft, part: &Part<'_>) -> Json {
+    match part {
+        Part::Thinking => reasoning_item(draft, Some(summary(&draft.thinking.concat()))),
+        Part::Text => message_item(draft, "completed", Some(text_part(content(draft)))),
+        Part::Call(number, call) => call_item(draft, *number, call, "completed", &call.arguments),
+    }
+}
+
+fn reasoning_item(draft: &Draft, summary: Option<Json>) -> Json {
+    object! { "id": format!("rs_{:02}", draft.nth), "type": "reasoning", "summary": Json::list(summary) }
 }
 
 fn summary(text: &str) -> Json {
     object! { "type": "summary_text", "text": text }
 }
 
-fn message_item(draft: &Draft, status: &str, content: Vec<Json>) -> Json {
+fn message_item(draft: &Draft, status: &str, content: Option<Json>) -> Json {
     object! {
         "id": format!("msg_{:02}", draft.nth),
         "type": "message",
         "status": status,
         "role": "assistant",
-        "content": content,
+        "content": Json::list(content),
     }
 }
 
-fn text_part(text: Json) -> Json {
-    object! { "type": "output_text", "text": text, "annotations": Vec::new(), "logprobs": Vec::new() }
+fn text_part(text: impl Into<Json>) -> Json {
+    object! { "type": "output_text", "text": text, "annotations": [(); 0], "logprobs": [(); 0] }
 }
 
 fn call_item(draft: &Draft, number: usize, call: &DraftCall, status: &str, arguments: &str) -> Json {
@@ -211,58 +152,45 @@ fn call_item_id(draft: &Draft, number: usize) -> String {
 }
 
 /// This wire has no finish reason for calls: an answer is complete or incomplete.
-const fn status(ending: Ending) -> &'static str {
-    match ending {
-        Ending::Stop | Ending::ToolCalls => "completed",
-        Ending::Length | Ending::Filtered => "incomplete",
-        Ending::Unknown | Ending::Missing => STRANGE,
-    }
+fn status(draft: &Draft) -> &'static str {
+    reason(Wire::Responses, draft).unwrap_or(STRANGE)
 }
 
-fn response(draft: &Draft, status: &str, output: Vec<Json>) -> Json {
-    let is_ended = status != "in_progress";
-    let reason = match draft.ending {
-        Ending::Length => Some("max_output_tokens"),
-        Ending::Filtered => Some("content_filter"),
-        _ => None,
+/// Returns the response with its output; without one it is in progress.
+fn response(draft: &Draft, output: Option<Vec<Json>>) -> Json {
+    let incomplete = match draft.ending {
+        Ending::Length if output.is_some() => object! { "reason": "max_output_tokens" },
+        Ending::Filtered if output.is_some() => object! { "reason": "content_filter" },
+        _ => ().into(),
     };
-    let incomplete = reason.filter(|_| is_ended).map(|reason| object! { "reason": reason });
-    let response = object! {
-        "id": format!("resp_{:02}", draft.nth),
-        "object": "response",
-        "created_at": CREATED,
+    let (status, usage) = match output {
+        Some(_) => (reason(Wire::Responses, draft), draft.usage.map(usage)),
+        None => (Some("in_progress"), Some(().into())),
     };
-    let response = match (is_ended, draft.ending) {
-        (true, Ending::Missing) => response,
-        _ => response.with("status", status),
-    };
-    let response = response
-        .with("error", Json::Null)
+    object! { "id": format!("resp_{:02}", draft.nth), "object": "response", "created_at": CREATED }
+        .with_some("status", status)
+        .with("error", ())
         .with("incomplete_details", incomplete)
-        .with("instructions", Json::Null)
-        .with("max_output_tokens", Json::Null)
+        .with("instructions", ())
+        .with("max_output_tokens", ())
         .with("model", &draft.model)
-        .with("output", output)
+        .with("output", Json::list(output.unwrap_or_default()))
         .with("parallel_tool_calls", true)
-        .with("previous_response_id", Json::Null)
-        .with("reasoning", object! { "effort": Json::Null, "summary": Json::Null })
+        .with("previous_response_id", ())
+        .with("reasoning", object! { "effort": (), "summary": () })
         .with("store", false)
         .with("temperature", 1)
         .with("text", object! { "format": object! { "type": "text" } })
         .with("tool_choice", "auto")
-        .with("tools", Vec::new())
+        .with("tools", [(); 0])
         .with("top_p", 1)
         .with("truncation", "disabled")
-        .with("metadata", object! {});
-    if is_ended {
-        response.with_some("usage", draft.usage.map(usage))
-    } else {
-        response.with("usage", Json::Null)
-    }
+        .with("metadata", object! {})
+        .with_some("usage", usage)
 }
 
-fn usage(numbers: Numbers) -> Json {
-    let Numbers { input, cached, output, reasoning } = numbers;
+fn usage(usage: Usage) -> Json {
+    let Usage { input, cached, output, reasoning } = usage;
     object! {
         "input_tokens": input,
         "input_tokens_details": object! { "cached_tokens": cached },

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Asked, Said, content, field, flat_tool, json_text, list, text};
+use super::{Asked, Said, content, flat_tool, json_text, list, some_text, text};
 
 /// Most places that may be marked for the cache.
 const CACHE_MARKS_MAX: usize = 4;
@@ -12,18 +12,13 @@ const CACHE_MARKS_MAX: usize = 4;
 const THINKING_TOKENS_MIN: u64 = 1024;
 
 pub(super) fn read(body: &Value, headers: &BTreeMap<String, String>, problems: &mut Vec<String>) -> Asked {
-    let settings = body.get("output_config").and_then(|config| config.get("format"));
-    let format = settings.or(body.get("output_format")).cloned().unwrap_or_default();
+    let schema = body.pointer("/output_config/format/schema").or(body.pointer("/output_format/schema"));
     let mut asked = Asked {
         model: text(body, "model"),
         system: content(body.get("system")),
         tools: list(body, "tools").iter().map(|tool| flat_tool(tool, "input_schema")).collect(),
-        tool_choice: field(body, "tool_choice").cloned(),
-        schema: field(&format, "schema").cloned(),
-        wants_json: text(&format, "type") == "json_schema",
+        schema: schema.cloned(),
         tokens_max: body.get("max_tokens").and_then(Value::as_u64),
-        temperature: body.get("temperature").and_then(Value::as_f64),
-        reasoning: field(body, "thinking").cloned(),
         wants_usage: true,
         cache_marks: cache_marks(body),
         ..Asked::default()
@@ -102,11 +97,12 @@ fn thinking(body: &Value, asked: &Asked) -> Vec<String> {
     } else if asked.tokens_max.is_some_and(|tokens| tokens <= budget) {
         problems.push("max_tokens: more than thinking.budget_tokens are required".to_owned());
     }
-    let choice = asked.tool_choice.as_ref().map(|choice| text(choice, "type")).unwrap_or_default();
-    if matches!(choice.as_str(), "any" | "tool") {
+    let choice = body.pointer("/tool_choice/type").and_then(Value::as_str);
+    if matches!(choice, Some("any" | "tool")) {
         problems.push("tool_choice: a call cannot be forced while thinking".to_owned());
     }
-    if asked.temperature.is_some_and(|temperature| (temperature - 1.0).abs() > f64::EPSILON) {
+    let temperature = body.get("temperature").and_then(Value::as_f64);
+    if temperature.is_some_and(|temperature| (temperature - 1.0).abs() > f64::EPSILON) {
         problems.push("temperature: while thinking it is 1".to_owned());
     }
     let of_model = |message: &&Value| text(message, "role") == "assistant";
@@ -125,16 +121,12 @@ fn read_block(asked: &mut Asked, block: &Value, is_user: bool) -> Result<(), Str
         "text" if text(block, "text").is_empty() => return Err("text blocks must not be empty".to_owned()),
         "text" if is_user => asked.said.push(Said::User(text(block, "text"))),
         "text" => asked.add(Said::Assistant, text(block, "text")),
-        "tool_use" if !is_user => asked.said.push(Said::Call {
-            id: block.get("id").and_then(Value::as_str).map(str::to_owned),
-            name: text(block, "name"),
-            arguments: json_text(block.get("input")),
-        }),
-        "tool_result" if is_user => asked.said.push(Said::Result {
-            id: block.get("tool_use_id").and_then(Value::as_str).map(str::to_owned),
-            name: None,
-            text: content(block.get("content")),
-        }),
+        "tool_use" if !is_user => {
+            asked.add_call(some_text(block, "id"), text(block, "name"), json_text(block.get("input")));
+        }
+        "tool_result" if is_user => {
+            asked.add_result(some_text(block, "tool_use_id"), None, content(block.get("content")));
+        }
         "thinking" if !is_user => asked.add(Said::Thought, text(block, "thinking")),
         "redacted_thinking" if !is_user => {}
         "image" | "document" if is_user => {}

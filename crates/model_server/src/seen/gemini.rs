@@ -2,34 +2,12 @@
 
 use serde_json::Value;
 
-use super::{Asked, Said, flat_tool, json_text, list, text};
+use super::{Asked, Said, Tool, flat_tool, json_text, list, some_text, text};
 
 /// Keywords that a schema may use in `parameters` and `responseSchema`; the fields with `Json` in their names accept
 /// more.
-const SCHEMA_WORDS: [&str; 22] = [
-    "anyOf",
-    "default",
-    "description",
-    "enum",
-    "example",
-    "format",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "nullable",
-    "pattern",
-    "properties",
-    "propertyOrdering",
-    "required",
-    "title",
-    "type",
-];
+const SCHEMA_WORDS: &str = "anyOf default description enum example format items maxItems maxLength maxProperties \
+    maximum minItems minLength minProperties minimum nullable pattern properties propertyOrdering required title type";
 
 pub(super) fn read(body: &Value, problems: &mut Vec<String>) -> Asked {
     let config = either(body, "generationConfig", "generation_config").cloned().unwrap_or_default();
@@ -39,14 +17,9 @@ pub(super) fn read(body: &Value, problems: &mut Vec<String>) -> Asked {
         ("responseSchema", "response_schema"),
     ];
     let mut asked = Asked {
-        tools: list(body, "tools").iter().flat_map(declarations).collect(),
-        tool_choice: either(body, "toolConfig", "tool_config").cloned(),
+        tools: list(body, "tools").iter().flat_map(declared).map(declaration).collect(),
         schema: schemas.iter().find_map(|(camel, snake)| either(&config, camel, snake)).cloned(),
-        wants_json: either(&config, "responseMimeType", "response_mime_type")
-            .is_some_and(|kind| kind == "application/json"),
         tokens_max: either(&config, "maxOutputTokens", "max_output_tokens").and_then(Value::as_u64),
-        temperature: config.get("temperature").and_then(Value::as_f64),
-        reasoning: either(&config, "thinkingConfig", "thinking_config").cloned(),
         wants_usage: true,
         ..Asked::default()
     };
@@ -102,7 +75,7 @@ fn pairing(contents: &[Value]) -> Vec<String> {
 /// Returns a keyword of a schema that the server does not know; names of properties are free.
 fn unknown_word(schema: &Value) -> Option<String> {
     let fields = schema.as_object()?;
-    if let Some(word) = fields.keys().find(|word| !SCHEMA_WORDS.contains(&word.as_str())) {
+    if let Some(word) = fields.keys().find(|word| !SCHEMA_WORDS.split(' ').any(|known| known == *word)) {
         return Some(word.clone());
     }
     let properties = fields.get("properties").and_then(Value::as_object);
@@ -112,17 +85,10 @@ fn unknown_word(schema: &Value) -> Option<String> {
 
 fn read_part(asked: &mut Asked, part: &Value, is_model: bool) {
     if let Some(call) = either(part, "functionCall", "function_call") {
-        asked.said.push(Said::Call {
-            id: call.get("id").and_then(Value::as_str).map(str::to_owned),
-            name: text(call, "name"),
-            arguments: json_text(call.get("args")),
-        });
+        asked.add_call(some_text(call, "id"), text(call, "name"), json_text(call.get("args")));
     } else if let Some(result) = either(part, "functionResponse", "function_response") {
-        asked.said.push(Said::Result {
-            id: result.get("id").and_then(Value::as_str).map(str::to_owned),
-            name: Some(text(result, "name")),
-            text: result_text(result.get("response")),
-        });
+        let words = result_text(result.get("response"));
+        asked.add_result(some_text(result, "id"), some_text(result, "name"), words);
     } else if let Some(words) = part.get("text").and_then(Value::as_str) {
         let is_thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
         match (is_model, is_thought) {
@@ -138,16 +104,9 @@ fn declared(tool: &Value) -> &[Value] {
     declared.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn declarations(tool: &Value) -> Vec<super::Tool> {
-    let schema = |tool: &Value| {
-        let json = either(tool, "parametersJsonSchema", "parameters_json_schema").is_some();
-        match (json, tool.get("parametersJsonSchema").is_some()) {
-            (true, true) => "parametersJsonSchema",
-            (true, false) => "parameters_json_schema",
-            (false, _) => "parameters",
-        }
-    };
-    declared(tool).iter().map(|tool| flat_tool(tool, schema(tool))).collect()
+fn declaration(tool: &Value) -> Tool {
+    let schema = either(tool, "parametersJsonSchema", "parameters_json_schema").or(tool.get("parameters"));
+    Tool { schema: schema.cloned().unwrap_or_default(), ..flat_tool(tool, "parameters") }
 }
 
 /// Returns a function's result: its `output` or `error` if present, otherwise all of it.

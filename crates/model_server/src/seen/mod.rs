@@ -3,7 +3,6 @@
 mod anthropic;
 mod chat;
 mod gemini;
-mod ollama;
 mod responses;
 mod rules;
 
@@ -18,8 +17,6 @@ use crate::wire::{Purpose, Wire};
 pub struct Seen {
     /// The request's number on this server, from 0.
     pub nth: usize,
-    /// The number of its connection, from 0.
-    pub connection: usize,
     /// Its wire; requests for unknown paths count as [`Wire::Chat`].
     pub wire: Wire,
     /// What it is for.
@@ -55,26 +52,16 @@ pub struct Asked {
     pub said: Vec<Said>,
     /// The tools that are offered.
     pub tools: Vec<Tool>,
-    /// Whether and which tool must be called, in the wire's own form.
-    pub tool_choice: Option<Value>,
     /// The JSON schema that the answer must have.
     pub schema: Option<Value>,
-    /// Whether the answer must be JSON.
-    pub wants_json: bool,
     /// The longest answer, in tokens.
     pub tokens_max: Option<u64>,
     /// The length of the context, where the wire lets a client choose it (Ollama's `num_ctx`).
     pub context: Option<u64>,
-    /// The temperature.
-    pub temperature: Option<f64>,
-    /// The reasoning settings, in the wire's own form.
-    pub reasoning: Option<Value>,
     /// Whether a stream should report its cost at its end. Only chat completions ask; other wires always report it.
     pub wants_usage: bool,
     /// Places of the prompt that are marked for the cache (`cache_control`).
     pub cache_marks: usize,
-    /// The key that groups requests with a common prefix (`prompt_cache_key`).
-    pub cache_key: Option<String>,
 }
 
 /// An entry of the conversation.
@@ -197,6 +184,16 @@ impl Asked {
         bare(self, same) + next
     }
 
+    /// Appends a call.
+    fn add_call(&mut self, id: Option<String>, name: String, arguments: String) {
+        self.said.push(Said::Call { id, name, arguments });
+    }
+
+    /// Appends the result of a call.
+    fn add_result(&mut self, id: Option<String>, name: Option<String>, text: String) {
+        self.said.push(Said::Result { id, name, text });
+    }
+
     /// Appends to the instructions on a new line.
     fn add_system(&mut self, text: &str) {
         if !self.system.is_empty() && !text.is_empty() {
@@ -224,11 +221,10 @@ pub(crate) struct Reading {
 pub(crate) fn read(wire: Wire, body: &Value, headers: &BTreeMap<String, String>) -> Reading {
     let mut problems = Vec::new();
     let asked = match wire {
-        Wire::Chat => chat::read(body, &mut problems),
+        Wire::Chat | Wire::Ollama => chat::read(wire, body, &mut problems),
         Wire::Responses => responses::read(body, &mut problems),
         Wire::Anthropic => anthropic::read(body, headers, &mut problems),
         Wire::Gemini => gemini::read(body, &mut problems),
-        Wire::Ollama => ollama::read(body, &mut problems),
     };
     rules::check(wire, &asked, body, &mut problems);
     let stream = body.get("stream").and_then(Value::as_bool);
@@ -243,7 +239,12 @@ pub(crate) fn read(wire: Wire, body: &Value, headers: &BTreeMap<String, String>)
 
 /// Returns a field's text, or an empty one.
 fn text(value: &Value, key: &str) -> String {
-    value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+    some_text(value, key).unwrap_or_default()
+}
+
+/// Returns a field's text if it is one.
+fn some_text(value: &Value, key: &str) -> Option<String> {
+    value.get(key).and_then(Value::as_str).map(str::to_owned)
 }
 
 /// Returns a field that is present and not null.
@@ -267,13 +268,7 @@ fn content(value: Option<&Value>) -> String {
 
 /// Returns the JSON text of a value that a wire sends unquoted.
 fn json_text(value: Option<&Value>) -> String {
-    value.map_or_else(|| "{}".to_owned(), |value| crate::json::Json::sorted(value).to_string())
-}
-
-/// Reads a tool in the form `{"type": "function", "function": {…}}`, which two wires share.
-fn function_tool(tool: &Value) -> Option<Tool> {
-    let function = tool.get("function")?;
-    Some(flat_tool(function, "parameters"))
+    value.map_or_else(|| "{}".to_owned(), crate::json::sorted)
 }
 
 /// Reads a tool with flat fields.

@@ -8,19 +8,19 @@ use crate::client::{Client, Reply, Request};
 use crate::decode::{Got, decode};
 use crate::requests;
 
-async fn ask(script: &str, arguments: Option<&str>, request: &Request) -> Reply {
-    let script = scripts::by_name(script, arguments.map(str::to_owned)).unwrap();
+async fn ask(script: &str, request: &Request) -> Reply {
+    let script = scripts::by_name(script).unwrap();
     let server = ModelServer::start(script).await.unwrap();
     Client::connect(server.address()).await.ask(request).await
 }
 
-async fn got(script: &str, arguments: Option<&str>, request: &Request) -> Got {
-    decode(Wire::Chat, false, &ask(script, arguments, request).await.text())
+async fn got(script: &str, request: &Request) -> Got {
+    decode(Wire::Chat, false, &ask(script, request).await.text())
 }
 
 #[tokio::test]
 async fn hello_thinks_and_greets() {
-    let got = got("hello", None, &requests::plain(Wire::Chat, false)).await;
+    let got = got("hello", &requests::plain(Wire::Chat, false)).await;
     assert_eq!((got.text.as_str(), got.thinking.as_str()), (HELLO, THOUGHT));
     assert_eq!(got.usage, Some((COST.input as f64, COST.cached as f64, COST.output as f64)));
 }
@@ -28,16 +28,14 @@ async fn hello_thinks_and_greets() {
 #[tokio::test]
 async fn tools_calls_the_first_tool_and_repeats_its_result() {
     let request = requests::with_tool(Wire::Chat, false);
-    let called = got("tools", None, &request).await.calls.remove(0);
+    let called = got("tools", &request).await.calls.remove(0);
     assert_eq!((called.name.as_str(), called.arguments.as_str()), ("read_file", r#"{"path":"example"}"#));
-    let given = got("tools", Some(r#"{"path":"b"}"#), &request).await.calls.remove(0);
-    assert_eq!(given.arguments, r#"{"path":"b"}"#);
     let answered = r#"{"model":"m","messages":[{"role":"user","content":"u"},
         {"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"t","arguments":"{}"}}]},
         {"role":"tool","tool_call_id":"1","content":"42 lines"}]}"#;
     let answered = requests::request(Wire::Chat, false, "m", answered);
-    assert_eq!(got("tools", None, &answered).await.text, "The tool said: 42 lines");
-    assert_eq!(got("tools", None, &requests::plain(Wire::Chat, false)).await.text, "No tool was offered.");
+    assert_eq!(got("tools", &answered).await.text, "The tool said: 42 lines");
+    assert_eq!(got("tools", &requests::plain(Wire::Chat, false)).await.text, "No tool was offered.");
 }
 
 #[tokio::test]
@@ -45,7 +43,7 @@ async fn schema_answers_with_the_smallest_value() {
     let body = r#"{"model":"m","messages":[{"role":"user","content":"u"}],"response_format":{"type":"json_schema",
         "json_schema":{"name":"a","schema":{"type":"object","required":["b"],"properties":{"b":{"type":"null"}}}}}}"#;
     let request = requests::request(Wire::Chat, false, "m", body);
-    assert_eq!(got("schema", None, &request).await.text, r#"{"b":null}"#);
+    assert_eq!(got("schema", &request).await.text, r#"{"b":null}"#);
 }
 
 #[tokio::test]
@@ -55,7 +53,7 @@ async fn organisation_recognises_roles_by_their_questions() {
             { "role": "system", "content": system }, { "role": "user", "content": user },
         ]);
         let body = serde_json::json!({ "model": "m", "messages": messages }).to_string();
-        got("organisation", None, &requests::request(Wire::Chat, false, "m", &body)).await.text
+        got("organisation", &requests::request(Wire::Chat, false, "m", &body)).await.text
     };
     let intent = say("You turn what a person typed into a title.", "The person typed:\ncount it\nall").await;
     assert!(intent.contains(r#""title":"count it""#) && intent.contains(CANARY), "{intent}");
@@ -81,17 +79,17 @@ async fn organisation_recognises_roles_by_their_questions() {
 #[tokio::test]
 async fn by_model_takes_the_model_as_a_script_or_fault() {
     let named = |model: &str| requests::ask(Wire::Chat, false, true, model);
-    assert_eq!(got("by-model", None, &named("hello")).await.text, HELLO);
-    assert_eq!(got("by-model", None, &named("tools")).await.calls.len(), 1);
-    assert_eq!(ask("by-model", None, &named("overloaded")).await.status, 529);
-    assert_eq!(got("by-model", None, &named("many_calls")).await.calls.len(), 100);
-    assert_eq!(ask("by-model", None, &named("something else")).await.status, 404);
+    assert_eq!(got("by-model", &named("hello")).await.text, HELLO);
+    assert_eq!(got("by-model", &named("tools")).await.calls.len(), 1);
+    assert_eq!(ask("by-model", &named("overloaded")).await.status, 529);
+    assert_eq!(got("by-model", &named("many_calls")).await.calls.len(), 100);
+    assert_eq!(ask("by-model", &named("something else")).await.status, 404);
 }
 
 #[test]
 fn every_name_is_a_script_and_none_is_a_fault() {
     for name in scripts::NAMES {
-        assert!(scripts::by_name(name, None).is_some() && Fault::by_name(name).is_none(), "{name}");
+        assert!(scripts::by_name(name).is_some() && Fault::by_name(name).is_none(), "{name}");
     }
-    assert!(scripts::by_name("nothing", None).is_none());
+    assert!(scripts::by_name("nothing").is_none());
 }

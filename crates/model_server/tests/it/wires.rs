@@ -18,7 +18,7 @@ fn spoken() -> Answer {
 }
 
 fn calling() -> Answer {
-    Answer::pieces(["I look."])
+    Answer { text: vec!["I look.".to_owned()], ..Answer::default() }
         .and_call("read_file", r#"{"path":"a/\"b\".txt","lines":[1,2]}"#)
         .and_call("list_files", "{}")
         .costing(COST)
@@ -160,7 +160,7 @@ async fn a_body_in_tiny_pieces_decodes_equally() {
         for is_streaming in [false, true] {
             let request = requests::plain(wire, is_streaming);
             let whole = ask(spoken(), &request).await;
-            let cut = ask(Turn::from(spoken()).in_pieces_of(1), &request).await;
+            let cut = ask(Turn { bytes_at_once: Some(1), ..spoken().into() }, &request).await;
             assert_eq!(whole.text(), cut.text(), "{wire}");
             if is_streaming {
                 assert!(cut.raw.len() > 5 * whole.raw.len(), "every byte has a chunk of its own");

@@ -65,7 +65,7 @@ impl Scenario {
 
     /// Returns whether the server is unavailable to all clients, for a minute.
     pub(crate) fn is_stormy(&self) -> bool {
-        matches!(self.fault, Some(Fault::UnavailableStorm(_)))
+        matches!(self.fault, Some(Fault::UnavailableStorm))
     }
 
     /// Returns whether the fault can meet any client, even if only the next one to connect.

@@ -14,13 +14,9 @@ use self::holds::holds;
 /// Returns measures that are smaller than the defaults; large ones have their own tests.
 fn measures() -> Measures {
     Measures {
-        refusal: Delay::Ever,
         hang: Delay::For(Duration::from_secs(9)),
         half_open: Delay::For(Duration::from_secs(9)),
         drip_bytes: 50,
-        drip_every: Duration::from_secs(1),
-        pause: Delay::For(Duration::from_secs(30)),
-        storm: Duration::from_secs(60),
         bomb_bytes: 1 << 20,
         line_bytes: 300_000,
         text_bytes: 200_000,
