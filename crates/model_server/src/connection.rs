@@ -15,9 +15,6 @@ use crate::seen::{self, Asked, Seen};
 use crate::server::{Served, Shared};
 use crate::wire::{Purpose, Route, Wire, route};
 
-/// The response to a client that asks before it sends its body.
-const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
-
 /// How an answer ends its connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -42,7 +39,7 @@ pub(crate) async fn serve(mut stream: TcpStream, shared: &Shared) {
 
 async fn converse(reader: &mut Reader<ReadHalf<'_>>, write: &mut WriteHalf<'_>, shared: &Shared) -> End {
     loop {
-        let request = match next_request(reader, write).await {
+        let request = match reader.request().await {
             Ok(Some(request)) => request,
             Ok(None) => return End::Close,
             Err(error) => return object(&error, reader, write).await,
@@ -69,28 +66,17 @@ async fn converse(reader: &mut Reader<ReadHalf<'_>>, write: &mut WriteHalf<'_>, 
     }
 }
 
-async fn next_request(
-    reader: &mut Reader<ReadHalf<'_>>,
-    write: &mut WriteHalf<'_>,
-) -> Result<Option<Request>, ReadError> {
-    let Some(head) = reader.head().await? else { return Ok(None) };
-    if head.expects_continue {
-        write.write_all(CONTINUE).await?;
-    }
-    reader.body(head).await.map(Some)
-}
-
 /// Answers an invalid request, and drains what still comes, so that the answer arrives.
 async fn object(error: &ReadError, reader: &mut Reader<ReadHalf<'_>>, write: &mut WriteHalf<'_>) -> End {
+    let refused = |trouble| plan::refused(Wire::Chat, &trouble, false).steps;
     let steps = match error {
         ReadError::Io(_) => return End::Close,
         ReadError::Tls => vec![Step::Send(GARBAGE.into())],
         ReadError::Malformed(text) => {
-            let text = format!("The request cannot be read: {text}.");
-            plan::refused(Wire::Chat, &refusal::BAD_REQUEST.saying(text), false).steps
+            refused(refusal::BAD_REQUEST.saying(format!("The request cannot be read: {text}.")))
         }
-        ReadError::HeadTooLarge => plan::refused(Wire::Chat, &refusal::HEAD_TOO_LARGE, false).steps,
-        ReadError::BodyTooLarge => plan::refused(Wire::Chat, &refusal::TOO_LARGE, false).steps,
+        ReadError::HeadTooLarge => refused(refusal::HEAD_TOO_LARGE),
+        ReadError::BodyTooLarge => refused(refusal::TOO_LARGE),
     };
     perform(steps, reader, write).await;
     let _closed = write.shutdown().await;
@@ -112,7 +98,7 @@ fn plan(seen: &Seen, keeps_alive: bool, shared: &Shared) -> Plan {
             plan::refused(seen.wire, &trouble, keeps_alive)
         }
         Purpose::Answer => plan::turn(seen, &shared.script.turn(seen), keeps_alive),
-        Purpose::Models | Purpose::Model | Purpose::Version | Purpose::Root => {
+        Purpose::Models | Purpose::Model | Purpose::Version => {
             plan::listing(seen, &shared.script.listing(seen), keeps_alive)
         }
     }
@@ -135,6 +121,7 @@ fn look(request: Request, nth: usize) -> Seen {
         is_streaming: is_stream,
         asked: Asked::default(),
         repeated: 0,
+        prompt: String::new(),
         problems: Vec::new(),
     };
     if purpose == Purpose::Answer {
@@ -151,6 +138,7 @@ fn look(request: Request, nth: usize) -> Seen {
     if let Some(model) = model {
         seen.asked.model = model;
     }
+    seen.prompt = seen.asked.prompt();
     seen
 }
 

@@ -138,7 +138,7 @@ fn counted(seen: &Seen, answer: &Answer) -> Usage {
         _ => i128::MAX,
     };
     Usage {
-        input: tokens(seen.asked.characters()).max(1).min(kept_max),
+        input: tokens(seen.prompt.chars().count()).max(1).min(kept_max),
         cached: tokens(seen.repeated).min(kept_max),
         output: tokens(thinking + characters(&answer.text) + calls).max(1),
         reasoning: tokens(thinking),

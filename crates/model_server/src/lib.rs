@@ -56,5 +56,5 @@ pub use hosted::Hosted;
 pub use http::request::HEAD_BYTES_MAX;
 pub use script::{Always, Listing, ModelInfo, Script, Turn};
 pub use seen::{Asked, Said, Seen, Tool};
-pub use server::{Connections, ModelServer, RefusedAddress, Served, refused_address};
+pub use server::{ModelServer, RefusedAddress, Served, refused_address};
 pub use wire::{Purpose, Wire};

@@ -142,7 +142,6 @@ fn listed(seen: &Seen, listing: &Listing) -> Response {
             None => return error_response(seen.wire, &refusal::no_such_model(seen.wire, &seen.asked.model)),
         },
         Purpose::Version => object! { "version": OLLAMA_VERSION },
-        Purpose::Root => return Response::whole(200, "text/plain", "Ollama is running"),
         Purpose::Answer | Purpose::Unknown => return error_response(seen.wire, &refusal::NO_SUCH_PATH),
     };
     Response::whole(200, "application/json", body.to_string())

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -46,15 +47,6 @@ pub struct Served {
     pub is_complete: bool,
 }
 
-/// The numbers of connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Connections {
-    /// Accepted since the start.
-    pub accepted: usize,
-    /// Still open.
-    pub open: usize,
-}
-
 impl ModelServer {
     /// Starts on a free port of 127.0.0.1.
     ///
@@ -74,15 +66,8 @@ impl ModelServer {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
         let (refusals, orders) = mpsc::channel(1);
-        let shared = Arc::new(Shared {
-            script,
-            refusals,
-            log: Mutex::default(),
-            requests: watch::Sender::new(0),
-            served: watch::Sender::new(0),
-            open: watch::Sender::new(0),
-            storm_ends: Mutex::default(),
-        });
+        let log = watch::Sender::new(Log::default());
+        let shared = Arc::new(Shared { script, refusals, next: AtomicUsize::new(0), log });
         let accepting = tokio::spawn(accept(listener, address, Arc::clone(&shared), orders));
         Ok(Self { shared, address, accepting })
     }
@@ -96,7 +81,7 @@ impl ModelServer {
     /// Returns the base URL for a client of this wire.
     #[must_use]
     pub fn base(&self, wire: Wire) -> String {
-        format!("http://{}{}", self.address, wire.base_path())
+        base(self.address, wire)
     }
 
     /// Returns the base URL with which a client meets this fault: another scheme for [`Fault::TlsGarbage`], an unknown
@@ -113,34 +98,40 @@ impl ModelServer {
     /// Returns every request so far.
     #[must_use]
     pub fn seen(&self) -> Vec<Seen> {
-        self.shared.log().seen.clone()
+        self.shared.log.borrow().seen.clone()
     }
 
     /// Returns the outcome of every request whose answer has ended, in the order in which they ended.
     #[must_use]
     pub fn served(&self) -> Vec<Served> {
-        self.shared.log().served.clone()
+        self.shared.log.borrow().served.clone()
     }
 
-    /// Returns the numbers of connections.
+    /// Returns the number of open connections.
     #[must_use]
-    pub fn connections(&self) -> Connections {
-        Connections { open: *self.shared.open.borrow(), ..self.shared.log().connections }
+    pub fn open_connections(&self) -> usize {
+        self.shared.log.borrow().open
     }
 
     /// Waits until there were at least this many requests.
     pub async fn until_seen(&self, count: usize) {
-        reached(&self.shared.requests, |seen| seen >= count).await;
+        self.until(|log| log.seen.len() >= count).await;
     }
 
     /// Waits until at least this many answers have ended.
     pub async fn until_served(&self, count: usize) {
-        reached(&self.shared.served, |served| served >= count).await;
+        self.until(|log| log.served.len() >= count).await;
     }
 
     /// Waits until no connection is open.
     pub async fn until_idle(&self) {
-        reached(&self.shared.open, |open| open == 0).await;
+        self.until(|log| log.open == 0).await;
+    }
+
+    async fn until(&self, is_so: impl Fn(&Log) -> bool) {
+        let mut log = self.shared.log.subscribe();
+        // The sender is owned by this server, so it cannot be dropped.
+        let _reached = log.wait_for(|log| is_so(log)).await;
     }
 
     /// Stops it and waits until nothing is left; dropping it does the same without waiting.
@@ -161,20 +152,15 @@ impl Drop for ModelServer {
 #[derive(Debug)]
 pub struct RefusedAddress {
     _socket: TcpSocket,
-    address: SocketAddr,
+    /// The refusing address.
+    pub address: SocketAddr,
 }
 
 impl RefusedAddress {
-    /// Returns the refusing address.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
     /// Returns the base URL for a client of this wire.
     #[must_use]
     pub fn base(&self, wire: Wire) -> String {
-        format!("http://{}{}", self.address, wire.base_path())
+        base(self.address, wire)
     }
 }
 
@@ -190,6 +176,10 @@ pub fn refused_address() -> io::Result<RefusedAddress> {
     Ok(RefusedAddress { _socket: socket, address })
 }
 
+fn base(address: SocketAddr, wire: Wire) -> String {
+    format!("http://{address}{}", wire.base_path())
+}
+
 /// Prompts that are remembered, as in a provider's cache. Comparing with all of them, ten thousand requests took half
 /// an hour.
 const CACHED_PROMPTS_MAX: usize = 64;
@@ -198,86 +188,72 @@ const CACHED_PROMPTS_MAX: usize = 64;
 pub(crate) struct Shared {
     pub(crate) script: Arc<dyn Script>,
     refusals: mpsc::Sender<Refusal>,
-    log: Mutex<Log>,
-    requests: watch::Sender<usize>,
-    served: watch::Sender<usize>,
-    open: watch::Sender<usize>,
-    storm_ends: Mutex<Option<Instant>>,
+    next: AtomicUsize,
+    log: watch::Sender<Log>,
 }
 
-/// The order to refuse connections, and how to confirm it.
-struct Refusal {
-    lasting: Delay,
-    begun: oneshot::Sender<()>,
-}
+/// The order to refuse connections for so long, and how to confirm that it has begun.
+type Refusal = (Delay, oneshot::Sender<()>);
 
 #[derive(Default)]
 struct Log {
     seen: Vec<Seen>,
     served: Vec<Served>,
-    connections: Connections,
-    next: usize,
+    /// Open connections.
+    open: usize,
+    storm_ends: Option<Instant>,
 }
 
 impl Shared {
-    fn log(&self) -> std::sync::MutexGuard<'_, Log> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the number of the next request.
     pub(crate) fn number(&self) -> usize {
-        let mut log = self.log();
-        log.next += 1;
-        log.next - 1
+        self.next.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Returns how much of a request's prompt, from its beginning, one of the last requests had too.
     pub(crate) fn repeated(&self, seen: &Seen) -> usize {
-        let log = self.log();
-        let is_like = |earlier: &&Seen| earlier.wire == seen.wire && earlier.problems.is_empty();
+        let is_like = |earlier: &&Seen| {
+            earlier.wire == seen.wire
+                && earlier.asked.model == seen.asked.model
+                && earlier.problems.is_empty()
+        };
+        let common = |earlier: &Seen| {
+            let pairs = seen.prompt.chars().zip(earlier.prompt.chars());
+            pairs.take_while(|(one, other)| one == other).count()
+        };
+        let log = self.log.borrow();
         let earlier = log.seen.iter().rev().filter(is_like).take(CACHED_PROMPTS_MAX);
-        earlier.map(|earlier| seen.asked.characters_in_common(&earlier.asked)).max().unwrap_or_default()
+        earlier.map(common).max().unwrap_or_default()
     }
 
     pub(crate) fn saw(&self, seen: Seen) {
-        self.log().seen.push(seen);
-        self.requests.send_modify(|count| *count += 1);
+        self.log.send_modify(|log| log.seen.push(seen));
     }
 
     pub(crate) fn has_served(&self, served: Served) {
-        self.log().served.push(served);
-        self.served.send_modify(|count| *count += 1);
+        self.log.send_modify(|log| log.served.push(served));
     }
 
     /// Whether a storm is in progress.
     pub(crate) fn is_stormy(&self) -> bool {
-        let ends = self.storm_ends.lock().unwrap_or_else(PoisonError::into_inner);
-        ends.is_some_and(|ends| Instant::now() < ends)
+        self.log.borrow().storm_ends.is_some_and(|ends| Instant::now() < ends)
     }
 
     /// Starts what outlives the request, before anything of its answer is sent.
     pub(crate) async fn prepare(&self, fault: Option<&Fault>) {
         match fault {
             Some(Fault::UnavailableStorm) => {
-                let ends = Instant::now().checked_add(STORM);
-                *self.storm_ends.lock().unwrap_or_else(PoisonError::into_inner) = ends;
+                self.log.send_modify(|log| log.storm_ends = Instant::now().checked_add(STORM));
             }
             Some(Fault::RefuseConnect(lasting)) => {
                 let (begun, waiting) = oneshot::channel();
-                let order = Refusal { lasting: lasting.clone(), begun };
-                if self.refusals.send(order).await.is_ok() {
+                if self.refusals.send((lasting.clone(), begun)).await.is_ok() {
                     let _begun = waiting.await;
                 }
             }
             _ => {}
         }
     }
-}
-
-async fn reached(count: &watch::Sender<usize>, is_reached: impl Fn(usize) -> bool) {
-    let mut count = count.subscribe();
-    // The sender is owned by this server, so it cannot be dropped.
-    let _reached = count.wait_for(|count| is_reached(*count)).await;
 }
 
 impl std::fmt::Debug for Shared {
@@ -291,14 +267,14 @@ struct Open(Arc<Shared>);
 
 impl Open {
     fn new(shared: &Arc<Shared>) -> Self {
-        shared.open.send_modify(|open| *open += 1);
+        shared.log.send_modify(|log| log.open += 1);
         Self(Arc::clone(shared))
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.open.send_modify(|open| *open -= 1);
+        self.0.log.send_modify(|log| log.open -= 1);
     }
 }
 
@@ -317,19 +293,15 @@ async fn accept(
                     tokio::task::yield_now().await;
                     continue;
                 };
-                shared.log().connections.accepted += 1;
-                let (open, shared) = (Open::new(&shared), Arc::clone(&shared));
-                connections.spawn(async move {
-                    connection::serve(stream, &shared).await;
-                    drop(open);
-                });
+                let open = Open::new(&shared);
+                connections.spawn(async move { connection::serve(stream, &open.0).await });
             }
             Some(order) = orders.recv() => {
                 drop(listener);
                 match refuse(address, order, &mut orders).await {
                     Ok(again) => listener = again,
-                    // Another program took the port meanwhile, so it stays lost.
-                    Err(_) => return while_open(connections).await,
+                    // Another program took the port meanwhile, so it stays lost; what is open ends by itself.
+                    Err(_) => return drop(connections.join_all().await),
                 }
             }
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
@@ -340,25 +312,19 @@ async fn accept(
 /// Holds the port without listening for as long as the order says.
 async fn refuse(
     address: SocketAddr,
-    order: Refusal,
+    (lasting, begun): Refusal,
     orders: &mut mpsc::Receiver<Refusal>,
 ) -> io::Result<TcpListener> {
     let socket = TcpSocket::new_v4()?;
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    let _told = order.begun.send(());
-    let mut passing = std::pin::pin!(order.lasting.pass());
+    let _told = begun.send(());
+    let mut passing = std::pin::pin!(lasting.pass());
     loop {
         tokio::select! {
             () = &mut passing => return socket.listen(BACKLOG),
             // A further order during the refusal is already fulfilled.
-            Some(order) = orders.recv() => {
-                let _told = order.begun.send(());
-            }
+            Some((_, begun)) = orders.recv() => drop(begun.send(())),
         }
     }
-}
-
-async fn while_open(mut connections: JoinSet<()>) {
-    while connections.join_next().await.is_some() {}
 }

@@ -61,8 +61,6 @@ pub enum Purpose {
     Model,
     /// The server's version (`/api/version`).
     Version,
-    /// A liveness check (`/`).
-    Root,
     /// A path that no server of these wires has.
     Unknown,
 }
@@ -91,7 +89,6 @@ pub(crate) fn route(method: &str, path: &str, query: &str, headers: &BTreeMap<St
     let plain = |wire, purpose| Route { wire, purpose, model: None, is_stream: false };
     let is_post = method == "POST";
     match parts.as_slice() {
-        [""] if !is_post => plain(Wire::Ollama, Purpose::Root),
         [.., "chat", "completions"] if is_post => plain(Wire::Chat, Purpose::Answer),
         [.., "responses"] if is_post => plain(Wire::Responses, Purpose::Answer),
         [.., "v1", "messages"] if is_post => plain(Wire::Anthropic, Purpose::Answer),
@@ -171,7 +168,6 @@ mod tests {
         check("POST /api/show", "ollama Model");
         check("GET /api/tags", "ollama Models");
         check("GET /api/version", "ollama Version");
-        check("GET /", "ollama Root");
         check("GET /v1/models", "chat Models");
         check("GET /v1/models/org/model", "chat Model org/model");
         check("GET /v1/models?anthropic", "anthropic Models");

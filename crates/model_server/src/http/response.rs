@@ -1,5 +1,7 @@
 //! Responses before they are bytes.
 
+use http::StatusCode;
+
 /// An HTTP response.
 #[derive(Clone, Debug)]
 pub(crate) struct Response {
@@ -59,7 +61,9 @@ impl Response {
 
     /// Returns the status line and the headers.
     pub(crate) fn head(&self, keeps_alive: bool) -> Piece {
-        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status));
+        let status = StatusCode::from_u16(self.status).ok();
+        let reason = status.and_then(|status| status.canonical_reason()).unwrap_or("Unknown");
+        let mut head = format!("HTTP/1.1 {} {reason}\r\n", self.status);
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -99,25 +103,4 @@ impl Response {
 
 pub(crate) fn chunk(bytes: &[u8]) -> Vec<u8> {
     [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
-}
-
-const fn reason(status: u16) -> &'static str {
-    match status {
-        200 => "OK",
-        307 => "Temporary Redirect",
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        402 => "Payment Required",
-        403 => "Forbidden",
-        404 => "Not Found",
-        408 => "Request Timeout",
-        413 => "Content Too Large",
-        429 => "Too Many Requests",
-        431 => "Request Header Fields Too Large",
-        500 => "Internal Server Error",
-        502 => "Bad Gateway",
-        503 => "Service Unavailable",
-        529 => "Site Is Overloaded",
-        _ => "Unknown",
-    }
 }

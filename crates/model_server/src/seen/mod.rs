@@ -36,7 +36,9 @@ pub struct Seen {
     /// Its content, in one form for every wire.
     pub asked: Asked,
     /// Characters that its prompt shares with the beginning of an earlier one: what a prefix cache would hold.
-    pub repeated: usize,
+    pub(crate) repeated: usize,
+    /// [`Asked::prompt`].
+    pub(crate) prompt: String,
     /// Why a server of this wire would refuse it; such a request is answered with 400 and does not reach the script.
     pub problems: Vec<String>,
 }
@@ -141,47 +143,18 @@ impl Asked {
         })
     }
 
-    /// Returns the length of the prompt in characters, tools and schema included.
-    #[must_use]
-    pub fn characters(&self) -> usize {
+    /// Returns the prompt as one text, in the order in which providers cache it: tools, instructions, conversation, and
+    /// the schema of the answer.
+    pub(crate) fn prompt(&self) -> String {
+        let tools = self.tools.iter().map(|tool| format!("{}{}{}", tool.name, tool.description, tool.schema));
         let said = self.said.iter().map(|said| match said {
             Said::User(text) | Said::Assistant(text) | Said::Thought(text) | Said::Result { text, .. } => {
-                text.chars().count()
+                text.clone()
             }
-            Said::Call { name, arguments, .. } => name.chars().count() + arguments.chars().count(),
+            Said::Call { name, arguments, .. } => format!("{name}{arguments}"),
         });
-        let tools = self.tools.iter().map(|tool| {
-            tool.name.chars().count()
-                + tool.description.chars().count()
-                + tool.schema.to_string().chars().count()
-        });
-        let schema = self.schema.as_ref().map_or(0, |schema| schema.to_string().chars().count());
-        self.system.chars().count() + said.sum::<usize>() + tools.sum::<usize>() + schema
-    }
-
-    /// Returns how many characters the prompt shares with the beginning of an earlier one: tools and instructions
-    /// first, as providers cache them, then the conversation.
-    #[must_use]
-    pub fn characters_in_common(&self, earlier: &Self) -> usize {
-        let bare = |asked: &Self, said: usize| {
-            let said = asked.said.iter().take(said).cloned().collect();
-            Self { said, schema: None, ..asked.clone() }.characters()
-        };
-        if self.tools != earlier.tools || self.model != earlier.model {
-            return 0;
-        }
-        let common =
-            |one: &str, other: &str| one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-        if self.system != earlier.system {
-            let whole = Self { system: String::new(), ..self.clone() };
-            return bare(&whole, 0) + common(&self.system, &earlier.system);
-        }
-        let same = self.said.iter().zip(&earlier.said).take_while(|(one, other)| one == other).count();
-        let next = match (self.said.get(same), earlier.said.get(same)) {
-            (Some(Said::User(one)), Some(Said::User(other))) => common(one, other),
-            _ => 0,
-        };
-        bare(self, same) + next
+        let schema = self.schema.as_ref().map(Value::to_string);
+        tools.chain([self.system.clone()]).chain(said).chain(schema).collect()
     }
 
     /// Appends a call.

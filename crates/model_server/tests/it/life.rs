@@ -90,7 +90,7 @@ async fn every_answer_is_logged_with_cost_and_completeness() {
             served(2, Wire::Gemini, Some("pause_in_body"), Some((7, 3)), false),
         ]
     );
-    assert_eq!(server.connections().open, 0);
+    assert_eq!(server.open_connections(), 0);
 }
 
 #[tokio::test]
@@ -143,9 +143,9 @@ async fn a_listing_can_fail_too() {
 #[tokio::test]
 async fn refused_and_unknown_addresses_are_available() {
     let refused = refused_address().unwrap();
-    let error = TcpStream::connect(refused.address()).await.unwrap_err();
+    let error = TcpStream::connect(refused.address).await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
-    assert_eq!(refused.base(Wire::Chat), format!("http://{}/v1", refused.address()));
+    assert_eq!(refused.base(Wire::Chat), format!("http://{}/v1", refused.address));
     // The top-level domain is reserved: it never resolves.
     let server = ModelServer::start(Arc::new(Always::new(Answer::default()))).await.unwrap();
     assert_eq!(server.base_with(Wire::Chat, &Fault::DnsFailure), "http://model-server.invalid/v1");

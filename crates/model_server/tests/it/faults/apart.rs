@@ -142,7 +142,7 @@ async fn after_a_half_close_the_server_keeps_reading() {
     assert_eq!(client.ask(&requests::plain(Wire::Chat, true)).await.end, End::Short);
     gate.arrivals(1).await;
     client.send(b"is anybody there?").await;
-    assert_eq!(server.connections().open, 1);
+    assert_eq!(server.open_connections(), 1);
     client.close_writing().await;
     server.until_idle().await;
 }
