@@ -20,8 +20,6 @@ pub struct Answer {
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The call's id; if `None`, the server generates one on wires with ids.
-    pub id: Option<String>,
     /// The tool's name.
     pub name: String,
     /// The arguments as the model wrote them; not necessarily JSON.
@@ -71,7 +69,7 @@ impl Answer {
     /// Adds a call.
     #[must_use]
     pub fn and_call(mut self, name: &str, arguments: &str) -> Self {
-        self.calls.push(Call { id: None, name: name.to_owned(), arguments: arguments.to_owned() });
+        self.calls.push(Call { name: name.to_owned(), arguments: arguments.to_owned() });
         self
     }
 

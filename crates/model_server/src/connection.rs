@@ -124,28 +124,16 @@ fn look(request: Request, nth: usize) -> Seen {
         prompt: String::new(),
         problems: Vec::new(),
     };
-    if purpose == Purpose::Answer {
-        let reading = seen::read(wire, &seen.body, &seen.headers);
-        seen.asked = reading.asked;
-        seen.problems = reading.problems;
-        seen.is_streaming |= reading.is_streaming;
-        if wire == Wire::Gemini && is_stream && !seen.query.split('&').any(|pair| pair == "alt=sse") {
-            seen.problems.push("alt=sse: streams come as events here, and only so".to_owned());
-        }
-    } else {
-        seen.asked.model = named(&seen.body);
+    match purpose {
+        Purpose::Answer => seen::read(&mut seen),
+        // A request for information may name a model.
+        _ => seen.asked.model = seen.body["model"].as_str().unwrap_or_default().to_owned(),
     }
     if let Some(model) = model {
         seen.asked.model = model;
     }
     seen.prompt = seen.asked.prompt();
     seen
-}
-
-/// Returns the model that a request for information names.
-fn named(body: &serde_json::Value) -> String {
-    let name = body.get("model").or_else(|| body.get("name")).and_then(serde_json::Value::as_str);
-    name.unwrap_or_default().to_owned()
 }
 
 /// Performs the steps; returns how the connection ends, or none if it stays open.

@@ -30,10 +30,10 @@ impl Delay {
 
 /// A gate in an answer: the test learns that the server has reached it, does its work (kills a process, cancels a
 /// task), and opens the gate or does not. Clones are the same gate.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Gate(Arc<Sides>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Sides {
     arrivals: watch::Sender<usize>,
     is_open: watch::Sender<bool>,
@@ -43,7 +43,7 @@ impl Gate {
     /// Creates a closed gate.
     #[must_use]
     pub fn new() -> Self {
-        Self(Arc::new(Sides { arrivals: watch::Sender::new(0), is_open: watch::Sender::new(false) }))
+        Self::default()
     }
 
     /// Opens the gate for current and later arrivals.
@@ -62,11 +62,5 @@ impl Gate {
         self.0.arrivals.send_modify(|arrived| *arrived += 1);
         let mut is_open = self.0.is_open.subscribe();
         let _opened = is_open.wait_for(|is_open| *is_open).await;
-    }
-}
-
-impl Default for Gate {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -14,7 +14,7 @@ const OLLAMA_CONTEXT: u64 = 4096;
 pub(crate) const FILLING: &str = "\u{f8ff}\u{f8fe}\u{f8ff}";
 
 /// An answer that is ready for the renderers of the wires.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) nth: usize,
     pub(crate) model: String,
@@ -40,15 +40,16 @@ pub(crate) struct Draft {
 #[derive(Clone, Debug)]
 pub(crate) struct DraftCall {
     pub(crate) id: String,
-    /// Whether the script gave the id; one wire has ids only then.
+    /// Whether a fault gave the id; one wire has ids only then.
     pub(crate) has_own_id: bool,
     pub(crate) name: String,
     pub(crate) arguments: String,
 }
 
 /// The reported reason of the end, which may be a lie; in the order of the words in `render::reason`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ending {
+    #[default]
     Stop,
     ToolCalls,
     Length,
@@ -60,8 +61,9 @@ pub(crate) enum Ending {
 }
 
 /// The form of the answer's content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Shape {
+    #[default]
     Plain,
     /// There is no choice, candidate, block or message.
     Nothing,
@@ -71,34 +73,27 @@ pub(crate) enum Shape {
 
 impl Draft {
     pub(crate) fn new(seen: &Seen, answer: &Answer) -> Self {
-        let nth = seen.nth;
         let calls = answer.calls.iter().enumerate().map(|(index, call)| DraftCall {
-            id: call.id.clone().unwrap_or_else(|| call_id(seen.wire, nth, index)),
-            has_own_id: call.id.is_some(),
+            id: call_id(seen.wire, seen.nth, index),
+            has_own_id: false,
             name: call.name.clone(),
             arguments: call.arguments.clone(),
         });
-        let calls: Vec<_> = calls.collect();
-        let ending = match answer.finish {
-            Finish::Natural if calls.is_empty() => Ending::Stop,
-            Finish::Natural => Ending::ToolCalls,
-            Finish::Length => Ending::Length,
-            Finish::Filtered => Ending::Filtered,
-        };
         Self {
-            nth,
+            nth: seen.nth,
             model: seen.asked.model.clone(),
             thinking: answer.thinking.clone(),
             text: answer.text.clone(),
-            calls,
+            calls: calls.collect(),
             usage: answer.usage.or_else(|| Some(counted(seen, answer))),
-            ending,
-            shape: Shape::Plain,
+            ending: match answer.finish {
+                Finish::Natural if answer.calls.is_empty() => Ending::Stop,
+                Finish::Natural => Ending::ToolCalls,
+                Finish::Length => Ending::Length,
+                Finish::Filtered => Ending::Filtered,
+            },
             says_usage: seen.asked.wants_usage,
-            is_garbled: false,
-            is_reordered: false,
-            has_stranger: false,
-            filling: 0,
+            ..Self::default()
         }
     }
 

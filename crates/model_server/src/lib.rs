@@ -54,7 +54,7 @@ pub use example::example;
 pub use fault::{Fault, Measures};
 pub use hosted::Hosted;
 pub use http::request::HEAD_BYTES_MAX;
-pub use script::{Always, Listing, ModelInfo, Script, Turn};
+pub use script::{Listing, ModelInfo, Script, Turn};
 pub use seen::{Asked, Said, Seen, Tool};
 pub use server::{ModelServer, RefusedAddress, Served, refused_address};
 pub use wire::{Purpose, Wire};

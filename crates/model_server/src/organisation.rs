@@ -4,8 +4,7 @@
 //! Two files are read in parallel and a third one after them ([`FILES`]; a test in which the calls should succeed
 //! creates them). Nothing has a check, so every judge is asked. A task without trouble asks [`CALLS`] times.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
@@ -39,7 +38,7 @@ pub enum Whole {
 #[derive(Debug, Default)]
 pub struct Organisation {
     whole: Whole,
-    plans: Mutex<usize>,
+    plans: AtomicUsize,
 }
 
 impl Organisation {
@@ -55,11 +54,7 @@ impl Script for Organisation {
         let question = &*seen.asked.told();
         let answer = match Site::of(seen) {
             Some(Site::Perceive) => said(json!({ "title": question::goal(question).unwrap_or(GOAL) })),
-            Some(Site::Plan) => {
-                let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-                *plans += 1;
-                said(plan(*plans))
-            }
+            Some(Site::Plan) => said(plan(self.plans.fetch_add(1, Ordering::Relaxed))),
             Some(Site::Execute) => step(seen, question),
             Some(Site::Judge) => said(json!({ "verdicts": verdicts(question, Whole::Holds) })),
             Some(Site::Merge) => said(
@@ -86,7 +81,7 @@ fn said(mut value: Value) -> Answer {
 /// Every plan differs, because a failed plan may not be repeated.
 fn plan(number: usize) -> Value {
     const VERBS: [&str; 6] = ["read", "look through", "go over", "check", "open", "study"];
-    let verb = VERBS.get((number - 1) % VERBS.len()).copied().unwrap_or_default();
+    let verb = VERBS.get(number % VERBS.len()).copied().unwrap_or_default();
     let subtask = |(at, file): (usize, &&str)| {
         let mut subtask = json!({
             "intent": format!("{verb} {file} and say which jars it lists"),

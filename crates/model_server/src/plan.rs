@@ -90,7 +90,9 @@ fn refusal(fault: &Fault, seen: &Seen) -> Option<Response> {
         Fault::Overloaded => refusal::OVERLOADED,
         Fault::BadGateway => return Some(Response::whole(502, "text/html", BAD_GATEWAY)),
         Fault::RedirectLoop => return Some(redirect(seen)),
-        Fault::SecretInError => refusal::UNAUTHORIZED.adding(&format!(" Received: {}", secrets(seen))),
+        Fault::SecretInError => {
+            refusal::UNAUTHORIZED.saying(format!("The API key is not valid. Received: {}", secrets(seen)))
+        }
         Fault::ErrorWithOk if seen.is_streaming => {
             return Some(shape::streamed(wire, &[error_event(wire, &refusal::INTERNAL, 0)], 0));
         }

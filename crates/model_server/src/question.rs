@@ -28,22 +28,8 @@ impl Site {
     /// Returns the site that asks; `None` if none does.
     #[must_use]
     pub fn of(seen: &Seen) -> Option<Self> {
-        let whole = || format!("{}\n{}", seen.asked.system, seen.asked.last_user().unwrap_or_default());
-        let whole = whole();
+        let whole = format!("{}\n{}", seen.asked.system, seen.asked.last_user().unwrap_or_default());
         Self::ALL.into_iter().find(|site| whole.contains(site.standing_words()))
-    }
-
-    /// Returns the name of its variant in lower case.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Perceive => "perceive",
-            Self::Plan => "plan",
-            Self::Report => "report",
-            Self::Execute => "execute",
-            Self::Judge => "judge",
-            Self::Merge => "merge",
-        }
     }
 
     /// Returns words that only its questions contain.

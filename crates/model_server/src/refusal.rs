@@ -72,12 +72,6 @@ impl Trouble {
     pub(crate) fn saying(self, text: impl Into<Cow<'static, str>>) -> Self {
         Self { text: text.into(), ..self }
     }
-
-    /// Appends to the text.
-    pub(crate) fn adding(self, note: &str) -> Self {
-        let text = format!("{}{note}", self.text);
-        self.saying(text)
-    }
 }
 
 /// Returns the refusal of a prompt that is too long, in the wire's words.

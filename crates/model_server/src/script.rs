@@ -107,19 +107,8 @@ where
 }
 
 /// The same turn for every request.
-#[derive(Debug)]
-pub struct Always(Turn);
-
-impl Always {
-    /// Creates the script.
-    #[must_use]
-    pub fn new(turn: impl Into<Turn>) -> Self {
-        Self(turn.into())
-    }
-}
-
-impl Script for Always {
+impl Script for Turn {
     fn turn(&self, _: &Seen) -> Turn {
-        self.0.clone()
+        self.clone()
     }
 }

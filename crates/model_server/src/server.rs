@@ -54,16 +54,7 @@ impl ModelServer {
     ///
     /// If no port is available.
     pub async fn start(script: Arc<dyn Script>) -> io::Result<Self> {
-        Self::start_on(0, script).await
-    }
-
-    /// Starts on this port of 127.0.0.1.
-    ///
-    /// # Errors
-    ///
-    /// If the port is not available.
-    pub async fn start_on(port: u16, script: Arc<dyn Script>) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let (refusals, orders) = mpsc::channel(1);
         let log = watch::Sender::new(Log::default());

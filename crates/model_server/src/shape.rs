@@ -1,5 +1,6 @@
 //! Shapes an answer into HTTP: events and bodies as pieces of bytes, with the faults that act on these.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
 use flate2::Compression;
@@ -29,45 +30,24 @@ pub(crate) fn answer(seen: &Seen, draft: &Draft, fault: Option<&Fault>) -> Respo
     let mut response = if seen.is_streaming {
         let mut events = render::events(wire, draft);
         change_events(fault, &mut events, wire);
-        let mut response = streamed(wire, &events, draft.filling);
+        let response = streamed(wire, &events, draft.filling);
         match fault {
-            Some(Fault::EndWithoutDone) => response.framing = Framing::Close,
-            Some(Fault::EndlessCallStream) => response.body = endless(wire, &events),
-            Some(fault) => {
-                let mut place = 0;
-                let pieces = events.iter().map(|event| {
-                    let start = place;
-                    place += render::frame(wire, event).len();
-                    (start, event.kind, event.payload.clone())
-                });
-                cut(fault, &mut response, pieces.collect());
-            }
-            None => {}
+            Some(Fault::EndWithoutDone) => Response { framing: Framing::Close, ..response },
+            Some(Fault::EndlessCallStream) => Response { body: endless(wire, &events), ..response },
+            _ => response,
         }
-        response
     } else {
         let mut body = render::whole(wire, draft);
         if let Some(Fault::HugeLine(_)) = fault {
             body.push("padding", FILLING);
         }
-        let body = body.to_string();
         let mut response = Response::whole(200, "application/json; charset=utf-8", "");
-        response.body = filled(&body, draft.filling);
-        if let Some(fault) = fault {
-            let mut pieces = vec![(0, Kind::Text, escaped(&draft.text.concat()))];
-            // The arguments are in the body as a text or as an object.
-            pieces.extend(draft.calls.first().map(|call| {
-                let escaped = escaped(&call.arguments);
-                (
-                    0,
-                    Kind::Arguments(0),
-                    if body.contains(&escaped) { escaped } else { call.arguments.clone() },
-                )
-            }));
-            cut(fault, &mut response, pieces);
-        }
+        response.body = filled(&body.to_string(), draft.filling);
         response
     };
+    if let Some(Fault::CutInCharacter | Fault::CutInText | Fault::CutInArguments) = fault {
+        cut(fault, &mut response, draft, seen.is_streaming);
+    }
     match wire {
         Wire::Chat | Wire::Responses => {
             response = response.with("x-request-id", format!("req_{:02}", seen.nth));
@@ -101,6 +81,7 @@ fn change_events(fault: Option<&Fault>, events: &mut Vec<Event>, wire: Wire) {
         Some(Fault::EndWithoutDone) => events.retain(|event| event.kind != Kind::Close),
         Some(Fault::HugeLine(_)) => {
             if let Some(first) = events.first_mut() {
+                first.kind = Kind::Other;
                 first.data.push("padding", FILLING);
             }
         }
@@ -114,7 +95,7 @@ fn change_events(fault: Option<&Fault>, events: &mut Vec<Event>, wire: Wire) {
         Some(Fault::InterleavedCalls) => interleave(events),
         Some(Fault::ErrorAfterText) => {
             let after_text = events.iter().position(|event| event.kind == Kind::Text).map(|place| place + 1);
-            let before_calls = events.iter().position(Event::is_of_call);
+            let before_calls = events.iter().position(|event| event.call().is_some());
             let place = after_text.or(before_calls).unwrap_or(1);
             events.truncate(place);
             events.push(error_event(wire, &refusal::OVERLOADED, place));
@@ -123,23 +104,18 @@ fn change_events(fault: Option<&Fault>, events: &mut Vec<Event>, wire: Wire) {
     }
 }
 
-/// Interleaves the events of several calls: first those that open them, then a piece of each, then those that close
-/// them.
+/// Interleaves the events of several calls: the first of each, the second of each, and so on.
 fn interleave(events: &mut Vec<Event>) {
-    let mut pieces: Vec<usize> = Vec::new();
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     let ranked = events.drain(..).map(|event| {
-        let rank = match event.kind {
-            Kind::CallOpen(_) => {
-                pieces.push(1);
-                1
-            }
-            Kind::Arguments(call) => pieces.get_mut(call).map_or(2, |count| {
+        let rank = match event.call() {
+            Some(call) => {
+                let count = counts.entry(call).or_default();
                 *count += 1;
                 *count
-            }),
-            Kind::CallClose(_) => usize::MAX - 1,
-            _ if pieces.is_empty() => 0,
-            _ => usize::MAX,
+            }
+            None if counts.is_empty() => 0,
+            None => usize::MAX,
         };
         (rank, event)
     });
@@ -153,7 +129,7 @@ fn interleave(events: &mut Vec<Event>) {
 pub(crate) fn streamed(wire: Wire, events: &[Event], filling: u64) -> Response {
     let body = events.iter().flat_map(|event| {
         let text = render::frame(wire, event);
-        if event.kind == Kind::Text && event.payload.contains(FILLING) {
+        if event.kind == Kind::Text && text.contains(FILLING) {
             repeated(filling, |bytes| text.replace(FILLING, &filler(bytes)))
         } else {
             filled(&text, filling)
@@ -170,8 +146,8 @@ fn endless(wire: Wire, events: &[Event]) -> Vec<Piece> {
     let frames = |events: &mut dyn Iterator<Item = &Event>| {
         events.map(|event| render::frame(wire, event)).collect::<String>().into_bytes()
     };
-    let before = frames(&mut events.iter().take_while(|event| !event.is_of_call()));
-    let block = frames(&mut events.iter().filter(|event| event.is_of_call()));
+    let before = frames(&mut events.iter().take_while(|event| event.call().is_none()));
+    let block = frames(&mut events.iter().filter(|event| event.call().is_some()));
     vec![before.into(), Piece { bytes: block, times: u64::MAX }]
 }
 
@@ -201,30 +177,28 @@ fn filler(bytes: usize) -> String {
     filler
 }
 
-/// Cuts the body where the fault says, so that it ends with the connection. `pieces` are those of text and arguments as
-/// they are in the body, each with a place before it.
-fn cut(fault: &Fault, response: &mut Response, pieces: Vec<(usize, Kind, String)>) {
-    let is_text = |kind: Kind| kind == Kind::Text;
-    let is_call = |kind: Kind| matches!(kind, Kind::Arguments(_));
-    let first = |is: &dyn Fn(Kind, &str) -> bool| pieces.iter().find(|(_, kind, payload)| is(*kind, payload));
-    let piece = match fault {
-        Fault::CutInCharacter => first(&|kind, payload| is_text(kind) && !payload.is_ascii()),
-        Fault::CutInText => first(&|kind, payload| is_text(kind) && payload.chars().count() > 1)
-            .or_else(|| first(&|kind, _| is_call(kind))),
-        Fault::CutInArguments => first(&|kind, _| is_call(kind)),
+/// Cuts the body where the fault says, so that it ends with the connection.
+fn cut(fault: Option<&Fault>, response: &mut Response, draft: &Draft, is_streaming: bool) {
+    let body: Vec<u8> = response.body.iter().flat_map(|piece| piece.bytes.clone()).collect();
+    let text = String::from_utf8_lossy(&body);
+    let call = draft.calls.first().map(|call| call.arguments.as_str());
+    let first = draft.calls.first().and_then(|call| call.pieces().into_iter().next());
+    let texts = if is_streaming { draft.text.clone() } else { vec![draft.text.concat()] };
+    let said = texts.into_iter().find(|text| text.chars().count() > 1);
+    let middle = |piece: &str| text.find(piece).map(|place| place + piece.len().div_ceil(2));
+    let kept = match (fault, said, call) {
+        // After the first byte of the first character with several.
+        (Some(Fault::CutInCharacter), ..) => text.find(|c: char| !c.is_ascii()).map(|place| place + 1),
+        (Some(Fault::CutInText), Some(said), _) => middle(&escaped(&said)),
+        // The arguments are in the body as a text or as an object.
+        (_, _, Some(call)) => {
+            let first = first.filter(|_| is_streaming).and_then(|piece| middle(&escaped(&piece)));
+            first.or_else(|| middle(&escaped(call))).or_else(|| middle(call))
+        }
         _ => None,
     };
-    let Some((start, _, payload)) = piece else { return };
-    let body: Vec<u8> = response.body.iter().flat_map(|piece| piece.bytes.clone()).collect();
-    let text = std::str::from_utf8(&body).unwrap_or_default();
-    let rest = text.get(*start..).unwrap_or_default();
-    let kept = match fault {
-        // After the first byte of the first character with several.
-        Fault::CutInCharacter => rest.find(|c: char| !c.is_ascii()).map(|place| place + 1),
-        _ => rest.find(payload.as_str()).map(|place| place + payload.len().div_ceil(2)),
-    };
-    let kept = start + kept.unwrap_or(rest.len() / 2);
-    response.body = vec![body.into_iter().take(kept).collect::<Vec<u8>>().into()];
+    let kept = kept.unwrap_or(body.len() / 2);
+    response.body = vec![body.iter().copied().take(kept).collect::<Vec<u8>>().into()];
     response.framing = Framing::Close;
 }
 

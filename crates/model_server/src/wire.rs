@@ -22,18 +22,6 @@ impl Wire {
     /// All wires.
     pub const ALL: [Self; 5] = [Self::Chat, Self::Responses, Self::Anthropic, Self::Gemini, Self::Ollama];
 
-    /// Returns its name in lower case.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Responses => "responses",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Ollama => "ollama",
-        }
-    }
-
     /// Returns the part of a base URL between the authority and the paths that a client of this wire adds itself.
     #[must_use]
     pub const fn base_path(self) -> &'static str {
@@ -46,7 +34,7 @@ impl Wire {
 
 impl fmt::Display for Wire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
 use serde_json::Value;
-use setpoint_model_server::{Always, Fault, Hosted, Wire};
+use setpoint_model_server::{Fault, Hosted, Turn, Wire};
 
 use crate::support::{Came, Home};
 
@@ -69,7 +69,7 @@ fn a_model_chosen_by_the_working_directory_is_reported() {
 #[test]
 fn a_task_cannot_send_the_next_runs_key_to_a_stranger() {
     let home = Home::new();
-    let server = || Hosted::start(Arc::new(Always::new(Fault::Unauthorized))).unwrap();
+    let server = || Hosted::start(Arc::new(Turn::from(Fault::Unauthorized))).unwrap();
     let (chosen, stranger) = (server(), server());
     let configured =
         |server: &Hosted| format!("[providers.openai]\nbase_url = \"{}\"\n", server.base(Wire::Chat));
@@ -145,7 +145,7 @@ fn a_task_cannot_send_the_next_runs_key_to_a_stranger() {
 #[test]
 fn a_configuration_from_the_working_directory_gets_no_key() {
     let home = Home::new();
-    let server = Hosted::start(Arc::new(Always::new(Fault::Unauthorized))).unwrap();
+    let server = Hosted::start(Arc::new(Turn::from(Fault::Unauthorized))).unwrap();
     let planted = format!("[providers.openai]\nbase_url = \"{}\"\n", server.base(Wire::Chat));
     home.file(".data/config/setpoint.toml", planted);
     let within = |arguments: &[&str], data: &str| {

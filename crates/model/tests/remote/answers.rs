@@ -8,7 +8,7 @@ use setpoint_machine::{ModelCall, Prompt};
 use setpoint_model::remote::{Endpoint, Remote, base};
 use setpoint_model::wire::Dialect;
 use setpoint_model::{Model as _, Progress};
-use setpoint_model_server::{Always, Answer, ModelServer, Turn, Wire};
+use setpoint_model_server::{Answer, ModelServer, Turn, Wire};
 
 use crate::support::{ask, question, remote, shown};
 
@@ -18,7 +18,7 @@ async fn all(answer: Answer, has_tools: bool) -> String {
         for is_streamed in [false, true] {
             for pieces in [None, Some(1), Some(7)] {
                 let turn = Turn { bytes_at_once: pieces, ..Turn::from(answer.clone()) };
-                let server = ModelServer::start(Arc::new(Always::new(turn))).await.unwrap();
+                let server = ModelServer::start(Arc::new(turn)).await.unwrap();
                 let reply = ask(&remote(wire, &server.base(wire), is_streamed), has_tools).await;
                 let line = shown(&reply);
                 let usage = reply.unwrap().usage;
@@ -81,7 +81,7 @@ async fn a_question_that_was_cut_without_a_word_is_no_question_that_was_answered
         ("runs of one character are few tokens", Some(1_500), &" ".repeat(18_000)),
         ("a short one", Some(1_500), "Which colour?"),
     ] {
-        let server = ModelServer::start(Arc::new(Always::new(Answer::text("Blue.")))).await.unwrap();
+        let server = ModelServer::start(Arc::new(Turn::from(Answer::text("Blue.")))).await.unwrap();
         let base = base::normalised(Dialect::Ollama, &server.base(Wire::Ollama)).unwrap();
         let mut endpoint = Endpoint::new("m".to_owned(), Dialect::Ollama, base, "test-model".to_owned());
         endpoint.window_tokens = window;

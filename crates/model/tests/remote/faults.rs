@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::expect_file;
-use setpoint_model_server::{Always, Answer, Fault, Measures, ModelServer, Turn, Wire};
+use setpoint_model_server::{Answer, Fault, Measures, ModelServer, Turn, Wire};
 
 use crate::support::{ask, remote, shown};
 
@@ -46,7 +46,7 @@ async fn every_fault_on_every_wire_has_one_typed_end() {
 
 async fn end_of(fault: &Fault, wire: Wire, is_streamed: bool, has_tools: bool) -> String {
     let turn = Turn::from(Answer::text("Blue is the colour.")).with(fault.clone());
-    let server = ModelServer::start(Arc::new(Always::new(turn))).await.unwrap();
+    let server = ModelServer::start(Arc::new(turn)).await.unwrap();
     let model = remote(wire, &server.base_with(wire, fault), is_streamed);
     // The caller limits the time of the whole answer.
     let answer = tokio::time::timeout(Duration::from_secs(300), ask(&model, has_tools)).await;

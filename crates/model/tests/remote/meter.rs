@@ -7,7 +7,7 @@ use setpoint_machine::model_call::ModelLimits;
 use setpoint_model::remote::Remote;
 use setpoint_model::wire::Effort;
 use setpoint_model::{Model as _, Progress};
-use setpoint_model_server::{Always, Answer, Fault, ModelServer, Turn, Wire};
+use setpoint_model_server::{Answer, Fault, ModelServer, Turn, Wire};
 use setpoint_protocol::record::Usage;
 
 use crate::support::{endpoint, question, remote};
@@ -17,7 +17,7 @@ async fn metered(fault: &str, wire: Wire) -> (bool, Usage) {
     let fault = Fault::by_name(fault).unwrap();
     let text = "Blue is the colour of it. ".repeat(200);
     let turn = Turn::from(Answer::text(&text)).with(fault.clone());
-    let server = ModelServer::start(Arc::new(Always::new(turn))).await.unwrap();
+    let server = ModelServer::start(Arc::new(turn)).await.unwrap();
     let progress = Progress::none();
     let model = remote(wire, &server.base_with(wire, &fault), true);
     model.answer(&question(false), &progress).await.unwrap_err();
@@ -55,7 +55,7 @@ fn bounds(wire: Wire, body: &Value) -> (Option<u64>, Option<u64>) {
 async fn no_more_is_asked_for_than_was_reserved_thinking_included() {
     for wire in Wire::ALL {
         for (thinking, told) in [(2_000, Some(2_000)), (1_023, None)] {
-            let server = ModelServer::start(Arc::new(Always::new(Answer::text("Blue.")))).await.unwrap();
+            let server = ModelServer::start(Arc::new(Turn::from(Answer::text("Blue.")))).await.unwrap();
             let mut endpoint = endpoint(wire, &server.base(wire), false);
             endpoint.effort = Some(Effort::High);
             let mut call = question(false);

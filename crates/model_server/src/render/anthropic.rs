@@ -52,54 +52,42 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
 
 /// Returns the events of a part: one that opens it, its pieces, one that closes it.
 fn part_events(draft: &Draft, part: &Part<'_>, index: usize) -> Vec<Event> {
-    let delta = |kind, piece: &str, part: Json| {
-        let data = object! { "index": index, "delta": part };
-        Event::typed(kind, "content_block_delta", data).carrying(piece)
+    let piece = |kind, delta: Json| {
+        Event::typed(kind, "content_block_delta", object! { "index": index, "delta": delta })
     };
-    let (opens, closes, block, mut pieces) = match part {
+    let text = |text: Json| piece(Kind::Text, object! { "type": "text_delta", "text": text });
+    let (kind, block, pieces) = match part {
         Part::Thinking => {
-            let piece = |piece: &String| object! { "type": "thinking_delta", "thinking": piece };
-            let mut pieces: Vec<Event> =
-                draft.thinking.iter().map(|text| delta(Kind::Thinking, text, piece(text))).collect();
+            let thinking =
+                |text| piece(Kind::Thinking, object! { "type": "thinking_delta", "thinking": text });
             let signed = object! { "type": "signature_delta", "signature": signature(draft) };
-            pieces.push(delta(Kind::Other, "", signed));
-            (
-                Kind::Other,
-                Kind::Other,
-                object! { "type": "thinking", "thinking": "", "signature": "" },
-                pieces,
-            )
+            let pieces = draft.thinking.iter().map(thinking).chain([piece(Kind::Other, signed)]).collect();
+            (Kind::Other, object! { "type": "thinking", "thinking": "", "signature": "" }, pieces)
         }
         Part::Text => {
-            let piece = |text: Json| object! { "type": "text_delta", "text": text };
-            let texts = draft.text.iter().map(|text| delta(Kind::Text, text, piece(text.into())));
-            let null = (draft.shape == Shape::Null).then(|| delta(Kind::Text, "", piece(().into())));
-            let pieces = texts.chain(null).collect();
-            (Kind::Other, Kind::Other, object! { "type": "text", "text": "" }, pieces)
+            let null = (draft.shape == Shape::Null).then(|| text(().into()));
+            let pieces: Vec<Event> = draft.text.iter().map(|one| text(one.into())).chain(null).collect();
+            (Kind::Other, object! { "type": "text", "text": "" }, pieces)
         }
         Part::Call(number, call) => {
-            let piece = |text: &String| object! { "type": "input_json_delta", "partial_json": text };
-            let pieces = call.pieces();
-            let pieces = pieces.iter().map(|text| delta(Kind::Arguments(*number), text, piece(text)));
+            let delta = |text| object! { "type": "input_json_delta", "partial_json": text };
+            let pieces =
+                call.pieces().iter().map(|text| piece(Kind::Arguments(*number), delta(text))).collect();
             let block =
                 object! { "type": "tool_use", "id": &call.id, "name": &call.name, "input": object! {} };
-            (Kind::CallOpen(*number), Kind::CallClose(*number), block, pieces.collect())
+            (Kind::Call(*number), block, pieces)
         }
     };
     let opening = object! { "index": index, "content_block": block };
-    pieces.insert(0, Event::typed(opens, "content_block_start", opening));
-    pieces.push(Event::typed(closes, "content_block_stop", object! { "index": index }));
-    pieces
+    let opened = Event::typed(kind, "content_block_start", opening);
+    let closed = Event::typed(kind, "content_block_stop", object! { "index": index });
+    [opened].into_iter().chain(pieces).chain([closed]).collect()
 }
 
 fn message(draft: &Draft, content: Json) -> Json {
-    object! {
-        "id": format!("msg_{:02}", draft.nth),
-        "type": "message",
-        "role": "assistant",
-        "model": &draft.model,
-        "content": content,
-    }
+    object! { "id": format!("msg_{:02}", draft.nth), "type": "message", "role": "assistant" }
+        .with("model", &draft.model)
+        .with("content", content)
 }
 
 fn signature(draft: &Draft) -> String {

@@ -55,10 +55,10 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
         for (place, one) in draft.calls.iter().enumerate() {
             let index = object! { "index": draft.index(place, draft.calls.len()) };
             let delta = |part: Json| delta(object! { "tool_calls": Json::list([part]) });
-            events.push(Event::new(Kind::CallOpen(place), delta(call(index.clone(), one, ""))));
+            events.push(Event::new(Kind::Call(place), delta(call(index.clone(), one, ""))));
             events.extend(one.pieces().iter().map(|piece| {
                 let part = index.clone().with("function", object! { "arguments": piece });
-                Event::new(Kind::Arguments(place), delta(part)).carrying(piece)
+                Event::new(Kind::Arguments(place), delta(part))
             }));
         }
         events.push(Event::new(Kind::Other, ending(object! {}, reason(Wire::Chat, draft))));

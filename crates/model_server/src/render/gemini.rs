@@ -23,10 +23,9 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
     let mut events: Vec<Event> =
         stranger(draft).map(|stranger| Event::new(Kind::Other, part(stranger))).into_iter().collect();
     events.extend(said(draft, |piece| part(thought(piece)), |piece| part(object! { "text": piece })));
-    events.extend(calls(draft).enumerate().map(|(number, one)| Event {
-        payload: one.arguments.clone(),
-        ..Event::new(Kind::Arguments(number), part(call(one)))
-    }));
+    events.extend(
+        calls(draft).enumerate().map(|(number, one)| Event::new(Kind::Arguments(number), part(call(one)))),
+    );
     let parts = (draft.shape == Shape::Plain).then(|| vec![object! { "text": "" }]);
     events.push(Event::new(Kind::Close, chunk(draft, parts, true)));
     events

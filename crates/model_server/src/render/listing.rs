@@ -32,15 +32,7 @@ pub(crate) fn model(wire: Wire, model: &ModelInfo) -> Json {
     capabilities.extend(model.has_tools.then_some("tools"));
     capabilities.extend(model.has_thinking.then_some("thinking"));
     object! {
-        "modelfile": format!("FROM {}", model.name),
-        "parameters": "temperature 0.7",
-        "template": "{{ .Prompt }}",
-        "details": details(),
-        "model_info": object! {
-            "general.architecture": "llama",
-            "general.parameter_count": 8_000_000_000_u64,
-            "llama.context_length": model.context,
-        },
+        "model_info": object! { "general.architecture": "llama", "llama.context_length": model.context },
         "capabilities": capabilities,
         "modified_at": CREATED_TEXT,
     }
@@ -57,31 +49,12 @@ fn entry(wire: Wire, model: &ModelInfo) -> Json {
         }
         Wire::Gemini => object! {
             "name": format!("models/{name}"),
-            "version": "001",
             "displayName": name,
             "inputTokenLimit": model.context,
             "outputTokenLimit": 8192,
-            "supportedGenerationMethods": ["generateContent", "countTokens"],
+            "supportedGenerationMethods": ["generateContent"],
             "thinking": model.has_thinking,
         },
-        Wire::Ollama => object! {
-            "name": name,
-            "model": name,
-            "modified_at": CREATED_TEXT,
-            "size": 4_000_000_000_u64,
-            "digest": "0".repeat(64),
-            "details": details(),
-        },
-    }
-}
-
-fn details() -> Json {
-    object! {
-        "parent_model": "",
-        "format": "gguf",
-        "family": "llama",
-        "families": ["llama"],
-        "parameter_size": "8.0B",
-        "quantization_level": "Q4_K_M",
+        Wire::Ollama => object! { "name": name, "model": name, "modified_at": CREATED_TEXT },
     }
 }

@@ -8,7 +8,7 @@ mod ollama;
 mod responses;
 
 use crate::draft::{Draft, DraftCall, Shape};
-use crate::json::{Json, escaped, object};
+use crate::json::{Json, object};
 use crate::wire::Wire;
 
 /// The creation time of all answers.
@@ -25,8 +25,6 @@ pub(crate) struct Event {
     /// The value of `event:`, on wires that name events.
     pub(crate) name: Option<&'static str>,
     pub(crate) data: Json,
-    /// The piece of text or arguments that it carries, as escaped in the JSON.
-    pub(crate) payload: String,
 }
 
 /// The function of an event, on any wire.
@@ -34,11 +32,10 @@ pub(crate) struct Event {
 pub(crate) enum Kind {
     Thinking,
     Text,
-    /// It opens the n-th call.
-    CallOpen(usize),
+    /// It opens or closes the n-th call.
+    Call(usize),
     /// A piece of its arguments, or the whole call on wires that send calls whole.
     Arguments(usize),
-    CallClose(usize),
     /// It marks the end of the stream.
     Close,
     /// It opens or closes something else, or has no meaning.
@@ -47,7 +44,7 @@ pub(crate) enum Kind {
 
 impl Event {
     pub(crate) fn new(kind: Kind, data: Json) -> Self {
-        Self { kind, name: None, data, payload: String::new() }
+        Self { kind, name: None, data }
     }
 
     pub(crate) fn named(kind: Kind, name: &'static str, data: Json) -> Self {
@@ -59,14 +56,12 @@ impl Event {
         Self::named(kind, name, object! { "type": name }.and(&fields))
     }
 
-    /// Says which piece of text or arguments it carries.
-    fn carrying(self, piece: &str) -> Self {
-        Self { payload: escaped(piece), ..self }
-    }
-
-    /// Whether it belongs to a call.
-    pub(crate) fn is_of_call(&self) -> bool {
-        matches!(self.kind, Kind::CallOpen(_) | Kind::Arguments(_) | Kind::CallClose(_))
+    /// Returns the call that it belongs to.
+    pub(crate) fn call(&self) -> Option<usize> {
+        match self.kind {
+            Kind::Call(call) | Kind::Arguments(call) => Some(call),
+            _ => None,
+        }
     }
 }
 
@@ -95,10 +90,9 @@ fn content(draft: &Draft) -> Json {
 
 /// Returns an event for each piece of thinking and of text, on wires that say a piece without a part around it.
 fn said(draft: &Draft, thinking: impl Fn(&str) -> Json, text: impl Fn(Json) -> Json) -> Vec<Event> {
-    let thoughts =
-        draft.thinking.iter().map(|piece| Event::new(Kind::Thinking, thinking(piece)).carrying(piece));
+    let thoughts = draft.thinking.iter().map(|piece| Event::new(Kind::Thinking, thinking(piece)));
     let null = (draft.shape == Shape::Null).then(|| Event::new(Kind::Text, text(().into())));
-    let texts = draft.text.iter().map(|piece| Event::new(Kind::Text, text(piece.into())).carrying(piece));
+    let texts = draft.text.iter().map(|piece| Event::new(Kind::Text, text(piece.into())));
     thoughts.chain(null).chain(texts).collect()
 }
 

@@ -35,7 +35,7 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
     events.extend(said(draft, thinking, |piece| line(message(piece))));
     events.extend(draft.calls.iter().enumerate().map(|(place, one)| {
         let message = message("").with("tool_calls", Json::list([call(draft, place, one)]));
-        Event { payload: one.arguments.clone(), ..Event::new(Kind::Arguments(place), line(message)) }
+        Event::new(Kind::Arguments(place), line(message))
     }));
     events.push(Event::new(Kind::Close, last(draft, message(""))));
     events

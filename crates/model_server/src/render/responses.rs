@@ -6,6 +6,9 @@ use crate::draft::{Draft, DraftCall, Ending};
 use crate::json::{Json, object};
 use crate::wire::Wire;
 
+/// What a response says of its request; always the same.
+const SETTINGS: &str = r#"{"parallel_tool_calls":true,"previous_response_id":null,"reasoning":{"effort":null,"summary":null},"store":false,"temperature":1,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"top_p":1,"truncation":"disabled","metadata":{}}"#;
+
 pub(super) fn whole(draft: &Draft) -> Json {
     let stranger = draft.has_stranger.then(|| object! { "type": STRANGE, "id": "x_1" });
     let items = parts(draft).into_iter().map(|part| item(draft, &part));
@@ -21,11 +24,7 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
     let parts = parts(draft);
     for (place, part) in parts.iter().enumerate() {
         let index = draft.index(place, parts.len());
-        events.extend(match part {
-            Part::Thinking => thinking_events(draft, index),
-            Part::Text => text_events(draft, index),
-            Part::Call(number, call) => call_events(draft, index, *number, call),
-        });
+        events.extend(part_events(draft, part, index));
     }
     let name = match status(draft) {
         "incomplete" => "response.incomplete",
@@ -38,71 +37,57 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
     events
 }
 
-fn thinking_events(draft: &Draft, index: usize) -> Vec<Event> {
-    let at = object! { "item_id": format!("rs_{:02}", draft.nth), "output_index": index, "summary_index": 0 };
-    let event = |kind, name, field, value: Json| Event::typed(kind, name, at.clone().with(field, value));
-    let whole = draft.thinking.concat();
-    let mut events = vec![
-        added(Kind::Other, index, reasoning_item(draft, None)),
-        event(Kind::Other, "response.reasoning_summary_part.added", "part", summary("")),
-    ];
-    events.extend(draft.thinking.iter().map(|piece| {
-        event(Kind::Thinking, "response.reasoning_summary_text.delta", "delta", piece.into()).carrying(piece)
-    }));
-    events.extend([
-        event(Kind::Other, "response.reasoning_summary_text.done", "text", (&whole).into()),
-        event(Kind::Other, "response.reasoning_summary_part.done", "part", summary(&whole)),
-        done(Kind::Other, index, item(draft, &Part::Thinking)),
-    ]);
-    events
-}
-
-fn text_events(draft: &Draft, index: usize) -> Vec<Event> {
-    let at =
-        object! { "item_id": format!("msg_{:02}", draft.nth), "output_index": index, "content_index": 0 };
-    let event = |kind, name, field, value: Json| Event::typed(kind, name, at.clone().with(field, value));
-    let text = |kind, name, field, value: Json| {
-        Event::typed(kind, name, at.clone().with(field, value).with("logprobs", [(); 0]))
+/// Returns the events of a part: those that open it, its pieces, those that close it.
+fn part_events(draft: &Draft, part: &Part<'_>, index: usize) -> Vec<Event> {
+    let at = object! { "item_id": item_id(draft, part), "output_index": index };
+    let event =
+        |kind, name, at: &Json, key: &str, value: Json| Event::typed(kind, name, at.clone().with(key, value));
+    let (kind, opening, mut events) = match part {
+        Part::Thinking => {
+            let at = at.with("summary_index", 0);
+            let whole = draft.thinking.concat();
+            let name = "response.reasoning_summary_text.delta";
+            let pieces =
+                draft.thinking.iter().map(|piece| event(Kind::Thinking, name, &at, "delta", piece.into()));
+            let mut events =
+                vec![event(Kind::Other, "response.reasoning_summary_part.added", &at, "part", summary(""))];
+            events.extend(pieces);
+            events.extend([
+                event(Kind::Other, "response.reasoning_summary_text.done", &at, "text", (&whole).into()),
+                event(Kind::Other, "response.reasoning_summary_part.done", &at, "part", summary(&whole)),
+            ]);
+            (Kind::Other, reasoning_item(draft, None), events)
+        }
+        Part::Text => {
+            let at = at.with("content_index", 0);
+            let text = |kind, name, key: &str, value: Json| {
+                Event::typed(kind, name, at.clone().with(key, value).with("logprobs", [(); 0]))
+            };
+            let name = "response.output_text.delta";
+            let pieces = draft.text.iter().map(|piece| text(Kind::Text, name, "delta", piece.into()));
+            let mut events =
+                vec![event(Kind::Other, "response.content_part.added", &at, "part", text_part(""))];
+            events.extend(pieces);
+            events.extend([
+                text(Kind::Other, "response.output_text.done", "text", content(draft)),
+                event(Kind::Other, "response.content_part.done", &at, "part", text_part(content(draft))),
+            ]);
+            (Kind::Other, message_item(draft, "in_progress", None), events)
+        }
+        Part::Call(number, call) => {
+            let name = "response.function_call_arguments.delta";
+            let piece = |piece: &String| event(Kind::Arguments(*number), name, &at, "delta", piece.into());
+            let mut events: Vec<Event> = call.pieces().iter().map(piece).collect();
+            let whole = at.clone().with("arguments", &call.arguments).with("name", &call.name);
+            let kind = Kind::Call(*number);
+            events.push(Event::typed(kind, "response.function_call_arguments.done", whole));
+            (kind, call_item(draft, part, call, "in_progress", ""), events)
+        }
     };
-    let mut events = vec![
-        added(Kind::Other, index, message_item(draft, "in_progress", None)),
-        event(Kind::Other, "response.content_part.added", "part", text_part("")),
-    ];
-    events.extend(
-        draft.text.iter().map(|piece| {
-            text(Kind::Text, "response.output_text.delta", "delta", piece.into()).carrying(piece)
-        }),
-    );
-    events.extend([
-        text(Kind::Other, "response.output_text.done", "text", content(draft)),
-        event(Kind::Other, "response.content_part.done", "part", text_part(content(draft))),
-        done(Kind::Other, index, item(draft, &Part::Text)),
-    ]);
+    let whole = |item: Json| object! { "output_index": index, "item": item };
+    events.insert(0, Event::typed(kind, "response.output_item.added", whole(opening)));
+    events.push(Event::typed(kind, "response.output_item.done", whole(item(draft, part))));
     events
-}
-
-fn call_events(draft: &Draft, index: usize, number: usize, call: &DraftCall) -> Vec<Event> {
-    let at = object! { "item_id": call_item_id(draft, number), "output_index": index };
-    let event = |kind, name, field, value: &String| Event::typed(kind, name, at.clone().with(field, value));
-    let opening = call_item(draft, number, call, "in_progress", "");
-    let mut events = vec![added(Kind::CallOpen(number), index, opening)];
-    events.extend(call.pieces().iter().map(|piece| {
-        event(Kind::Arguments(number), "response.function_call_arguments.delta", "delta", piece)
-            .carrying(piece)
-    }));
-    let kind = Kind::CallClose(number);
-    let mut whole = event(kind, "response.function_call_arguments.done", "arguments", &call.arguments);
-    whole.data.push("name", &call.name);
-    events.extend([whole, done(kind, index, item(draft, &Part::Call(number, call)))]);
-    events
-}
-
-fn added(kind: Kind, index: usize, item: Json) -> Event {
-    Event::typed(kind, "response.output_item.added", object! { "output_index": index, "item": item })
-}
-
-fn done(kind: Kind, index: usize, item: Json) -> Event {
-    Event::typed(kind, "response.output_item.done", object! { "output_index": index, "item": item })
 }
 
 /// Returns the complete item of a part.
@@ -110,12 +95,20 @@ fn item(draft: &Draft, part: &Part<'_>) -> Json {
     match part {
         Part::Thinking => reasoning_item(draft, Some(summary(&draft.thinking.concat()))),
         Part::Text => message_item(draft, "completed", Some(text_part(content(draft)))),
-        Part::Call(number, call) => call_item(draft, *number, call, "completed", &call.arguments),
+        Part::Call(_, call) => call_item(draft, part, call, "completed", &call.arguments),
+    }
+}
+
+fn item_id(draft: &Draft, part: &Part<'_>) -> String {
+    match part {
+        Part::Thinking => format!("rs_{:02}", draft.nth),
+        Part::Text => format!("msg_{:02}", draft.nth),
+        Part::Call(number, _) => format!("fc_{:02}_{number:02}", draft.nth),
     }
 }
 
 fn reasoning_item(draft: &Draft, summary: Option<Json>) -> Json {
-    object! { "id": format!("rs_{:02}", draft.nth), "type": "reasoning", "summary": Json::list(summary) }
+    object! { "id": item_id(draft, &Part::Thinking), "type": "reasoning", "summary": Json::list(summary) }
 }
 
 fn summary(text: &str) -> Json {
@@ -123,32 +116,18 @@ fn summary(text: &str) -> Json {
 }
 
 fn message_item(draft: &Draft, status: &str, content: Option<Json>) -> Json {
-    object! {
-        "id": format!("msg_{:02}", draft.nth),
-        "type": "message",
-        "status": status,
-        "role": "assistant",
-        "content": Json::list(content),
-    }
+    object! { "id": item_id(draft, &Part::Text), "type": "message", "status": status, "role": "assistant" }
+        .with("content", Json::list(content))
 }
 
 fn text_part(text: impl Into<Json>) -> Json {
     object! { "type": "output_text", "text": text, "annotations": [(); 0], "logprobs": [(); 0] }
 }
 
-fn call_item(draft: &Draft, number: usize, call: &DraftCall, status: &str, arguments: &str) -> Json {
-    object! {
-        "id": call_item_id(draft, number),
-        "type": "function_call",
-        "status": status,
-        "call_id": &call.id,
-        "name": &call.name,
-        "arguments": arguments,
-    }
-}
-
-fn call_item_id(draft: &Draft, number: usize) -> String {
-    format!("fc_{:02}_{number:02}", draft.nth)
+fn call_item(draft: &Draft, part: &Part<'_>, call: &DraftCall, status: &str, arguments: &str) -> Json {
+    object! { "id": item_id(draft, part), "type": "function_call", "status": status, "call_id": &call.id }
+        .with("name", &call.name)
+        .with("arguments", arguments)
 }
 
 /// This wire has no finish reason for calls: an answer is complete or incomplete.
@@ -175,17 +154,7 @@ fn response(draft: &Draft, output: Option<Vec<Json>>) -> Json {
         .with("max_output_tokens", ())
         .with("model", &draft.model)
         .with("output", Json::list(output.unwrap_or_default()))
-        .with("parallel_tool_calls", true)
-        .with("previous_response_id", ())
-        .with("reasoning", object! { "effort": (), "summary": () })
-        .with("store", false)
-        .with("temperature", 1)
-        .with("text", object! { "format": object! { "type": "text" } })
-        .with("tool_choice", "auto")
-        .with("tools", [(); 0])
-        .with("top_p", 1)
-        .with("truncation", "disabled")
-        .with("metadata", object! {})
+        .and(&Json::raw(SETTINGS))
         .with_some("usage", usage)
 }
 

@@ -1,8 +1,8 @@
-//! Reads Gemini's requests, and checks what its servers are strict about. Fields may be in camel case or snake case.
+//! Reads Gemini's requests, and checks what its servers are strict about.
 
 use serde_json::Value;
 
-use super::{Asked, Said, Tool, flat_tool, json_text, list, some_text, text};
+use super::{Asked, Said, Tool, field, flat_tool, json_text, list, some_text, text};
 
 /// Keywords that a schema may use in `parameters` and `responseSchema`; the fields with `Json` in their names accept
 /// more.
@@ -10,20 +10,16 @@ const SCHEMA_WORDS: &str = "anyOf default description enum example format items 
     maximum minItems minLength minProperties minimum nullable pattern properties propertyOrdering required title type";
 
 pub(super) fn read(body: &Value, problems: &mut Vec<String>) -> Asked {
-    let config = either(body, "generationConfig", "generation_config").cloned().unwrap_or_default();
-    let schemas = [
-        ("responseJsonSchema", "response_json_schema"),
-        ("_responseJsonSchema", "_response_json_schema"),
-        ("responseSchema", "response_schema"),
-    ];
+    let config = body.get("generationConfig").unwrap_or(&Value::Null);
+    let own = field(config, "responseSchema");
     let mut asked = Asked {
         tools: list(body, "tools").iter().flat_map(declared).map(declaration).collect(),
-        schema: schemas.iter().find_map(|(camel, snake)| either(&config, camel, snake)).cloned(),
-        tokens_max: either(&config, "maxOutputTokens", "max_output_tokens").and_then(Value::as_u64),
+        schema: field(config, "responseJsonSchema").or(own).cloned(),
+        tokens_max: config.get("maxOutputTokens").and_then(Value::as_u64),
         wants_usage: true,
         ..Asked::default()
     };
-    if let Some(system) = either(body, "systemInstruction", "system_instruction") {
+    if let Some(system) = field(body, "systemInstruction") {
         let words: String = list(system, "parts").iter().map(|part| text(part, "text")).collect();
         asked.add_system(&words);
     }
@@ -41,7 +37,6 @@ pub(super) fn read(body: &Value, problems: &mut Vec<String>) -> Asked {
         }
     }
     problems.extend(pairing(list(body, "contents")));
-    let own = either(&config, "responseSchema", "response_schema");
     let parameters = list(body, "tools").iter().flat_map(declared).filter_map(|tool| tool.get("parameters"));
     problems.extend(
         own.into_iter()
@@ -54,17 +49,17 @@ pub(super) fn read(body: &Value, problems: &mut Vec<String>) -> Asked {
 
 /// A turn with calls must be followed by one with as many results.
 fn pairing(contents: &[Value]) -> Vec<String> {
-    let count = |content: &Value, camel: &str, snake: &str| {
-        list(content, "parts").iter().filter(|part| either(part, camel, snake).is_some()).count()
+    let count = |content: &Value, key: &str| {
+        list(content, "parts").iter().filter(|part| field(part, key).is_some()).count()
     };
     let mut problems = Vec::new();
     let mut open = 0;
     for (index, content) in contents.iter().enumerate() {
-        let results = count(content, "functionResponse", "function_response");
+        let results = count(content, "functionResponse");
         if results != open {
             problems.push(format!("contents[{index}]: {results} results for {open} calls"));
         }
-        open = count(content, "functionCall", "function_call");
+        open = count(content, "functionCall");
     }
     if open > 0 {
         problems.push(format!("0 results for {open} calls"));
@@ -84,9 +79,9 @@ fn unknown_word(schema: &Value) -> Option<String> {
 }
 
 fn read_part(asked: &mut Asked, part: &Value, is_model: bool) {
-    if let Some(call) = either(part, "functionCall", "function_call") {
+    if let Some(call) = field(part, "functionCall") {
         asked.add_call(some_text(call, "id"), text(call, "name"), json_text(call.get("args")));
-    } else if let Some(result) = either(part, "functionResponse", "function_response") {
+    } else if let Some(result) = field(part, "functionResponse") {
         let words = result_text(result.get("response"));
         asked.add_result(some_text(result, "id"), some_text(result, "name"), words);
     } else if let Some(words) = part.get("text").and_then(Value::as_str) {
@@ -100,12 +95,11 @@ fn read_part(asked: &mut Asked, part: &Value, is_model: bool) {
 }
 
 fn declared(tool: &Value) -> &[Value] {
-    let declared = either(tool, "functionDeclarations", "function_declarations");
-    declared.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    list(tool, "functionDeclarations")
 }
 
 fn declaration(tool: &Value) -> Tool {
-    let schema = either(tool, "parametersJsonSchema", "parameters_json_schema").or(tool.get("parameters"));
+    let schema = field(tool, "parametersJsonSchema").or(tool.get("parameters"));
     Tool { schema: schema.cloned().unwrap_or_default(), ..flat_tool(tool, "parameters") }
 }
 
@@ -113,8 +107,4 @@ fn declaration(tool: &Value) -> Tool {
 fn result_text(response: Option<&Value>) -> String {
     let named = response.and_then(|response| response.get("output").or_else(|| response.get("error")));
     named.and_then(Value::as_str).map_or_else(|| json_text(response), str::to_owned)
-}
-
-fn either<'a>(value: &'a Value, camel: &str, snake: &str) -> Option<&'a Value> {
-    value.get(camel).or_else(|| value.get(snake)).filter(|value| !value.is_null())
 }

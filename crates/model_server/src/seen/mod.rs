@@ -183,31 +183,28 @@ impl Asked {
     }
 }
 
-/// What a body asks on a wire, whether it wants a stream, and why the wire's servers would refuse it.
-pub(crate) struct Reading {
-    pub(crate) asked: Asked,
-    pub(crate) is_streaming: bool,
-    pub(crate) problems: Vec<String>,
-}
-
-/// Reads the body of a request for an answer.
-pub(crate) fn read(wire: Wire, body: &Value, headers: &BTreeMap<String, String>) -> Reading {
-    let mut problems = Vec::new();
-    let asked = match wire {
-        Wire::Chat | Wire::Ollama => chat::read(wire, body, &mut problems),
-        Wire::Responses => responses::read(body, &mut problems),
-        Wire::Anthropic => anthropic::read(body, headers, &mut problems),
-        Wire::Gemini => gemini::read(body, &mut problems),
+/// Reads the body of a request for an answer: what it asks, whether it wants a stream, and why the wire's servers would
+/// refuse it.
+pub(crate) fn read(seen: &mut Seen) {
+    let Seen { wire, body, headers, problems, .. } = seen;
+    seen.asked = match wire {
+        Wire::Chat | Wire::Ollama => chat::read(*wire, body, problems),
+        Wire::Responses => responses::read(body, problems),
+        Wire::Anthropic => anthropic::read(body, headers, problems),
+        Wire::Gemini => gemini::read(body, problems),
     };
-    rules::check(wire, &asked, body, &mut problems);
-    let stream = body.get("stream").and_then(Value::as_bool);
-    let is_streaming = match wire {
-        Wire::Chat | Wire::Responses | Wire::Anthropic => stream.unwrap_or(false),
+    rules::check(*wire, &seen.asked, body, problems);
+    match wire {
         // The path decides.
-        Wire::Gemini => false,
-        Wire::Ollama => stream.unwrap_or(true),
-    };
-    Reading { asked, is_streaming, problems }
+        Wire::Gemini if seen.is_streaming && !seen.query.split('&').any(|pair| pair == "alt=sse") => {
+            problems.push("alt=sse: streams come as events here, and only so".to_owned());
+        }
+        Wire::Gemini => {}
+        _ => {
+            let stream = body.get("stream").and_then(Value::as_bool);
+            seen.is_streaming = stream.unwrap_or(*wire == Wire::Ollama);
+        }
+    }
 }
 
 /// Returns a field's text, or an empty one.

@@ -28,9 +28,14 @@ pub(super) fn check(wire: Wire, asked: &Asked, body: &Value, problems: &mut Vec<
     for name in asked.tools.iter().map(|tool| &tool.name).filter(|name| !is_tool_name(wire, name)) {
         problems.push(format!("tools: '{name}' is no name for a tool"));
     }
-    problems.extend(pairing(wire, &asked.said, body));
+    problems.extend(match wire {
+        // Earlier messages may be in the response that this one continues.
+        Wire::Responses if field(body, "previous_response_id").is_none() => pairing_anywhere(&asked.said),
+        Wire::Chat => pairing_in_place(&asked.said),
+        // Anthropic and Gemini check whole messages, where those are read; Ollama accepts any pairing.
+        _ => Vec::new(),
+    });
     problems.extend(openai(wire, asked, body));
-    problems.extend(strictness(wire, body));
 }
 
 /// Accepts letters, digits, `_` and `-`; Gemini's names may have dots and colons, and must not begin with a digit.
@@ -44,37 +49,33 @@ fn is_tool_name(wire: Wire, name: &str) -> bool {
             && name.chars().all(|c| c.is_ascii_alphanumeric() || extra.contains(c)))
 }
 
-/// Returns calls without a result, and results without a call.
-fn pairing(wire: Wire, said: &[Said], body: &Value) -> Vec<String> {
-    match wire {
-        // Earlier messages may be in the response that this one continues.
-        Wire::Responses if field(body, "previous_response_id").is_some() => Vec::new(),
-        Wire::Responses => pairing_anywhere(said),
-        Wire::Chat => pairing_in_place(said),
-        // Anthropic and Gemini check whole messages, where those are read; Ollama accepts any pairing.
-        Wire::Anthropic | Wire::Gemini | Wire::Ollama => Vec::new(),
-    }
-}
-
-/// Checks what else OpenAI's servers are strict about.
+/// Checks what else OpenAI's servers are strict about, schemas that claim to be strict among it.
 fn openai(wire: Wire, asked: &Asked, body: &Value) -> Vec<String> {
-    let format = match wire {
-        Wire::Chat => body.get("response_format"),
-        Wire::Responses => body.get("text").and_then(|settings| settings.get("format")),
+    let (format, named, function) = match wire {
+        Wire::Chat => ("/response_format", "/json_schema", "/function"),
+        Wire::Responses => ("/text/format", "", ""),
         Wire::Anthropic | Wire::Gemini | Wire::Ollama => return Vec::new(),
     };
+    let format = body.pointer(format).unwrap_or(&Value::Null);
     let mut problems = Vec::new();
     if wire == Wire::Chat && body.get("tools").and_then(Value::as_array).is_some_and(Vec::is_empty) {
         problems.push("tools: an empty list is no list of tools".to_owned());
     }
-    let says_json = |text: &str| text.to_ascii_lowercase().contains("json");
-    let is_said = asked.said.iter().any(|said| match said {
-        Said::User(text) | Said::Assistant(text) | Said::Result { text, .. } => says_json(text),
-        Said::Thought(_) | Said::Call { .. } => false,
-    });
-    let wants_any_json = format.is_some_and(|format| text(format, "type") == "json_object");
-    if wants_any_json && !is_said && !says_json(&asked.system) {
+    let is_said = (asked.system.clone() + &asked.told()).to_ascii_lowercase().contains("json");
+    if text(format, "type") == "json_object" && !is_said {
         problems.push("who wants a json_object must speak of 'json'".to_owned());
+    }
+    let is_strict = |value: &&Value| value.get("strict") == Some(&Value::Bool(true));
+    if let Some(format) = format.pointer(named).filter(is_strict) {
+        if text(format, "name").is_empty() {
+            problems.push("the schema of the answer has no name".to_owned());
+        }
+        let place = format.get("schema").and_then(loose);
+        problems.extend(place.map(|place| format!("answer's schema: {place}")));
+    }
+    for tool in list(body, "tools").iter().filter_map(|tool| tool.pointer(function)).filter(is_strict) {
+        let place = tool.get("parameters").and_then(loose);
+        problems.extend(place.map(|place| format!("schema of '{}': {place}", text(tool, "name"))));
     }
     problems
 }
@@ -100,61 +101,26 @@ fn pairing_in_place(said: &[Said]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut open: BTreeSet<String> = BTreeSet::new();
     let mut after_results = false;
-    for said in said {
+    for said in said.iter().chain([&Said::User(String::new())]) {
         let ends_turn = match said {
             Said::Call { .. } => after_results,
             Said::Result { .. } => false,
             Said::User(_) | Said::Assistant(_) | Said::Thought(_) => true,
         };
         if ends_turn && !open.is_empty() {
-            problems.push(format!("calls without a result: {}", names(&open)));
-            open.clear();
+            let open = Vec::from_iter(std::mem::take(&mut open));
+            problems.push(format!("calls without a result: {}", open.join(", ")));
         }
-        match said {
-            Said::Call { id, .. } => {
-                open.insert(id.clone().unwrap_or_default());
+        if let Said::Call { id, .. } = said {
+            open.insert(id.clone().unwrap_or_default());
+        }
+        after_results = false;
+        if let Said::Result { id, .. } = said {
+            let id = id.clone().unwrap_or_default();
+            if !open.remove(&id) {
+                problems.push(format!("a result for the call '{id}', which is not open"));
             }
-            Said::Result { id, .. } => {
-                let id = id.clone().unwrap_or_default();
-                if !open.remove(&id) {
-                    problems.push(format!("a result for the call '{id}', which is not open"));
-                }
-            }
-            _ => {}
-        }
-        after_results = matches!(said, Said::Result { .. });
-    }
-    if !open.is_empty() {
-        problems.push(format!("calls without a result: {}", names(&open)));
-    }
-    problems
-}
-
-fn names(open: &BTreeSet<String>) -> String {
-    open.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
-}
-
-/// Checks schemas that claim to be strict: every object closed, every property required.
-fn strictness(wire: Wire, body: &Value) -> Vec<String> {
-    let mut problems = Vec::new();
-    let is_strict = |value: &Value| value.get("strict").and_then(Value::as_bool).unwrap_or(false);
-    let (format, nested) = match wire {
-        Wire::Chat => (body.get("response_format").and_then(|format| format.get("json_schema")), true),
-        Wire::Responses => (body.get("text").and_then(|settings| settings.get("format")), false),
-        Wire::Anthropic | Wire::Gemini | Wire::Ollama => return problems,
-    };
-    if let Some(format) = format.filter(|format| is_strict(format)) {
-        if text(format, "name").is_empty() {
-            problems.push("the schema of the answer has no name".to_owned());
-        }
-        problems
-            .extend(format.get("schema").and_then(loose).map(|place| format!("answer's schema: {place}")));
-    }
-    for tool in list(body, "tools") {
-        let function = if nested { tool.get("function").unwrap_or(tool) } else { tool };
-        if is_strict(function) {
-            let place = function.get("parameters").and_then(loose);
-            problems.extend(place.map(|place| format!("schema of '{}': {place}", text(function, "name"))));
+            after_results = true;
         }
     }
     problems

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use setpoint_model_server::{Always, Answer, Fault, HEAD_BYTES_MAX, ModelServer, Wire};
+use setpoint_model_server::{Answer, Fault, HEAD_BYTES_MAX, ModelServer, Turn, Wire};
 
 use crate::client::{Client, End};
 use crate::requests;
 
 async fn server() -> ModelServer {
-    ModelServer::start(Arc::new(Always::new(Answer::text("Yes.")))).await.unwrap()
+    ModelServer::start(Arc::new(Turn::from(Answer::text("Yes.")))).await.unwrap()
 }
 
 #[tokio::test]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use setpoint_model_server::{
-    Always, Answer, Delay, Fault, Gate, Hosted, Listing, ModelServer, Script, Seen, Served, Turn, Usage,
-    Wire, refused_address,
+    Answer, Delay, Fault, Gate, Hosted, Listing, ModelServer, Script, Seen, Served, Turn, Usage, Wire,
+    refused_address,
 };
 use tokio::net::TcpStream;
 
@@ -14,7 +14,7 @@ use crate::requests;
 
 #[tokio::test]
 async fn dropping_the_server_ends_all_tasks_and_connections() {
-    let script = Arc::new(Always::new(Turn::from(Fault::Hang(Delay::Ever))));
+    let script = Arc::new(Turn::from(Fault::Hang(Delay::Ever)));
     let server = ModelServer::start(script.clone()).await.unwrap();
     let address = server.address();
     let mut client = Client::connect(address).await;
@@ -30,7 +30,7 @@ async fn dropping_the_server_ends_all_tasks_and_connections() {
 
 #[tokio::test]
 async fn stopping_the_server_waits_for_its_tasks() {
-    let script = Arc::new(Always::new(Answer::text("Yes.")));
+    let script = Arc::new(Turn::from(Answer::text("Yes.")));
     let server = ModelServer::start(script.clone()).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     client.ask(&requests::plain(Wire::Chat, false)).await;
@@ -42,7 +42,7 @@ async fn stopping_the_server_waits_for_its_tasks() {
 #[test]
 fn a_hosted_server_runs_without_a_test_runtime() {
     use std::io::{Read as _, Write as _};
-    let server = Hosted::start(Arc::new(Always::new(Answer::text("Yes.")))).unwrap();
+    let server = Hosted::start(Arc::new(Turn::from(Answer::text("Yes.")))).unwrap();
     let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
     let mut request = requests::plain(Wire::Ollama, false);
     request.headers.push(("connection", "close".to_owned()));
@@ -96,7 +96,7 @@ async fn every_answer_is_logged_with_cost_and_completeness() {
 #[tokio::test]
 async fn a_gate_holds_an_answer_until_it_is_opened() {
     let gate = Gate::new();
-    let script = Always::new(Turn::from(Answer::text("Yes.")).after(Delay::Until(gate.clone())));
+    let script = Turn::from(Answer::text("Yes.")).after(Delay::Until(gate.clone()));
     let server = ModelServer::start(Arc::new(script)).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     client.send(&requests::plain(Wire::Chat, false).bytes()).await;
@@ -109,7 +109,7 @@ async fn a_gate_holds_an_answer_until_it_is_opened() {
 #[tokio::test(start_paused = true)]
 async fn a_paused_clock_skips_delays() {
     let hour = Duration::from_secs(3600);
-    let script = Always::new(Turn::from(Answer::text("Yes.")).after(Delay::For(hour)));
+    let script = Turn::from(Answer::text("Yes.")).after(Delay::For(hour));
     let server = ModelServer::start(Arc::new(script)).await.unwrap();
     let before = tokio::time::Instant::now();
     let mut client = Client::connect(server.address()).await;
@@ -147,7 +147,7 @@ async fn refused_and_unknown_addresses_are_available() {
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
     assert_eq!(refused.base(Wire::Chat), format!("http://{}/v1", refused.address));
     // The top-level domain is reserved: it never resolves.
-    let server = ModelServer::start(Arc::new(Always::new(Answer::default()))).await.unwrap();
+    let server = ModelServer::start(Arc::new(Turn::from(Answer::default()))).await.unwrap();
     assert_eq!(server.base_with(Wire::Chat, &Fault::DnsFailure), "http://model-server.invalid/v1");
     assert_eq!(server.base_with(Wire::Chat, &Fault::Forbidden), server.base(Wire::Chat));
 }

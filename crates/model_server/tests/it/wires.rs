@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::{ExpectFile, expect_file};
-use setpoint_model_server::{Always, Answer, Finish, ModelServer, Turn, Usage, Wire};
+use setpoint_model_server::{Answer, Finish, ModelServer, Turn, Usage, Wire};
 
 use crate::client::{Client, End, Reply, Request};
 use crate::decode::{Got, decode};
@@ -25,7 +25,7 @@ fn calling() -> Answer {
 }
 
 async fn ask(turn: impl Into<Turn>, request: &Request) -> Reply {
-    let server = ModelServer::start(Arc::new(Always::new(turn))).await.unwrap();
+    let server = ModelServer::start(Arc::new(turn.into())).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     let reply = client.ask(request).await;
     assert_eq!(reply.end, End::Complete);
@@ -129,7 +129,7 @@ async fn ollama_answers_match_golden_files() {
 #[tokio::test]
 async fn model_lists_match_golden_files() {
     let mut all = String::new();
-    let server = ModelServer::start(Arc::new(Always::new(Answer::default()))).await.unwrap();
+    let server = ModelServer::start(Arc::new(Turn::from(Answer::default()))).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     let version = vec![("anthropic-version", "2023-06-01".to_owned())];
     for (method, target, headers, body) in [
