@@ -162,7 +162,7 @@ struct Server {
 impl Server {
     fn start(place: &Place) -> Result<Self, Error> {
         let mut command = Command::new(place.built.join(PACKAGE));
-        command.args(["--script", "by-model"]).stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
         let text = process::line(&command);
         let failed = |source| Error::Start { command: text.clone(), source };
         let mut child = command.spawn().map_err(failed)?;

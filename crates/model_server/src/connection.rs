@@ -9,7 +9,7 @@ use tokio::net::tcp::{ReadHalf, WriteHalf};
 use crate::http::request::{ReadError, Reader, Request};
 use crate::http::response::Piece;
 use crate::http::steps::{GARBAGE, Step};
-use crate::plan::{self, HOP, Plan};
+use crate::plan::{self, HOP, Plan, error_response, plain, redirect};
 use crate::refusal;
 use crate::seen::{self, Asked, Seen};
 use crate::server::{Served, Shared};
@@ -68,7 +68,7 @@ async fn converse(reader: &mut Reader<ReadHalf<'_>>, write: &mut WriteHalf<'_>, 
 
 /// Answers an invalid request, and drains what still comes, so that the answer arrives.
 async fn object(error: &ReadError, reader: &mut Reader<ReadHalf<'_>>, write: &mut WriteHalf<'_>) -> End {
-    let refused = |trouble| plan::refused(Wire::Chat, &trouble, false).steps;
+    let refused = |trouble| plain(error_response(Wire::Chat, &trouble), false).steps;
     let steps = match error {
         ReadError::Io(_) => return End::Close,
         ReadError::Tls => vec![Step::Send(GARBAGE.into())],
@@ -85,17 +85,13 @@ async fn object(error: &ReadError, reader: &mut Reader<ReadHalf<'_>>, write: &mu
 }
 
 fn plan(seen: &Seen, keeps_alive: bool, shared: &Shared) -> Plan {
-    if shared.is_stormy() {
-        return plan::refused(seen.wire, &refusal::UNAVAILABLE, keeps_alive);
-    }
-    if seen.query.split('&').any(|pair| pair.starts_with(HOP)) {
-        return plan::redirected(seen, keeps_alive);
-    }
+    let refused = |trouble| plain(error_response(seen.wire, &trouble), keeps_alive);
     match seen.purpose {
-        Purpose::Unknown => plan::refused(seen.wire, &refusal::NO_SUCH_PATH, keeps_alive),
+        _ if shared.is_stormy() => refused(refusal::UNAVAILABLE),
+        _ if seen.query.split('&').any(|pair| pair.starts_with(HOP)) => plain(redirect(seen), keeps_alive),
+        Purpose::Unknown => refused(refusal::NO_SUCH_PATH),
         Purpose::Answer if !seen.problems.is_empty() => {
-            let trouble = refusal::BAD_REQUEST.saying(seen.problems.join("; "));
-            plan::refused(seen.wire, &trouble, keeps_alive)
+            refused(refusal::BAD_REQUEST.saying(seen.problems.join("; ")))
         }
         Purpose::Answer => plan::turn(seen, &shared.script.turn(seen), keeps_alive),
         Purpose::Models | Purpose::Model | Purpose::Version => {

@@ -11,7 +11,6 @@ use crate::script::Script;
 use crate::server::ModelServer;
 
 /// A [`ModelServer`] on its own thread. Dropping it stops the server.
-#[derive(Debug)]
 pub struct Hosted {
     server: ModelServer,
     runtime: Option<Runtime>,

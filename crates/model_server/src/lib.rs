@@ -36,7 +36,6 @@ mod fault;
 mod hosted;
 mod http;
 mod json;
-pub mod organisation;
 mod plan;
 pub mod question;
 mod refusal;

@@ -59,14 +59,9 @@ pub(crate) fn listing(seen: &Seen, listing: &Listing, keeps_alive: bool) -> Plan
     Plan { steps: steps(response, fault, keeps_alive), fault: fault.cloned(), cost: None }
 }
 
-/// Plans the refusal of a request that does not reach the script.
-pub(crate) fn refused(wire: Wire, trouble: &Trouble, keeps_alive: bool) -> Plan {
-    Plan { steps: steps(error_response(wire, trouble), None, keeps_alive), fault: None, cost: None }
-}
-
-/// Plans the next redirect of a loop.
-pub(crate) fn redirected(seen: &Seen, keeps_alive: bool) -> Plan {
-    Plan { steps: steps(redirect(seen), None, keeps_alive), fault: None, cost: None }
+/// Plans a response to a request that does not reach the script.
+pub(crate) fn plain(response: Response, keeps_alive: bool) -> Plan {
+    Plan { steps: steps(response, None, keeps_alive), fault: None, cost: None }
 }
 
 /// Returns the response of a fault that is a status.
@@ -127,7 +122,7 @@ pub(crate) fn error_response(wire: Wire, trouble: &Trouble) -> Response {
 }
 
 /// Redirects to the same place, with a count that makes every address a new one.
-fn redirect(seen: &Seen) -> Response {
+pub(crate) fn redirect(seen: &Seen) -> Response {
     let kept: Vec<&str> =
         seen.query.split('&').filter(|pair| !pair.is_empty() && !pair.starts_with(HOP)).collect();
     let query = kept.iter().fold(String::new(), |query, pair| format!("{query}{pair}&"));

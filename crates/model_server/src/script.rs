@@ -83,15 +83,13 @@ pub struct ModelInfo {
     pub context: u64,
     /// Whether it supports tools.
     pub has_tools: bool,
-    /// Whether it supports thinking.
-    pub has_thinking: bool,
 }
 
 impl ModelInfo {
-    /// Creates a model with a context of 131,072 tokens, with tools and without thinking.
+    /// Creates a model with a context of 131,072 tokens and with tools.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), context: 131_072, has_tools: true, has_thinking: false }
+        Self { name: name.to_owned(), context: 131_072, has_tools: true }
     }
 }
 

@@ -1,13 +1,9 @@
-//! Ready-made scripts with which this crate's program can be started, so that any client can be tried against the
-//! server.
-
-use std::sync::Arc;
+//! What this crate's program answers, so that any client can be tried against the server.
 
 use crate::answer::{Answer, Usage};
 use crate::example::example;
 use crate::fault::Fault;
 use crate::json::sorted;
-use crate::organisation::Organisation;
 use crate::script::{Listing, ModelInfo, Script, Turn};
 use crate::seen::Seen;
 
@@ -17,22 +13,6 @@ pub const HELLO: &str = "Hello from the scripted model: été, 漢字, 🦀.";
 pub const THOUGHT: &str = "Somebody is there. I should greet.";
 /// The cost of every answer of these scripts.
 pub const COST: Usage = Usage { input: 1200, cached: 1024, output: 40, reasoning: 8 };
-/// The names of the scripts.
-pub const NAMES: [&str; 5] = ["hello", "tools", "schema", "organisation", "by-model"];
-
-/// Returns the script of this name.
-#[must_use]
-pub fn by_name(name: &str) -> Option<Arc<dyn Script>> {
-    match name {
-        "hello" => Some(Arc::new(hello)),
-        "tools" => Some(Arc::new(tools)),
-        "schema" => Some(Arc::new(schema)),
-        "organisation" => Some(Arc::new(Organisation::default())),
-        "by-model" => Some(Arc::new(ByModel)),
-        _ => None,
-    }
-}
-
 /// Returns a fixed text after a thought.
 fn hello(_: &Seen) -> Turn {
     Answer::text(HELLO).after_thinking(THOUGHT).costing(COST).into()
@@ -55,9 +35,10 @@ fn schema(seen: &Seen) -> Turn {
     Answer::text(&sorted(&value)).costing(COST).into()
 }
 
-/// Takes the requested model as the name of a script or of a fault, so that one server offers them all. A fault is
-/// injected into `tools` if tools are offered, otherwise into `hello`.
-struct ByModel;
+/// Takes the requested model as the name of what to answer (`hello`, `tools`, `schema`) or of a fault, which is injected
+/// into `tools` if tools are offered, otherwise into `hello`.
+#[derive(Clone, Copy, Debug)]
+pub struct ByModel;
 
 impl Script for ByModel {
     fn turn(&self, seen: &Seen) -> Turn {

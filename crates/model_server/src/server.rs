@@ -23,7 +23,6 @@ const BACKLOG: u32 = 1024;
 const UNKNOWN_HOST: &str = "model-server.invalid";
 
 /// A model server on a local port. Dropping it stops it and leaves nothing behind.
-#[derive(Debug)]
 pub struct ModelServer {
     shared: Arc<Shared>,
     address: SocketAddr,
@@ -244,12 +243,6 @@ impl Shared {
             }
             _ => {}
         }
-    }
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
     }
 }
 

@@ -30,7 +30,6 @@ pub(crate) fn model(wire: Wire, model: &ModelInfo) -> Json {
     }
     let mut capabilities = vec!["completion"];
     capabilities.extend(model.has_tools.then_some("tools"));
-    capabilities.extend(model.has_thinking.then_some("thinking"));
     object! {
         "model_info": object! { "general.architecture": "llama", "llama.context_length": model.context },
         "capabilities": capabilities,
@@ -53,7 +52,6 @@ fn entry(wire: Wire, model: &ModelInfo) -> Json {
             "inputTokenLimit": model.context,
             "outputTokenLimit": 8192,
             "supportedGenerationMethods": ["generateContent"],
-            "thinking": model.has_thinking,
         },
         Wire::Ollama => object! { "name": name, "model": name, "modified_at": CREATED_TEXT },
     }

@@ -99,7 +99,9 @@ fn declared(tool: &Value) -> &[Value] {
 }
 
 fn declaration(tool: &Value) -> Tool {
-    let schema = field(tool, "parametersJsonSchema").or(tool.get("parameters"));
+    // The official client writes this name in snake case.
+    let names = ["parametersJsonSchema", "parameters_json_schema", "parameters"];
+    let schema = names.into_iter().find_map(|name| field(tool, name));
     Tool { schema: schema.cloned().unwrap_or_default(), ..flat_tool(tool, "parameters") }
 }
 

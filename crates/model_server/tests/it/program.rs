@@ -33,14 +33,14 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 #[test]
 fn process_the_program_prints_its_bases_and_serves() {
     let mut command = program();
-    command.args(["--script", "hello", "--fault", "forbidden"]).stdout(Stdio::piped());
+    command.stdout(Stdio::piped());
     let mut running = Running(command.spawn().unwrap());
     let lines = BufReader::new(running.0.stdout.take().unwrap()).lines().take(Wire::ALL.len());
     let bases: Vec<String> = lines.map(Result::unwrap).collect();
     let (name, base) = bases[4].split_once(' ').unwrap();
     assert_eq!(name, "ollama");
     let mut stream = TcpStream::connect(base.strip_prefix("http://").unwrap()).unwrap();
-    let mut request = requests::plain(Wire::Ollama, false);
+    let mut request = requests::ask(Wire::Ollama, false, false, "forbidden");
     request.headers.push(("connection", "close".to_owned()));
     stream.write_all(&request.bytes()).unwrap();
     let mut text = String::new();
@@ -53,16 +53,4 @@ fn the_program_lists_faults_by_number_and_name() {
     let (code, text, _) = run(&["--faults"]);
     assert_eq!((code, text.lines().count()), (Some(0), Fault::all().len()));
     assert!(text.starts_with(" 1 refuse_connect\n") && text.ends_with("59 secret_in_text\n"), "{text}");
-}
-
-#[test]
-fn unknown_arguments_are_named() {
-    let (code, _, error) = run(&["--fault", "no_such_fault"]);
-    assert_eq!(
-        (code, error.as_str()),
-        (Some(2), "error: there is no fault `no_such_fault`; --faults lists them\n")
-    );
-    let (code, _, error) = run(&["--script", "other"]);
-    assert_eq!(code, Some(2));
-    assert!(error.contains("hello, tools, schema, organisation, by-model"), "{error}");
 }

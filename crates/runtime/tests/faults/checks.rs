@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use setpoint_model_server::organisation::{CANARY, GOAL};
 use setpoint_model_server::question::Site;
 use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport, TaskSpec};
 use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Reasked, Record, RecordKind};
@@ -12,6 +11,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{CallId, RoleId};
 
+use crate::organisation::{CANARY, GOAL};
 use crate::world::{BUDGET, KEY, Outcome, Scenario};
 
 /// Twice the time budget, after which the watchdog ends a task.

@@ -5,4 +5,6 @@ mod checks;
 #[cfg(test)]
 mod matrix;
 #[cfg(test)]
+mod organisation;
+#[cfg(test)]
 mod world;

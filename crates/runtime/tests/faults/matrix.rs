@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use expect_test::expect_file;
-use setpoint_model_server::organisation::CALLS;
 use setpoint_model_server::question::Site;
 use setpoint_model_server::{Fault, Measures, Wire};
 
 use crate::checks::{check, story};
+use crate::organisation::CALLS;
 use crate::world::{Scenario, cellar, run};
 
 #[tokio::test(start_paused = true)]

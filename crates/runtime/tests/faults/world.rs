@@ -13,7 +13,6 @@ use setpoint_memory::Access;
 use setpoint_model::remote::{Endpoint, Remote, base};
 use setpoint_model::wire::Dialect;
 use setpoint_model::{Model, ModelError, Progress};
-use setpoint_model_server::organisation::{FILES, GOAL, Organisation as Script, Whole};
 use setpoint_model_server::question::Site;
 use setpoint_model_server::{Fault, ModelServer, Seen, Turn, Wire};
 use setpoint_protocol::TaskId;
@@ -26,6 +25,8 @@ use setpoint_runtime::{Models, NewTask, Organisation, Parts};
 use setpoint_tools::{Host, Registry};
 use tempfile::TempDir;
 use tokio::time::Instant;
+
+use crate::organisation::{FILES, GOAL, Organisation as Script, Whole};
 
 /// Most calls of a task: twice as many as one without faults makes.
 const CALLS_MAX: u64 = 24;

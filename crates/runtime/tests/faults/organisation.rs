@@ -7,26 +7,22 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-
-use crate::answer::Answer;
-use crate::json::sorted;
-use crate::question::{self, Site};
-use crate::script::{Script, Turn};
-use crate::seen::Seen;
+use setpoint_model_server::question::{self, Site};
+use setpoint_model_server::{Answer, Script, Seen, Turn};
 
 /// The goal that suits the script.
-pub const GOAL: &str = "take stock of the cellar";
+pub(crate) const GOAL: &str = "take stock of the cellar";
 /// The files that are read, relative to the working directory.
-pub const FILES: [&str; 3] = ["shelf-1.txt", "shelf-2.txt", "shelf-3.txt"];
+pub(crate) const FILES: [&str; 3] = ["shelf-1.txt", "shelf-2.txt", "shelf-3.txt"];
 /// Calls of a task that succeeds at once, for a goal of several lines: its title, the plan, six turns of three
 /// executors, three judgements, the whole.
-pub const CALLS: usize = 12;
+pub(crate) const CALLS: usize = 12;
 /// A text in every answer, in an unknown field: it must not appear anywhere else.
-pub const CANARY: &str = "canary-5d41402a";
+pub(crate) const CANARY: &str = "canary-5d41402a";
 
 /// The verdict of R4b's model on the whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Whole {
+pub(crate) enum Whole {
     /// The whole is accepted.
     #[default]
     Holds,
@@ -36,15 +32,14 @@ pub enum Whole {
 
 /// The script; plays every role of one task.
 #[derive(Debug, Default)]
-pub struct Organisation {
+pub(crate) struct Organisation {
     whole: Whole,
     plans: AtomicUsize,
 }
 
 impl Organisation {
     /// Creates a script with this verdict on the whole.
-    #[must_use]
-    pub fn new(whole: Whole) -> Self {
+    pub(crate) fn new(whole: Whole) -> Self {
         Self { whole, ..Self::default() }
     }
 }
@@ -75,7 +70,7 @@ fn said(mut value: Value) -> Answer {
     if let Some(fields) = value.as_object_mut() {
         fields.insert("remark".to_owned(), CANARY.into());
     }
-    Answer::text(&sorted(&value))
+    Answer::text(&value.to_string())
 }
 
 /// Every plan differs, because a failed plan may not be repeated.
@@ -110,7 +105,7 @@ fn step(seen: &Seen, question: &str) -> Answer {
     if seen.asked.tools.is_empty() {
         return said(json!({ "tool": "read_file", "input": input }));
     }
-    Answer::call("read_file", &sorted(&input))
+    Answer::call("read_file", &input.to_string())
 }
 
 /// Returns a verdict for each listed criterion, citing every call that succeeded.
