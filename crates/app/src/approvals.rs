@@ -6,9 +6,8 @@ use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_tools::approval_file::{ApprovalFile, ApprovalFileError, Decision};
 
-/// A parsed approval file.
-#[derive(Clone, Debug)]
-pub struct Policy(ApprovalFile);
+/// Decides about a call instead of a person.
+pub type Policy = Box<dyn Fn(&ApprovalNeed) -> Word + Send + Sync>;
 
 /// The decision of a file, signed `file:<path>:<line>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,17 +26,13 @@ pub enum Word {
 /// # Errors
 /// When the file cannot be read, or a line is invalid.
 pub fn read(file: &Path, surroundings: &Surroundings) -> Result<Policy, ApprovalFileError> {
-    ApprovalFile::read(file, surroundings).map(Policy)
-}
-
-impl Policy {
-    /// Returns the file's decision about a call.
-    pub fn decide(&self, need: &ApprovalNeed) -> Word {
-        let decision = self.0.decide(need);
+    let file = ApprovalFile::read(file, surroundings)?;
+    Ok(Box::new(move |need| {
+        let decision = file.decide(need);
         match decision {
-            Decision::Allow { .. } => Word::Allow(self.0.signature(decision)),
-            Decision::Refuse { line: Some(_) } => Word::Deny(self.0.signature(decision)),
+            Decision::Allow { .. } => Word::Allow(file.signature(decision)),
+            Decision::Refuse { line: Some(_) } => Word::Deny(file.signature(decision)),
             Decision::Refuse { line: None } => Word::Silent,
         }
-    }
+    }))
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use setpoint_app::approvals::Policy;
 use setpoint_app::{Audit, Desk, Error, Memory, Organisation};
-use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::{TaskId, Timestamp};
 
 /// Everything that a command may need and this crate does not build.
@@ -60,29 +60,5 @@ pub trait Host: Send + Sync {
     ///
     /// # Errors
     /// If the file is invalid, with the line at fault.
-    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, Error>;
-}
-
-/// A policy that decides about approvals instead of a person.
-pub trait ApprovalPolicy: Send + Sync {
-    /// Returns the decision about this request.
-    fn decide(&self, need: &ApprovalNeed) -> Allowance;
-}
-
-/// The decision of a policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "a decision that is not acted on allows or refuses nothing"]
-pub enum Allowance {
-    /// The action is allowed, once.
-    Allow {
-        /// The rule that allows it: `file:<path>:<line>`.
-        by: String,
-    },
-    /// The action is refused; no person is asked.
-    Deny {
-        /// The rule that refuses it: `file:<path>:<line>`.
-        by: String,
-    },
-    /// The policy has no rule for it.
-    Silent,
+    fn approvals(&self, file: &Path) -> Result<Policy, Error>;
 }

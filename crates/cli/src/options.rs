@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use setpoint_app::program::Cassette;
 
 use crate::args::values::setting;
 
@@ -56,15 +57,6 @@ impl Setting {
     pub(crate) fn pairs(settings: &[Setting]) -> Vec<(String, String)> {
         settings.iter().map(|one| (one.key.clone(), one.value.clone())).collect()
     }
-}
-
-/// A recording of model answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cassette {
-    /// Record the answers of the models in this file.
-    Record(PathBuf),
-    /// Answer from this file instead of asking the models.
-    Replay(PathBuf),
 }
 
 /// When to use colours.

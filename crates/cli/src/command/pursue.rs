@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use setpoint_app::approvals::Policy;
 use setpoint_app::{Error, ErrorKind, Event, Organisation};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::EndState;
@@ -10,7 +11,6 @@ use tokio::sync::mpsc;
 
 use crate::app::App;
 use crate::exit::Exit;
-use crate::host::ApprovalPolicy;
 use crate::io::Io;
 use crate::options::Options;
 use crate::render::result;
@@ -43,7 +43,7 @@ pub(super) fn tell_notices(app: &App<'_>, io: &mut Io) {
 }
 
 /// Reads the approval policy of a file, if one is named.
-pub(super) fn policy(file: Option<&Path>, app: &App<'_>) -> Result<Option<Box<dyn ApprovalPolicy>>, Error> {
+pub(super) fn policy(file: Option<&Path>, app: &App<'_>) -> Result<Option<Policy>, Error> {
     file.map(|file| app.host.approvals(file)).transpose()
 }
 

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use setpoint_app::approvals::Policy;
+use setpoint_app::program::Cassette;
 use setpoint_app::{Error, ErrorKind, Goal, Organisation};
 use tokio::sync::mpsc;
 
@@ -14,9 +16,8 @@ use super::{leave, memory};
 use crate::app::App;
 use crate::args::values::{amount, count, duration_ms};
 use crate::exit::Exit;
-use crate::host::ApprovalPolicy;
 use crate::io::Io;
-use crate::options::{Cassette, Options, Setting};
+use crate::options::{Options, Setting};
 use crate::render::result;
 use crate::session::{Manner, Show};
 use crate::source::{self, TextSource};
@@ -82,7 +83,7 @@ impl Run {
         options.set.extend(settings.into_iter().filter_map(own));
         options.cassette = match (self.record.take(), self.replay.take()) {
             (Some(file), _) => Some(Cassette::Record(file)),
-            (None, Some(file)) => Some(Cassette::Replay(file)),
+            (None, Some(file)) => Some(Cassette::Play(file)),
             (None, None) => None,
         };
     }
@@ -105,7 +106,7 @@ impl Run {
         tell_notices(app, io);
         // With a recording no model is asked, so nothing can be sent to one.
         if is_interactive
-            && !matches!(app.options.cassette, Some(Cassette::Replay(_)))
+            && !matches!(app.options.cassette, Some(Cassette::Play(_)))
             && memory::ask(&[], app, io).await == Some(Word::Left)
         {
             return Ok(Exit::CANCELLED);
@@ -113,7 +114,7 @@ impl Run {
         let organisation = app.host.open().await?;
         let mut interrupts = interrupts(io)?;
         let ended =
-            start(&*organisation, goal, policy.as_deref(), &self, &app.options, &mut interrupts, io).await;
+            start(&*organisation, goal, policy.as_ref(), &self, &app.options, &mut interrupts, io).await;
         leave(&organisation, &mut interrupts, io).await;
         ended
     }
@@ -122,7 +123,7 @@ impl Run {
 async fn start(
     organisation: &dyn Organisation,
     goal: Goal,
-    policy: Option<&dyn ApprovalPolicy>,
+    policy: Option<&Policy>,
     run: &Run,
     options: &Options,
     interrupts: &mut mpsc::Receiver<()>,

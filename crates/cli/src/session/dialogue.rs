@@ -1,6 +1,7 @@
 //! One question to a person and its answer: by the approval policy, by the person's keys, or by the rule for
 //! questions that no person can be asked. Pure: keys in, lines and a payload out.
 
+use setpoint_app::approvals::{Policy, Word};
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{
     ApprovalDecision, ApprovalRequest, ApprovalWord, ClarificationAnswer, ClarificationRequest, Criterion,
@@ -10,7 +11,6 @@ use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::topology::Payload;
 
 use super::line_edit::{LineEdit, Typed};
-use crate::host::{Allowance, ApprovalPolicy};
 use crate::io::Key;
 use crate::state::asks::Question;
 use crate::state::consents::HEADLESS;
@@ -152,26 +152,22 @@ pub(super) enum Decision {
 }
 
 /// Answers a question by the policy, or by the rule for questions that no person can be asked.
-pub(super) fn decide(
-    question: &Question,
-    policy: Option<&dyn ApprovalPolicy>,
-    is_interactive: bool,
-) -> Decision {
+pub(super) fn decide(question: &Question, policy: Option<&Policy>, is_interactive: bool) -> Decision {
     match question {
         Question::Approval(request) => {
             let command = sanitise::exact(&request.need.command);
             let reason = sanitise::exact(&request.need.reason);
             let folder = request.need.cwd.as_deref().map(sanitise::exact);
             let folder = folder.map(|folder| format!("in {folder}: ")).unwrap_or_default();
-            let (by, why) = match policy.map_or(Allowance::Silent, |policy| policy.decide(&request.need)) {
-                Allowance::Allow { by } => {
+            let (by, why) = match policy.map_or(Word::Silent, |policy| policy(&request.need)) {
+                Word::Allow(by) => {
                     let line =
                         Line::new().and(Tone::Good, &format!("allowed by {by}: ")).and(Tone::Plain, &command);
                     return Decision::Say(decision(request, ApprovalWord::Once, &by), vec![line]);
                 }
-                Allowance::Deny { by } => (by.clone(), format!("refused by {by}: ")),
-                Allowance::Silent if is_interactive => return Decision::Ask,
-                Allowance::Silent => (HEADLESS.to_owned(), "refused, nobody can be asked: ".to_owned()),
+                Word::Deny(by) => (by.clone(), format!("refused by {by}: ")),
+                Word::Silent if is_interactive => return Decision::Ask,
+                Word::Silent => (HEADLESS.to_owned(), "refused, nobody can be asked: ".to_owned()),
             };
             let line = Line::new()
                 .and(Tone::Bad, &why)

@@ -14,6 +14,7 @@ mod stream;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use setpoint_app::approvals::Policy;
 use setpoint_app::{Error, ErrorKind, Event, Organisation};
 use setpoint_protocol::record::Record;
 use setpoint_protocol::{CallId, TaskId};
@@ -23,7 +24,6 @@ use tokio::time::{Instant, MissedTickBehavior};
 use self::dialogue::Dialogue;
 pub(crate) use self::display::{Display, Show};
 use self::stream::Stream;
-use crate::host::ApprovalPolicy;
 use crate::io::{Io, Key, Listening};
 use crate::state::{Applied, ViewState};
 
@@ -33,7 +33,7 @@ const REDRAW_MS: u64 = 100;
 /// How a task is followed.
 pub(crate) struct Manner<'m> {
     /// Decides about approvals before a person is asked.
-    pub(crate) policy: Option<&'m dyn ApprovalPolicy>,
+    pub(crate) policy: Option<&'m Policy>,
     /// Whether a person can be asked.
     pub(crate) is_interactive: bool,
     /// What is shown while the task runs.

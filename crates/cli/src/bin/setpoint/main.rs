@@ -13,8 +13,7 @@ use setpoint_app::operator::audit::OperatorAudit;
 use setpoint_app::operator::memory::OperatorMemory;
 use setpoint_app::operator::tasks::Running;
 use setpoint_app::{Audit, Desk, Error, ErrorKind, Memory, Organisation};
-use setpoint_cli::{Allowance, App, ApprovalPolicy, CommandLine, Exit, Host, Io, NamedTask, Options};
-use setpoint_protocol::tool::ApprovalNeed;
+use setpoint_cli::{App, CommandLine, Exit, Host, Io, NamedTask, Options};
 use setpoint_protocol::{TaskId, Timestamp};
 use setpoint_runtime as runtime;
 use tracing_subscriber::Layer as _;
@@ -116,19 +115,13 @@ fn warn_of_time_zone(name: &str, value: &OsStr) {
 }
 
 fn wishes(options: &Options) -> app::program::Wishes {
+    let set = options.set.iter().map(|one| (one.key.clone(), one.value.clone(), one.option.clone()));
     app::program::Wishes {
         data_dir: options.data_dir.clone(),
         model: options.model.clone(),
-        set: own(&options.set),
-        cassette: options.cassette.as_ref().map(|cassette| match cassette {
-            setpoint_cli::Cassette::Record(path) => app::program::Cassette::Record(path.clone()),
-            setpoint_cli::Cassette::Replay(path) => app::program::Cassette::Play(path.clone()),
-        }),
+        set: set.collect(),
+        cassette: options.cassette.clone(),
     }
-}
-
-fn own(set: &[setpoint_cli::Setting]) -> Vec<(String, String, String)> {
-    set.iter().map(|one| (one.key.clone(), one.value.clone(), one.option.clone())).collect()
 }
 
 /// Sends logs to a file in the data directory, which is created with the first line, and with `-v` to stderr
@@ -190,25 +183,12 @@ impl Host for Local {
         Ok(Arc::new(OperatorAudit::new(self.program.clone())))
     }
 
-    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, Error> {
-        let policy = app::approvals::read(file, &self.program.surroundings()).map_err(|error| {
+    fn approvals(&self, file: &Path) -> Result<app::approvals::Policy, Error> {
+        app::approvals::read(file, &self.program.surroundings()).map_err(|error| {
             let reason = setpoint_protocol::text::error_chain(&error);
             Error::new(ErrorKind::Configuration, reason).hint(
                 "a line allows with `path PATH` or `command COMMAND`, forbids with `deny` before it, or is a comment after `#`; docs/approvals.md has examples",
             )
-        })?;
-        Ok(Box::new(Policy(policy)))
-    }
-}
-
-struct Policy(app::approvals::Policy);
-
-impl ApprovalPolicy for Policy {
-    fn decide(&self, need: &ApprovalNeed) -> Allowance {
-        match self.0.decide(need) {
-            app::approvals::Word::Allow(by) => Allowance::Allow { by },
-            app::approvals::Word::Deny(by) => Allowance::Deny { by },
-            app::approvals::Word::Silent => Allowance::Silent,
-        }
+        })
     }
 }

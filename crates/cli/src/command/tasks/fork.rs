@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use setpoint_app::approvals::Policy;
 use setpoint_app::{Error, Fork as ForkWish, Organisation};
 use setpoint_history::fork::Forked;
 use setpoint_protocol::replay::CopiedWorkspace;
@@ -15,7 +16,6 @@ use crate::command::pursue::{
     Tell, exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices,
 };
 use crate::exit::Exit;
-use crate::host::ApprovalPolicy;
 use crate::io::Io;
 use crate::options::{Options, Setting};
 use crate::report;
@@ -50,7 +50,7 @@ impl Fork {
         tell_notices(app, io);
         let organisation = app.host.open().await?;
         let mut interrupts = interrupts(io)?;
-        let ended = start(&*organisation, &self, policy.as_deref(), &app.options, &mut interrupts, io).await;
+        let ended = start(&*organisation, &self, policy.as_ref(), &app.options, &mut interrupts, io).await;
         leave(&organisation, &mut interrupts, io).await;
         ended
     }
@@ -59,7 +59,7 @@ impl Fork {
 async fn start(
     organisation: &dyn Organisation,
     fork: &Fork,
-    policy: Option<&dyn ApprovalPolicy>,
+    policy: Option<&Policy>,
     options: &Options,
     interrupts: &mut mpsc::Receiver<()>,
     io: &mut Io,

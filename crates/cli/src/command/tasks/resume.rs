@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::Value;
+use setpoint_app::approvals::Policy;
+use setpoint_app::program::Cassette;
 use setpoint_app::{Error, Organisation};
 use setpoint_protocol::TaskId;
 use setpoint_runtime::organisation::Resumed;
@@ -16,9 +18,8 @@ use crate::command::pursue::{
     Tell, exit_of, interrupts, is_interactive, left, policy, pursue, show, stopped, tell, tell_notices,
 };
 use crate::exit::Exit;
-use crate::host::ApprovalPolicy;
 use crate::io::Io;
-use crate::options::{Cassette, Options};
+use crate::options::Options;
 use crate::render::result;
 use crate::report;
 use crate::session::Manner;
@@ -42,7 +43,7 @@ pub(super) struct Resume {
 
 impl Resume {
     pub(super) fn settle(&mut self, options: &mut Options) {
-        options.cassette = self.replay.take().map(Cassette::Replay);
+        options.cassette = self.replay.take().map(Cassette::Play);
     }
 
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
@@ -55,7 +56,7 @@ impl Resume {
         let mut interrupts = interrupts(io)?;
         let mut work = Work {
             organisation: &*organisation,
-            policy: policy.as_deref(),
+            policy: policy.as_ref(),
             options: &app.options,
             interrupts: &mut interrupts,
         };
@@ -70,7 +71,7 @@ impl Resume {
 
 struct Work<'w> {
     organisation: &'w dyn Organisation,
-    policy: Option<&'w dyn ApprovalPolicy>,
+    policy: Option<&'w Policy>,
     options: &'w Options,
     interrupts: &'w mut mpsc::Receiver<()>,
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use setpoint_app::approvals::{Policy, Word};
 use setpoint_app::config::ConfigLine;
 use setpoint_app::desk::*;
 use setpoint_app::ggs::Summary;
@@ -13,7 +14,7 @@ use setpoint_app::models::survey::*;
 use setpoint_app::models::trial::*;
 use setpoint_app::program::{PlaybookProblem, PlaybookSummary};
 use setpoint_app::{Audit, Desk, Error, ErrorKind, Memory, Organisation};
-use setpoint_cli::{Allowance, ApprovalPolicy, Host};
+use setpoint_cli::Host;
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::{TaskId, Timestamp};
 
@@ -87,26 +88,22 @@ impl Host for FakeHost {
         Ok(Arc::clone(&self.audit) as Arc<dyn Audit>)
     }
 
-    fn approvals(&self, file: &Path) -> Result<Box<dyn ApprovalPolicy>, Error> {
+    fn approvals(&self, file: &Path) -> Result<Policy, Error> {
         if file == Path::new("broken.toml") {
             return Err(Error::new(ErrorKind::Configuration, "failed to read broken.toml:3: no such rule"));
         }
-        Ok(Box::new(BuildOnly))
+        Ok(Box::new(build_only))
     }
 }
 
-/// A policy that allows commands with `build`, denies those with `keep`, and has no rule for others.
-struct BuildOnly;
-
-impl ApprovalPolicy for BuildOnly {
-    fn decide(&self, need: &ApprovalNeed) -> Allowance {
-        if need.command.contains("keep") {
-            Allowance::Deny { by: "file:approve.toml:3".to_owned() }
-        } else if need.command.contains("build") {
-            Allowance::Allow { by: "file:approve.toml:2".to_owned() }
-        } else {
-            Allowance::Silent
-        }
+/// Allows commands with `build`, denies those with `keep`, and has no rule for others.
+fn build_only(need: &ApprovalNeed) -> Word {
+    if need.command.contains("keep") {
+        Word::Deny("file:approve.toml:3".to_owned())
+    } else if need.command.contains("build") {
+        Word::Allow("file:approve.toml:2".to_owned())
+    } else {
+        Word::Silent
     }
 }
 
