@@ -93,38 +93,3 @@ fn refused_consent_ends_by_consent_and_changes_nothing() {
     assert_eq!(ended.course(), "init→accept");
     assert!(!home.work().join("there.txt").exists());
 }
-
-/// Every sub-task matches, but the whole does not hold: never an accept.
-#[test]
-fn a_whole_that_fails_is_never_accepted() {
-    let home = Home::new();
-    let trial = |home: &Home| {
-        Trial::new()
-            .reads("there.txt", "1")
-            .counts("there.txt", "1")
-            .whole("the answer names the amber way", "{ pointer = { at = \"/way\", is = \"exists\" } }")
-            .whole(
-                "the answer is the birch way",
-                "{ pointer = { at = \"/way\", is = { equals = \"birch\" } } }",
-            )
-            .write(home);
-    };
-    trial(&home);
-    // Half of the task's criteria fail: above δ this leads to a replan, and the second way is right.
-    let ended = pursue(&home, &[]);
-    assert_eq!(ended.course(), "init→break_symmetry→accept");
-    let asked = ended.payloads("ReplanRequest");
-    assert_eq!(asked.len(), 1);
-    // The only sub-task matched, but its output does not hold.
-    assert_eq!(asked[0]["failed_subtasks"][0], asked[0]["outcomes"][0]["subtask_id"]);
-    assert_eq!(asked[0]["outcomes"][0]["status"], "matched");
-    // At δ the result is close enough, and the gap is reported; memory would choose the way that was
-    // accepted.
-    let options = ["--set", "controller.delta=0.5", "--set", "memory.recall=false"];
-    let ended = pursue(&home, &options);
-    assert_eq!(ended.course(), "init→success");
-    assert_eq!(ended.unmet(), ["the answer is the birch way"]);
-    assert_eq!(ended.accountable(), "meta_validator");
-    let told = told(&home, &options, 3);
-    assert!(told.contains("the answer is the birch way  refuted: "), "{told}");
-}

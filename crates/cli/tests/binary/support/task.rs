@@ -11,7 +11,6 @@ pub(crate) const GOAL: &str = "try the trial";
 pub(crate) struct Trial {
     ways: Vec<Way>,
     proof: (String, String),
-    task_criteria: Vec<(String, String)>,
 }
 
 /// One way: one call, and an answer that says for each criterion whether it is met.
@@ -27,7 +26,7 @@ impl Trial {
         let expect =
             "{ pointer = { at = \"/lines\", is = { output = { how = \"equals\", at = \"/mark0\" } } } }"
                 .to_owned();
-        Trial { ways: Vec::new(), proof: (on, expect), task_criteria: Vec::new() }
+        Trial { ways: Vec::new(), proof: (on, expect) }
     }
 
     /// Adds a way that makes this call; the mark of each criterion is `1` if its answer meets it. An unmet
@@ -70,12 +69,6 @@ impl Trial {
         self
     }
 
-    /// Adds a criterion of the whole task, which no way's sub-task has: the answer of a way meets it or not.
-    pub(crate) fn whole(mut self, text: &str, expect: &str) -> Self {
-        self.task_criteria.push((text.to_owned(), expect.to_owned()));
-        self
-    }
-
     /// Writes the playbook into the user's configuration, and the files that a way may find.
     pub(crate) fn write(&self, home: &Home) {
         home.file("there.txt", "one\ntwo\n");
@@ -87,16 +80,8 @@ impl Trial {
         let mut text = format!(
             "name = \"trial\"\ntitle = \"A trial\"\ndescription = \"What a test needs.\"\n\
              examples = [\"{GOAL}\", \"please {GOAL}\"]\npatterns = [\"{GOAL}\"]\n\
-             next_moves = [\"look at the playbook of the trial\"]\n"
+             next_moves = [\"look at the playbook of the trial\"]\ntask_criteria = [\"mark0\"]\n"
         );
-        let names: Vec<String> = (0..self.task_criteria.len()).map(|n| format!("\"whole{n}\"")).collect();
-        let names = if names.is_empty() { "\"mark0\"".to_owned() } else { names.join(", ") };
-        text.push_str(&format!("task_criteria = [{names}]\n"));
-        for (n, (criterion, expect)) in self.task_criteria.iter().enumerate() {
-            text.push_str(&format!(
-                "[criteria.whole{n}]\ntext = \"{criterion}\"\non = \"output\"\nexpect = {expect}\n"
-            ));
-        }
         let marks = self.ways.iter().map(|way| way.marks.len()).max().unwrap_or(0);
         for n in 0..marks {
             let expect = format!("{{ pointer = {{ at = \"/mark{n}\", is = {{ equals = 1 }} }} }}");
