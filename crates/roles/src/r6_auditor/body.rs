@@ -54,7 +54,7 @@ bodies! {
         criteria_verdicts[default]: Vec<Verdict>, tool_calls[default]: Vec<Call>,
     }
     CriterionName { id: CriterionId }
-    Call { call_id: CallId, ok: bool }
+    Call { call_id: CallId, ok: bool, error_kind[default]: Option<ErrorKind> }
     Verdict {
         criterion_id: CriterionId, verdict: VerdictWord, cites[default]: Vec<Cite>, judged_by: JudgedBy,
         self_made[default]: bool,

@@ -208,6 +208,8 @@ fn claims_without_evidence_are_found() {
         false_claim R3 #27: r3.1/2 is shown as a success, and it failed
     "#]],
     );
+    // A red exit code is a result, which a judge may cite: `grep` finds nothing.
+    silent(&Script::healthy().with("outcome-1", r#""ok":true"#, r#""ok":false,"error_kind":"exit""#));
     // A check that expects a failure may cite a failed call.
     silent(&Script::healthy().with("outcome-1", r#""ok":true"#, r#""ok":false"#).with(
         "outcome-1",

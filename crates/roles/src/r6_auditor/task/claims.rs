@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use setpoint_protocol::message::{
     Cite, EndState, EndedBy, FindingKind, JudgedBy, MacroState, OutcomeStatus, VerdictWord,
 };
+use setpoint_protocol::tool::ErrorKind;
 use setpoint_protocol::{CallId, CriterionId, RoleId};
 
-use super::super::body::{Criterion, End, Measured, Outcome, Verdict};
+use super::super::body::{Call, Criterion, End, Measured, Outcome, Verdict};
 use super::asks::Asks;
 use super::told::Told;
 
@@ -30,11 +31,10 @@ pub(super) fn check_outcome(outcome: &Outcome, asks: &Asks, told: &mut Told<'_>)
             claim(RoleId::AgentValidator, format!("matched, and criterion {} has no verdict", one.id));
         }
     }
-    let calls: BTreeMap<CallId, bool> =
-        outcome.tool_calls.iter().map(|call| (call.call_id, call.ok)).collect();
-    for (call, ok) in &calls {
-        if *ok && asks.came_back(*call) == Some(false) {
-            claim(RoleId::Executor, format!("{call} is shown as a success, and it failed"));
+    let calls: BTreeMap<CallId, &Call> = outcome.tool_calls.iter().map(|call| (call.call_id, call)).collect();
+    for (id, call) in &calls {
+        if call.ok && asks.came_back(*id) == Some(false) {
+            claim(RoleId::Executor, format!("{id} is shown as a success, and it failed"));
         }
     }
     let by_model = outcome.criteria_verdicts.iter().filter(|verdict| verdict.judged_by == JudgedBy::Model);
@@ -43,13 +43,18 @@ pub(super) fn check_outcome(outcome: &Outcome, asks: &Asks, told: &mut Told<'_>)
             let Cite::Call(call) = cite else { continue };
             let wrong = match calls.get(call) {
                 None => "is no call of the sub-task",
-                Some(false) => "failed",
-                Some(true) => continue,
+                Some(call) if !has_run(call) => "failed",
+                Some(_) => continue,
             };
             let text = format!("criterion {} passes on {call}, which {wrong}", verdict.criterion_id);
             claim(RoleId::AgentValidator, text);
         }
     }
+}
+
+/// Returns whether the call shows something: a red exit code is a result, which a verdict may cite.
+fn has_run(call: &Call) -> bool {
+    call.ok || call.error_kind == Some(ErrorKind::Exit)
 }
 
 /// Checks R4b's acceptance of a round.
