@@ -14,6 +14,8 @@ mod loops;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod models;
+#[cfg(test)]
 mod panics;
 #[cfg(test)]
 mod pruning;

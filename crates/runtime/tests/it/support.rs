@@ -86,12 +86,16 @@ pub(crate) fn organisation_of(journal: &Journal, models: Models) -> Tested {
 /// Creates an organisation with a memory.
 pub(crate) fn organisation_with(journal: &Journal, models: Models, memory: Option<Arc<Memory>>) -> Tested {
     let memory = memory.map_or_else(|| Access::closed("there is none here"), Access::Open);
+    let host = Host::new("linux", []).knowing(setpoint_model::playbook::forms);
+    organisation_on(&host, journal, models, memory)
+}
+
+/// Creates an organisation with a memory, and with the tools of this host.
+pub(crate) fn organisation_on(host: &Host, journal: &Journal, models: Models, memory: Access) -> Tested {
     let organisation = Organisation::new(Parts {
         journal: journal.clone(),
         models,
-        toolbox: Arc::new(Tools::new(Registry::built_in(
-            &Host::new("linux", []).knowing(setpoint_model::playbook::forms),
-        ))),
+        toolbox: Arc::new(Tools::new(Registry::built_in(host))),
         memory,
         has_reflection: true,
         hints: Hints::default(),

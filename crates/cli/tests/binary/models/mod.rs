@@ -1,9 +1,6 @@
 //! Goals with language models: the binary against the scripted server, over real TCP.
 
-mod between;
 mod cassettes;
-mod claims;
-mod conversation;
 mod costs;
 mod evidence;
 mod hostile;
@@ -14,8 +11,6 @@ mod overlooked;
 mod planning;
 mod process_killed;
 mod results;
-mod tricks;
-mod verdicts;
 mod wires;
 
 use std::process::Command;

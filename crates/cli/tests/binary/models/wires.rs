@@ -86,29 +86,3 @@ fn every_wire_drives_three_sub_tasks_to_accept_streamed_and_not() {
         }
     }
 }
-
-#[test]
-fn a_step_with_checks_needs_no_call_for_a_judge() {
-    let plan = json!({
-        "subtasks": [{
-            "intent": "call write_file {\"content\":\"x\\n\",\"path\":\"names/x.txt\"}",
-            "success_criteria": [{ "criterion": "x.txt holds an x",
-                "check": { "on": { "probe": { "tool": "read_file", "input": { "path": "names/x.txt" } } }, "expect": { "contains": "x" } } }],
-        }],
-    });
-    let home = Home::new();
-    let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
-    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", "write a small file"]));
-    let result = came.json();
-    assert_eq!((came.code, &result["ended_by"]), (0, &json!("criteria_met")), "{came:#?}");
-    let asked: Vec<Site> = server.seen().iter().map(site).collect();
-    assert_eq!(asked, [Site::Plan, Site::Execute, Site::Execute]);
-    let by_role = result["usage"]["by_role"].as_object().unwrap();
-    let calls: Vec<(&str, u64)> = by_role
-        .iter()
-        .map(|(role, usage)| (role.as_str(), usage["calls"].as_u64().unwrap()))
-        .filter(|(_, calls)| *calls > 0)
-        .collect();
-    assert_eq!(calls, [("executor", 2), ("planner", 1)]);
-    assert_eq!(result["usage"]["calls"], 3);
-}

@@ -5,19 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, Seen, Turn};
 
-use super::command;
-use crate::support::thinker::site;
-use crate::support::{Came, Home};
+use super::{Place, Ran, asked, said, site};
 
 const GOAL: &str = "print a.txt and say what it is about";
 /// The executor's first call: its questions and its calls are numbered together.
 const READ: &str = "r3.1/2";
-
-fn said(value: &Value) -> Turn {
-    Turn::from(Answer::text(&value.to_string()))
-}
 
 /// A model that plans in turn, reads a.txt in each sub-task, answers `done`, and judges every criterion as `verdict` says.
 fn server(plans: Vec<Value>, done: Value, verdict: Value) -> Hosted {
@@ -48,33 +42,12 @@ fn plan(intent: &str, criterion: &Value) -> Value {
     json!({ "subtasks": [{ "intent": intent, "success_criteria": [criterion] }] })
 }
 
-struct Ran {
-    server: Hosted,
-    /// Every record of the task.
-    journal: Vec<Value>,
-}
-
-fn run(server: Hosted) -> Ran {
-    let home = Home::new();
-    home.file("a.txt", "About jars.\n");
-    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", GOAL]));
-    let result = came.json();
-    assert_ne!(result["directive"], "accept", "{came:#?}");
-    let exported = home.run(&["tasks", "export", result["task_id"].as_str().unwrap()]);
-    let journal = exported.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    Ran { server, journal }
-}
-
-impl Ran {
-    fn records(&self, kind: &str) -> Vec<&Value> {
-        let is_it = |record: &&Value| record["type"] == format!("setpoint.{kind}");
-        self.journal.iter().filter(is_it).map(|record| &record["data"]).collect()
-    }
-
-    fn asked(&self, by: Site) -> Vec<String> {
-        let seen = self.server.seen().into_iter().filter(|seen| site(seen) == by);
-        seen.map(|seen| seen.asked.last_user().unwrap_or_default().to_owned()).collect()
-    }
+fn run(server: &Hosted) -> Ran {
+    let place = Place::new();
+    place.file("a.txt", "About jars.\n");
+    let ran = super::run(&place, server, GOAL, "");
+    assert_ne!(ran.result["directive"], "accept", "{:#}", ran.result);
+    ran
 }
 
 /// What the person asked for is not withdrawn; a criterion of the planner's own is, whatever origin the model gives it.
@@ -90,17 +63,19 @@ fn a_criterion_of_the_person_cannot_be_withdrawn() {
         again["withdraw"] = json!([{ "criterion": "t1", "why": "it is not needed", "seen": [READ] }]);
         again
     };
-    let asked = json!({ "criterion": "the output names the subject of a.txt", "asked": "say what it is about", "origin": "planner" });
-    let ran =
-        run(server(vec![plan("print a.txt", &asked), withdraws("say less")], done.clone(), fail.clone()));
-    assert_eq!(ran.records("DispatchManifest")[0]["task_criteria"][0]["origin"], "person");
-    let questions = ran.asked(Site::Plan);
-    assert!(questions[2].contains("rests on the person's own words"), "{}", questions[2]);
-    assert!(ran.records("DispatchManifest").iter().all(|manifest| manifest["withdrawn"].is_null()));
+    let of_person = json!({ "criterion": "the output names the subject of a.txt", "asked": "say what it is about", "origin": "planner" });
+    let plans = vec![plan("print a.txt", &of_person), withdraws("say less")];
+    let model = server(plans, done.clone(), fail.clone());
+    let manifests = run(&model).messages("DispatchManifest");
+    assert_eq!(manifests[0]["task_criteria"][0]["origin"], "person");
+    let question = asked(&model, Site::Plan).swap_remove(2).asked;
+    let question = question.last_user().unwrap();
+    assert!(question.contains("rests on the person's own words"), "{question}");
+    assert!(manifests.iter().all(|manifest| manifest["withdrawn"].is_null()));
 
     let made_up = json!({ "criterion": "the output names whoever wrote it", "asked": "name its author", "origin": "person" });
-    let ran = run(server(vec![plan("print a.txt", &made_up), withdraws("say less")], done, fail));
-    let manifests = ran.records("DispatchManifest");
+    let plans = vec![plan("print a.txt", &made_up), withdraws("say less")];
+    let manifests = run(&server(plans, done, fail)).messages("DispatchManifest");
     assert!(manifests[0]["task_criteria"][0]["origin"].is_null(), "{:#}", manifests[0]);
     assert_eq!(manifests[1]["withdrawn"][0]["criterion_id"], "t1", "{:#}", manifests[1]);
 }

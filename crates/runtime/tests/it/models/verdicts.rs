@@ -6,21 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, Seen, Turn};
 
-use super::command;
-use crate::support::thinker::site;
-use crate::support::{Came, Home};
+use super::{Place, run, said, site};
 
 /// A step of an executor: a call, or an answer.
 #[derive(Clone)]
 enum Step {
     Call(&'static str, Value),
     Says(Value),
-}
-
-fn said(value: &Value) -> Turn {
-    Turn::from(Answer::text(&value.to_string()))
 }
 
 fn done(output: &str) -> Step {
@@ -58,14 +52,9 @@ fn one(criteria: &[Value]) -> Value {
     json!({ "subtasks": [{ "intent": "do the one thing", "success_criteria": criteria }] })
 }
 
-fn run(home: &Home, server: &Hosted, goal: &str) -> (i32, Value) {
-    let came = Came::of(&mut command(home, server, Wire::Chat, &["run", "--json", goal]));
-    (came.code, came.json())
-}
-
 /// Returns the questions to one role, as it read them.
 fn asked(server: &Hosted, by: Site) -> Vec<String> {
-    let seen = server.seen().into_iter().filter(|seen| site(seen) == by);
+    let seen = super::asked(server, by).into_iter();
     seen.map(|seen| format!("{}\n{:?}", seen.asked.last_user().unwrap_or_default(), seen.asked.said))
         .collect()
 }
@@ -81,23 +70,23 @@ fn on_call(text: &str, command: &str, expect: &Value) -> Value {
 
 #[test]
 fn evidence_survives_an_attempt_that_only_corrects_the_answer() {
-    let home = Home::new();
-    home.file("a.txt", "hello\n");
+    let place = Place::new();
+    place.file("a.txt", "hello\n");
     let names = json!({ "criterion": "the answer names the branch", "check": { "on": "output", "expect": { "contains": "main" } } });
     let plan = one(&[on_call("a.txt was printed", "cat a.txt", &json!({ "contains": "hello" })), names]);
     let server = server(plan, vec![cat("a.txt"), done("printed"), done("printed on main")], nobody);
-    let (code, result) = run(&home, &server, "print a.txt and name the branch");
-    assert_eq!((code, &result["directive"]), (0, &json!("accept")), "{result:#}");
+    let result = run(&place, &server, "print a.txt and name the branch", "").result;
+    assert_eq!(result["directive"], "accept", "{result:#}");
     assert_eq!((asked(&server, Site::Plan).len(), asked(&server, Site::Execute).len()), (1, 3));
 }
 
 #[test]
 fn red_exit_codes_can_be_cited_and_results_are_seen_whole() {
-    let home = Home::new();
+    let place = Place::new();
     let lines: String = (0..1_000)
         .map(|n| if n == 500 { "the NEEDLE\n".to_owned() } else { format!("line {n} of it\n") })
         .collect();
-    home.file("long.txt", &lines);
+    place.file("long.txt", &lines);
     let judge = |question: &str| {
         assert!(question.contains("the NEEDLE"), "the judge sees the middle");
         let red = question.lines().find(|line| line.contains(" exit 1 ") && line.contains("grep")).unwrap();
@@ -113,8 +102,9 @@ fn red_exit_codes_can_be_cited_and_results_are_seen_whole() {
     ];
     let server =
         server(one(&[json!("long.txt holds no TODO"), json!("line 501 holds a needle")]), steps, judge);
-    let (code, result) = run(&home, &server, "see whether long.txt holds a TODO, and where the needle is");
-    assert_eq!((code, &result["directive"]), (0, &json!("accept")), "{result:#}");
+    let goal = "see whether long.txt holds a TODO, and where the needle is";
+    let result = run(&place, &server, goal, "").result;
+    assert_eq!(result["directive"], "accept", "{result:#}");
     let second = asked(&server, Site::Execute).swap_remove(1);
     assert!(second.contains("the NEEDLE") && !second.contains("characters cut"), "{second}");
 }

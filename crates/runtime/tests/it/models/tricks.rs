@@ -1,6 +1,7 @@
 //! Test runs other than the requested one: of other tests, of fewer, by another program, or of tests that the
 //! work changed.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,9 +9,7 @@ use serde_json::{Value, json};
 use setpoint_model_server::question::Site;
 use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
 
-use super::command;
-use crate::support::thinker::site;
-use crate::support::{Came, Home};
+use super::{Place, run_with, said, site};
 
 const GOAL: &str = "make it so that python3 -m unittest passes";
 const RUN: &str = "python3 -m unittest";
@@ -18,10 +17,6 @@ const TESTS: &str = "import unittest, calc\nclass T(unittest.TestCase):\n    def
     self.assertEqual(calc.add(2, 2), 4)\n";
 const GREEN: &str =
     "import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(1, 1)\n";
-
-fn said(value: &Value) -> Turn {
-    Turn::from(Answer::text(&value.to_string()))
-}
 
 /// Returns a model that plans for the goal's command to pass, and whose executor makes these calls and says
 /// that it is done, each time.
@@ -54,23 +49,23 @@ fn serving(criterion: &Value, calls: Vec<Value>) -> Hosted {
 }
 
 /// Runs with a red test beside a green one, and another project with a green one; all calls are allowed.
-fn run(calls: &[Value]) -> (i32, Value) {
-    let home = Home::new();
-    home.file("calc.py", "def add(a, b):\n    return a - b\n");
-    home.file("test_calc.py", TESTS);
-    home.file("test_green.py", GREEN);
-    home.file("other/test_green.py", GREEN);
+fn run(calls: &[Value]) -> Value {
+    let place = Place::new();
+    place.file("calc.py", "def add(a, b):\n    return a - b\n");
+    place.file("test_calc.py", TESTS);
+    place.file("test_green.py", GREEN);
+    place.file("other/test_green.py", GREEN);
     let allowed: Vec<String> = calls
         .iter()
         .filter_map(|input| Some(format!("command {}\n", input["command"].as_str()?)))
         .chain(["path calc.py\npath test_calc.py\n".to_owned()])
         .collect();
-    home.file("allowed", allowed.concat());
-    let arguments = ["run", "--json", "--approve", "allowed", "--max-replans", "1", GOAL];
     let server = server(calls.to_vec());
-    let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
-    assert!(!came.err.contains("refused"), "{calls:?}: {came:#?}");
-    (came.code, came.json())
+    let ran = run_with(&place, &server, Wire::Chat, GOAL, &allowed.concat(), |opened| {
+        opened.controller.max_replans = 1;
+    });
+    assert!(ran.messages("ApprovalDecision").iter().all(|word| word["decision"] == "once"), "{calls:?}");
+    ran.result
 }
 
 fn shell(command: &str) -> Value {
@@ -90,8 +85,8 @@ fn the_requested_test_run_is_a_proof() {
         shell("cd . && python3 -m unittest"),
         shell("LC_ALL=C python3 -m unittest"),
     ] {
-        let (code, result) = run(&[mend(), run_of_it.clone()]);
-        assert_eq!((code, &result["directive"]), (0, &json!("accept")), "{run_of_it}: {result:#}");
+        let result = run(&[mend(), run_of_it.clone()]);
+        assert_eq!(result["directive"], "accept", "{run_of_it}: {result:#}");
     }
 }
 
@@ -105,7 +100,7 @@ fn another_test_run_than_the_requested_one_proves_nothing() {
         shell("python3 -m unittest || true"),
         shell("python3() { echo Ran 2 tests in 0.1s; echo; echo OK; }; python3 -m unittest"),
     ] {
-        let (_, result) = run(std::slice::from_ref(&call));
+        let result = run(std::slice::from_ref(&call));
         let verdict = &result["verdicts"][0];
         assert_eq!(
             (&verdict["verdict"], &verdict["shown"]),
@@ -130,8 +125,12 @@ fn tests_that_the_work_changed_prove_nothing() {
             "printf 'import os\\nprint(\"Ran 9 tests in 0.1s\\\\n\\\\nOK\", flush=True)\\nos._exit(0)\\n' > difflib.py",
         ),
     ] {
-        let (code, result) = run(&[change.clone(), shell(RUN)]);
-        assert_eq!((code, &result["ended_by"]), (3, &json!("unproven")), "{change}: {result:#}");
+        let result = run(&[change.clone(), shell(RUN)]);
+        assert_eq!(
+            (&result["directive"], &result["ended_by"]),
+            (&json!("success"), &json!("unproven")),
+            "{change}: {result:#}"
+        );
         assert_eq!(result["verdicts"][0]["self_made"], true, "{change}: {result:#}");
     }
 }
@@ -144,20 +143,21 @@ fn a_rewritten_test_script_proves_nothing() {
         json!({ "on": { "call": { "tool": "shell", "which": "./check.sh" } }, "expect": { "exit_code": 0 } });
     let criterion =
         json!({ "criterion": "`./check.sh` ends with 0", "asked": "./check.sh passes", "check": check });
-    for (work, code) in [
-        ("printf '#!/bin/sh\\nexit 0\\n' > check.sh", 3),
-        ("sed -i 's/grep/true/' check.sh", 3),
-        ("echo b > a.txt", 0),
+    for (work, end) in [
+        ("printf '#!/bin/sh\\nexit 0\\n' > check.sh", "success"),
+        ("sed -i 's/grep/true/' check.sh", "success"),
+        ("echo b > a.txt", "accept"),
     ] {
-        let home = Home::new();
-        home.file("a.txt", "a\n");
-        home.file("check.sh", "#!/bin/sh\ngrep -q b a.txt\n");
-        crate::support::shell(&home.work(), "chmod +x check.sh");
-        home.file("allowed", format!("command {work}\ncommand ./check.sh\n"));
+        let place = Place::new();
+        place.file("a.txt", "a\n");
+        place.file("check.sh", "#!/bin/sh\ngrep -q b a.txt\n");
+        let script = place.work().join("check.sh");
+        std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let allowed = format!("command {work}\ncommand ./check.sh\n");
         let server = serving(&criterion, vec![shell(work), shell("./check.sh")]);
-        let arguments = ["run", "--json", "--approve", "allowed", "mend a.txt so that ./check.sh passes"];
-        let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
-        assert_eq!(came.code, code, "{work}: {came:#?}");
-        assert_eq!(came.json()["verdicts"][0]["self_made"].as_bool().unwrap_or(false), code == 3, "{work}");
+        let result = super::run(&place, &server, "mend a.txt so that ./check.sh passes", &allowed).result;
+        assert_eq!(result["directive"], end, "{work}: {result:#}");
+        let is_self_made = result["verdicts"][0]["self_made"].as_bool().unwrap_or(false);
+        assert_eq!(is_self_made, end == "success", "{work}");
     }
 }

@@ -7,16 +7,10 @@ use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
 use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
 
-use super::command;
-use crate::support::thinker::site;
-use crate::support::{Came, Home};
+use super::{Place, Ran, asked, run, run_with, said, site};
 
 /// The smallest share of an executor's tokens that must come from the cache over a task of twenty calls.
 const CACHED_SHARE_MIN: f64 = 0.85;
-
-fn said(value: &Value) -> Turn {
-    Turn::from(Answer::text(&value.to_string()))
-}
 
 /// Returns a model that plans one sub-task and, as its executor, answers in turn.
 fn server(criteria: Value, steps: Vec<Turn>) -> Hosted {
@@ -37,36 +31,31 @@ fn serve(plan: Value, steps: Vec<Turn>) -> Hosted {
     Hosted::start(Arc::new(answer)).unwrap()
 }
 
-fn executor(server: &Hosted) -> Vec<Seen> {
-    server.seen().into_iter().filter(|seen| Site::of(seen) == Some(Site::Execute)).collect()
-}
-
 /// Writes a unique file of some 3,000 characters, and returns the call that reads it.
-fn look(home: &Home, n: usize) -> Turn {
+fn look(place: &Place, n: usize) -> Turn {
     let lines: String =
         (0..60).map(|line| format!("jar {line} of shelf {n}: {}\n", "plum ".repeat(7))).collect();
-    home.file(format!("list-{n}.txt"), lines);
+    place.file(&format!("list-{n}.txt"), lines);
     Answer::call("read_file", &json!({ "path": format!("list-{n}.txt") }).to_string()).into()
 }
 
 /// Runs a task that reads `calls` different files of some 3,000 characters, one after the other.
-fn reads(home: &Home, wire: Wire, calls: usize) -> (Hosted, Came) {
-    let mut steps: Vec<Turn> = (0..calls).map(|n| look(home, n)).collect();
+fn reads(wire: Wire, calls: usize) -> (Hosted, Ran) {
+    let place = Place::new();
+    let mut steps: Vec<Turn> = (0..calls).map(|n| look(&place, n)).collect();
     steps.push(said(&json!({ "status": "completed", "output": "plums everywhere" })));
     let check = json!({ "on": { "call": { "tool": "read_file", "which": "list-0.txt" } }, "expect": { "contains": "plum" } });
     let server = server(json!([{ "criterion": "list-0.txt names plums", "check": check }]), steps);
-    let came =
-        Came::of(&mut command(home, &server, wire, &["run", "--json", "read the lists of the cellar"]));
-    assert_eq!(came.code, 0, "{wire:?}: {came:#?}");
-    (server, came)
+    let ran = run_with(&place, &server, wire, "read the lists of the cellar", "", |_| ());
+    assert_eq!(ran.result["directive"], "accept", "{wire:?}: {:#}", ran.result);
+    (server, ran)
 }
 
 #[test]
 fn a_conversation_grows_at_its_end_and_comes_from_the_cache() {
     for wire in [Wire::Anthropic, Wire::Chat, Wire::Responses, Wire::Gemini] {
-        let home = Home::new();
-        let (server, came) = reads(&home, wire, 20);
-        let asked = executor(&server);
+        let (server, ran) = reads(wire, 20);
+        let asked = asked(&server, Site::Execute);
         assert_eq!(asked.len(), 21, "{wire:?}");
         for (before, after) in asked.iter().zip(asked.iter().skip(1)) {
             assert_eq!(
@@ -84,7 +73,7 @@ fn a_conversation_grows_at_its_end_and_comes_from_the_cache() {
                 "system, and our last two messages"
             );
         }
-        let usage = &came.json()["usage"]["by_role"]["executor"];
+        let usage = &ran.result["usage"]["by_role"]["executor"];
         let tokens = |name: &str| usage[name].as_f64().unwrap();
         let share = tokens("tokens_cached") / tokens("tokens_in");
         println!("{wire:?}: {:.1} % of {} tokens from the cache", share * 100.0, tokens("tokens_in"));
@@ -95,9 +84,8 @@ fn a_conversation_grows_at_its_end_and_comes_from_the_cache() {
 /// Instructions and schemas of an executor with the core tools: what every task sends.
 #[test]
 fn an_executors_fixed_prompt_is_short() {
-    let home = Home::new();
-    let (server, _came) = reads(&home, Wire::Chat, 1);
-    let first = executor(&server).swap_remove(0).asked;
+    let (server, _) = reads(Wire::Chat, 1);
+    let first = asked(&server, Site::Execute).swap_remove(0).asked;
     let tools: Vec<String> =
         first.tools.iter().map(|tool| format!("{}{}{}", tool.name, tool.description, tool.schema)).collect();
     let names: Vec<&str> = first.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -113,11 +101,12 @@ fn an_executors_fixed_prompt_is_short() {
 
 /// Runs one task with a hundred calls of its executors' model: a conversation of three attempts, each with as
 /// many rounds as an attempt may have, and one more. Ninety-six results of 3,000 characters.
-fn hundred(home: &Home) -> (Hosted, Came) {
+fn hundred() -> (Hosted, Ran) {
+    let place = Place::new();
     let answer = |output: &str| said(&json!({ "status": "completed", "output": output }));
     let mut steps: Vec<Turn> = Vec::new();
     for (quarter, output) in ["plums", "plums", "plums, and no pears", "plums"].into_iter().enumerate() {
-        steps.extend((quarter * 24..quarter * 24 + 24).map(|n| look(home, n)));
+        steps.extend((quarter * 24..quarter * 24 + 24).map(|n| look(&place, n)));
         steps.push(answer(output));
     }
     let subtask = |intent: &str, word: &str| {
@@ -136,25 +125,21 @@ fn hundred(home: &Home) -> (Hosted, Came) {
         "task_criteria": of_whole,
     });
     let server = serve(plan, steps);
-    let came =
-        Came::of(&mut command(home, &server, Wire::Chat, &["run", "--json", "read the lists of the cellar"]));
-    (server, came)
+    let ran = run(&place, &server, "read the lists of the cellar", "");
+    (server, ran)
 }
 
 /// Earlier text is not stored again: the journal grows as much in the last quarter of a long task as in the
 /// first. docs/models.md has the figures.
 #[test]
 fn the_journal_grows_linearly_with_the_conversation() {
-    let home = Home::new();
-    let (server, came) = hundred(&home);
-    let asked = executor(&server);
-    assert_eq!(asked.len(), 100, "{came:#?}");
-    let id = came.json()["task_id"].as_str().unwrap().to_owned();
-    let exported = home.run(&["tasks", "export", &id]).out;
+    let (server, ran) = hundred();
+    let asked = asked(&server, Site::Execute);
+    assert_eq!(asked.len(), 100, "{:#}", ran.result);
     // The bytes of the journal before each question to an executor's model, and in total.
     let mut bytes = 0;
     let mut before: Vec<usize> = Vec::new();
-    for line in exported.lines() {
+    for line in &ran.exported {
         let record: Value = serde_json::from_str(line).unwrap();
         if record["data"]["ask"]["model"]["purpose"] == "execute" {
             before.push(bytes);
@@ -171,7 +156,7 @@ fn the_journal_grows_linearly_with_the_conversation() {
     for call in [1, 25, 50, 75, 76, 100] {
         println!("call {call}: {} bytes before it, {} characters sent", before[call - 1], sent(call - 1));
     }
-    let usage = &came.json()["usage"]["by_role"]["executor"];
+    let usage = &ran.result["usage"]["by_role"]["executor"];
     let tokens = |name: &str| usage[name].as_f64().unwrap();
     let share = tokens("tokens_cached") / tokens("tokens_in");
     println!("{bytes} bytes at the end; {:.1} % of {} tokens cached", share * 100.0, tokens("tokens_in"));
@@ -184,7 +169,6 @@ fn the_journal_grows_linearly_with_the_conversation() {
 
 #[test]
 fn another_attempt_goes_on_where_the_first_one_ended() {
-    let home = Home::new();
     let long = "x".repeat(2_000);
     let write = json!({ "path": "notes.txt", "content": long }).to_string();
     let mut beside = Answer::call("write_file", &write);
@@ -200,10 +184,9 @@ fn another_attempt_goes_on_where_the_first_one_ended() {
         { "criterion": "the output names plums", "check": named },
     ]);
     let server = server(criteria, steps);
-    let came =
-        Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", "note what the jar holds"]));
-    assert_eq!(came.code, 0, "{came:#?}");
-    let asked = executor(&server);
+    let result = run(&Place::new(), &server, "note what the jar holds", "").result;
+    assert_eq!(result["directive"], "accept", "{result:#}");
+    let asked = asked(&server, Site::Execute);
     assert_eq!(asked.len(), 3, "one call, and an answer in each attempt");
     let last = &asked[2].asked;
     assert!(last.said.starts_with(&asked[1].asked.said), "{:#?}", last.said);

@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
 use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
 
-use super::command;
-use crate::support::thinker::site;
-use crate::support::{Came, Home};
+use super::{Place, run_with, said, site};
 
 const GOAL: &str = "make it so that python3 -m unittest passes, and write notes.md";
 const RUN: &str = "python3 -m unittest";
@@ -17,10 +15,6 @@ const TESTS: &str = "import unittest, calc\nclass T(unittest.TestCase):\n    def
     self.assertEqual(calc.add(2, 2), 4)\n    def test_true(self):\n        self.assertTrue(True)\n";
 const MEND: &str = "sed -i 's/a - b/a + b/' calc.py";
 const UNDO: &str = "sed -i 's/a + b/a - b/' calc.py";
-
-fn said(value: &Value) -> Turn {
-    Turn::from(Answer::text(&value.to_string()))
-}
 
 /// Returns a sub-task after which the red test must pass.
 fn mended(intent: &str, sequence: u32) -> Value {
@@ -39,14 +33,13 @@ fn noted(sequence: u32) -> Value {
 
 /// Runs these plans, one per round. For an intent that holds the word, the executor runs the commands, in the
 /// order in which it is asked, and then says that it is done.
-fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> (i32, Value) {
-    let home = Home::new();
-    home.file("calc.py", "def add(a, b):\n    return a - b\n");
-    home.file("test_calc.py", TESTS);
-    home.file("README.md", "calc\n");
+fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> Value {
+    let place = Place::new();
+    place.file("calc.py", "def add(a, b):\n    return a - b\n");
+    place.file("test_calc.py", TESTS);
+    place.file("README.md", "calc\n");
     let commands = work.iter().flat_map(|(_, commands)| *commands);
     let allowed: String = commands.map(|command| format!("command {command}\n")).collect();
-    home.file("allowed", allowed);
     let planned = AtomicUsize::new(0);
     let work: Vec<(&str, Vec<&str>)> =
         work.iter().map(|(word, commands)| (*word, commands.to_vec())).collect();
@@ -70,10 +63,14 @@ fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> (i32, Val
         }
     };
     let server = Hosted::start(Arc::new(answer)).unwrap();
-    let arguments = ["run", "--json", "--approve", "allowed", "--max-replans", "1", GOAL];
-    let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
-    assert!(!came.err.contains("refused,"), "{came:#?}");
-    (came.code, came.json())
+    let ran =
+        run_with(&place, &server, Wire::Chat, GOAL, &allowed, |opened| opened.controller.max_replans = 1);
+    assert!(
+        ran.messages("ApprovalDecision").iter().all(|word| word["decision"] == "once"),
+        "{:#}",
+        ran.result
+    );
+    ran.result
 }
 
 /// Returns a plan that uses the last sub-task's criterion as the task's own.
@@ -89,8 +86,8 @@ fn plan(subtasks: &[Value]) -> Value {
 fn work_that_keeps_earlier_evidence_is_accepted() {
     let both = || vec![plan(&[mended("mend calc.py", 1), noted(2)])];
     for notes in ["echo fixed > notes.md", "echo fixed > notes.md; echo see notes.md >> README.md"] {
-        let (code, result) = run(both(), &[("mend", &[MEND, RUN]), ("notes", &[notes])]);
-        assert_eq!((code, &result["directive"]), (0, &json!("accept")), "{notes}: {result:#}");
+        let result = run(both(), &[("mend", &[MEND, RUN]), ("notes", &[notes])]);
+        assert_eq!(result["directive"], "accept", "{notes}: {result:#}");
     }
 }
 
@@ -107,8 +104,8 @@ fn what_a_later_sub_task_undoes_is_not_shown() {
         &["rm test_calc.py", NOTES],
     ] {
         let plans = vec![plan(&[mended("mend calc.py", 1), noted(2)])];
-        let (code, result) = run(plans, &[("mend", &[MEND, RUN]), ("notes", later)]);
-        assert_ne!(code, 0, "{later:?}: {result:#}");
+        let result = run(plans, &[("mend", &[MEND, RUN]), ("notes", later)]);
+        assert_ne!(result["directive"], "accept", "{later:?}: {result:#}");
         let verdicts = result["subtask_verdicts"].as_array().into_iter().chain(result["verdicts"].as_array());
         let told =
             verdicts.flatten().find(|one| one["evidence"].as_str().unwrap().contains("it was shown before"));
@@ -123,7 +120,7 @@ fn what_an_earlier_sub_task_falsified_is_marked() {
         echo 'class A(unittest.TestCase):' >> test_a.py; echo '  def test_a(self): pass' >> test_a.py";
     for earlier in [LAX, GONE] {
         let plans = vec![plan(&[noted(1), mended("mend calc.py", 2)])];
-        let (_, result) = run(plans, &[("notes", &[earlier]), ("mend", &[RUN])]);
+        let result = run(plans, &[("notes", &[earlier]), ("mend", &[RUN])]);
         for verdict in [&result["verdicts"][0], &result["subtask_verdicts"][1]] {
             assert_eq!(verdict["self_made"], true, "{earlier}: {result:#}");
         }
@@ -136,7 +133,11 @@ fn what_an_earlier_round_falsified_proves_nothing() {
         plan(&[mended("mend calc.py", 1)]),
         plan(&[mended("repair the sum in another file by hand", 1)]),
     ];
-    let (code, result) = run(plans, &[("mend", &["sed -i 's/, 4)/, 0)/' test_calc.py"]), ("repair", &[RUN])]);
-    assert_eq!((code, &result["ended_by"]), (3, &json!("unproven")), "{result:#}");
+    let result = run(plans, &[("mend", &["sed -i 's/, 4)/, 0)/' test_calc.py"]), ("repair", &[RUN])]);
+    assert_eq!(
+        (&result["directive"], &result["ended_by"]),
+        (&json!("success"), &json!("unproven")),
+        "{result:#}"
+    );
     assert_eq!(result["verdicts"][0]["self_made"], true, "{result:#}");
 }
