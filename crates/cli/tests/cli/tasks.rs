@@ -43,6 +43,36 @@ async fn a_list_in_json_is_one_array() {
     assert_eq!(none, json!([]));
 }
 
+/// A result and a replay show what proves nothing.
+#[tokio::test]
+async fn the_basis_of_a_result_is_shown() {
+    let own = Verdict { self_made: true, ..pass("s1.c1", "the adder adds", "4", &["r3.1/1"]) };
+    let mut result = final_result(EndState::Success, EndedBy::Unproven);
+    result.verdicts = vec![own.clone()];
+    result.withdrawn = vec![Withdrawal {
+        criterion_id: "t1".parse().unwrap(),
+        criterion: "list.txt has three lines".to_owned(),
+        why: "its check could not be evaluated".to_owned(),
+        seen: vec![],
+        check_replaced: true,
+    }];
+    let mut tape = Tape::opened("mend the adder");
+    tape.say(Perceiver, 0, spec("mend the adder"))
+        .say(
+            AgentValidator,
+            1,
+            outcome(1, vec![criterion("s1.c1", "the adder adds")], vec![own], vec![], vec![]),
+        )
+        .say(GoalGradientSolver, 0, result);
+    let world = || World::headless(Fake::with(vec![(tape.clone(), ALL, vec![], None)]));
+    let (shown, replayed) = (world().run("tasks show mend").await, world().run("replay mend").await);
+    let own = "on what the work made or changed itself";
+    assert!(shown.out.contains(own), "{}", shown.out);
+    assert!(replayed.out.contains(&format!("  check, {own}: ")), "{}", replayed.out);
+    let replaced = "judged by another check than at first:\n- list.txt has three lines: its check";
+    assert!(shown.out.contains(replaced), "{}", shown.out);
+}
+
 #[tokio::test]
 async fn a_task_is_shown_from_its_records_alone() {
     for (name, line) in [
