@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use setpoint_audit::log::{Against, Appended, AuditLog, Options, Sealed, verify};
+use setpoint_audit::log::{AppendResult, AuditLog, Options, SealedLog, TrustAnchors, verify};
 
 use crate::measure::{Spread, cpu_ms, peak_mib, start};
 use crate::scenario::{self, Answers, Scenario, Store as Journaled};
@@ -115,8 +115,8 @@ pub(crate) fn one() -> Result<(), String> {
     let (append_us, checkpoint_ms, cpu_us) = write(&mut log)?;
     drop(log);
     let bytes = std::fs::metadata(dir.join("log")).map_err(text)?.len() as f64 / ENTRIES as f64;
-    let (alone, alone_cpu) = verified(&dir, &Against::default())?;
-    let (exported, _) = verified(&dir, &Against { export: Some(export), key: None })?;
+    let (alone, alone_cpu) = verified(&dir, &TrustAnchors::default())?;
+    let (exported, _) = verified(&dir, &TrustAnchors { export: Some(export), key: None })?;
     let opening = opened(&dir, &options)?;
     println!(
         "{append_us} {checkpoint_ms} {cpu_us} {bytes} {alone} {alone_cpu} {exported} {opening} {}",
@@ -133,14 +133,14 @@ fn write(log: &mut AuditLog) -> Result<(f64, f64, f64), String> {
     for from in (1..=ENTRIES).step_by(BATCH as usize) {
         let batch: Vec<String> = (from..(from + BATCH).min(ENTRIES + 1)).map(entry).collect();
         let (begin, cpu_begin) = (start(), cpu_ms());
-        let Appended { sealing, .. } = log.append(&batch, AT_US).map_err(text)?;
+        let AppendResult { sealing, .. } = log.append(&batch, AT_US).map_err(text)?;
         cpu += cpu_ms() - cpu_begin;
         match sealing {
             None => {
                 appended_s += seconds(begin);
                 entries += batch.len();
             }
-            Some(Ok(Sealed { exported: Ok(()), .. })) => {
+            Some(Ok(SealedLog { exported: Ok(()), .. })) => {
                 sealed_s += seconds(begin);
                 checkpoints += 1;
             }
@@ -169,7 +169,7 @@ fn entry(seq: u64) -> String {
 }
 
 /// Returns wall and CPU seconds.
-fn verified(dir: &Path, against: &Against) -> Result<(f64, f64), String> {
+fn verified(dir: &Path, against: &TrustAnchors) -> Result<(f64, f64), String> {
     let (begin, cpu_begin) = (start(), cpu_ms());
     let seen = verify(dir, against).map_err(text)?;
     let took = (seconds(begin), (cpu_ms() - cpu_begin) / 1e3);

@@ -11,14 +11,14 @@ use async_trait::async_trait;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use setpoint_journal::Journal;
-use setpoint_machine::conversation::Manner;
+use setpoint_machine::conversation::MessageForm;
 use setpoint_machine::{Brief, ModelCall};
 use setpoint_memory::Access;
 use setpoint_model::remote::{Endpoint, Remote};
 use setpoint_model::wire::{Dialect, Request};
 use setpoint_model::{Model, ModelError, Progress};
 use setpoint_model_server::question::{self, Site};
-use setpoint_model_server::{Answer, ModelServer, Seen, Wire};
+use setpoint_model_server::{Answer, ModelServer, SeenRequest, Wire};
 use setpoint_protocol::RoleId;
 use setpoint_protocol::record::Reply;
 use setpoint_runtime::hints::Hints;
@@ -43,18 +43,18 @@ const MODEL: &str = "bench-model";
 
 /// The side whose calls are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum MeasuredSide {
     /// Whole tasks.
     Organisation,
     /// Only the same calls.
     Bare,
 }
 
-impl Who {
+impl MeasuredSide {
     fn name(self) -> &'static str {
         match self {
-            Who::Organisation => "organisation",
-            Who::Bare => "bare",
+            MeasuredSide::Organisation => "organisation",
+            MeasuredSide::Bare => "bare",
         }
     }
 }
@@ -71,7 +71,7 @@ pub(crate) fn serve() -> Result<(), String> {
 }
 
 /// Answers like the model of [`crate::instant`], from the text of the question.
-fn answer(seen: &Seen) -> Answer {
+fn answer(seen: &SeenRequest) -> Answer {
     let question = &*seen.asked.told();
     match Site::of(seen) {
         Some(Site::Plan) => Answer::text(&PLAN),
@@ -110,7 +110,9 @@ pub(crate) fn table() -> Result<(), String> {
         for in_flight in [1, 100] {
             let mut found = [Vec::new(), Vec::new()];
             for _ in 0..ROUNDS {
-                for (who, found) in [Who::Organisation, Who::Bare].into_iter().zip(&mut found) {
+                for (who, found) in
+                    [MeasuredSide::Organisation, MeasuredSide::Bare].into_iter().zip(&mut found)
+                {
                     found.push(child(who, &server.base, is_streamed, in_flight)?);
                 }
             }
@@ -135,7 +137,7 @@ pub(crate) fn table() -> Result<(), String> {
 }
 
 /// Runs one side in its own process; returns CPU and wall milliseconds per task.
-fn child(who: Who, base: &str, is_streamed: bool, in_flight: usize) -> Result<(f64, f64), String> {
+fn child(who: MeasuredSide, base: &str, is_streamed: bool, in_flight: usize) -> Result<(f64, f64), String> {
     let me = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(me)
         .args(["--http", who.name(), base])
@@ -160,7 +162,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     scenario::runtime()?.block_on(async {
         let endpoint = endpoint(base, is_streamed);
         let remote = Remote::new(endpoint, || 0).map_err(|error| error.to_string())?;
-        let (cpu, wall) = if who == Who::Organisation.name() {
+        let (cpu, wall) = if who == MeasuredSide::Organisation.name() {
             let organisation = organisation(remote);
             scenario::many(&organisation, in_flight, WARM, 2).await?;
             let (begin, cpu) = (measure::start(), measure::cpu_ms());
@@ -168,8 +170,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
             (measure::cpu_ms() - cpu, begin.elapsed())
         } else {
             let calls = Calls::default();
-            scenario::one(&organisation(Noting { remote, calls: calls.clone() }), 1).await?;
-            let bare = Arc::new(Bare::new(base, is_streamed, &calls)?);
+            scenario::one(&organisation(NotingModel { remote, calls: calls.clone() }), 1).await?;
+            let bare = Arc::new(BareClient::new(base, is_streamed, &calls)?);
             bare.many(in_flight, WARM).await?;
             let (begin, cpu) = (measure::start(), measure::cpu_ms());
             bare.many(in_flight, TASKS).await?;
@@ -208,13 +210,13 @@ struct Calls(Arc<Mutex<Vec<ModelCall>>>);
 const CALLS: usize = 17;
 
 /// A model that records its questions for the bare client.
-struct Noting {
+struct NotingModel {
     remote: Remote,
     calls: Calls,
 }
 
 #[async_trait]
-impl Model for Noting {
+impl Model for NotingModel {
     async fn answer(&self, call: &ModelCall, progress: &Progress) -> Result<Reply, ModelError> {
         {
             let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -232,7 +234,7 @@ impl Model for Noting {
 
 /// A minimal client for these calls: it converts texts into JSON and JSON into texts. It checks, decides and stores
 /// nothing.
-struct Bare {
+struct BareClient {
     client: reqwest::Client,
     url: String,
     is_streamed: bool,
@@ -240,7 +242,7 @@ struct Bare {
     waves: Vec<Vec<Value>>,
 }
 
-impl Bare {
+impl BareClient {
     fn new(base: &str, is_streamed: bool, calls: &Calls) -> Result<Self, String> {
         let calls = calls.0.lock().unwrap_or_else(PoisonError::into_inner);
         if calls.len() != CALLS {
@@ -261,7 +263,7 @@ impl Bare {
             }
         }
         let client = reqwest::Client::builder().build().map_err(|error| error.to_string())?;
-        Ok(Bare { client, url: format!("{base}/chat/completions"), is_streamed, waves: waves.into() })
+        Ok(BareClient { client, url: format!("{base}/chat/completions"), is_streamed, waves: waves.into() })
     }
 
     async fn many(self: &Arc<Self>, in_flight: usize, tasks: usize) -> Result<(), String> {
@@ -320,7 +322,7 @@ impl Bare {
 
 /// Returns the body that the organisation would send.
 fn body(call: &ModelCall, is_streamed: bool) -> Value {
-    let manner = Manner { has_tools: !call.tools().is_empty(), to: "" };
+    let manner = MessageForm { has_tools: !call.tools().is_empty(), to: "" };
     let (system, messages) = (call.prompt.system_text(), call.prompt.messages(manner));
     let schema: Option<&RawValue> = call.schema.and_then(|schema| serde_json::from_str(schema).ok());
     let request = Request {

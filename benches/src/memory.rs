@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use setpoint_memory::store::{Durability, Event, Happening, Options, Store, Taken};
+use setpoint_memory::store::{BatchOutcome, Durability, Event, EventKind, Options, Store};
 use setpoint_mkct::{Quantum, State, quantize};
 use setpoint_protocol::memory::MemoryAct;
 use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
@@ -29,7 +29,7 @@ const COMMIT: u64 = 4_096;
 /// Questions per measurement, and measurements.
 const QUESTIONS: u32 = 20_000;
 const ROUNDS: usize = 5;
-/// Most rules that a pass creates: each costs a model call.
+/// Maximum rules that a pass creates: each costs a model call.
 const PROMOTED: usize = 64;
 /// Records of the store that is asked by words, records indexed per transaction, and questions.
 const WORDS: u64 = 100_000;
@@ -250,12 +250,12 @@ fn fill(store: &Store, count: u64, commit: u64, space: impl Fn(u64) -> String) -
 
 fn take(store: &Store, from: u64, events: Vec<Event>, to: u64) -> Result<(), String> {
     match store.apply(from, &events, to).map_err(text)? {
-        Taken::Applied(applied) if applied.refused == 0 => Ok(()),
+        BatchOutcome::Applied(applied) if applied.refused == 0 => Ok(()),
         other => Err(format!("{other:?}")),
     }
 }
 
-fn written(pos: u64, space: String) -> Happening {
+fn written(pos: u64, space: String) -> EventKind {
     let task = TaskId::mint("count the words of every file", pos / 3);
     // One in ten is a refinement, which is forgotten after a while.
     let states = [State::Accept, State::Abandon, State::ChangePath, State::Success, State::ChangeApproach];
@@ -285,15 +285,15 @@ fn written(pos: u64, space: String) -> Happening {
         k,
         known_to: Vec::new(),
     };
-    Happening::Written { task, megram: Box::new(megram) }
+    EventKind::Written { task, megram: Box::new(megram) }
 }
 
-fn promoted(pos: u64, space: &str, as_of: u64) -> Happening {
-    let Happening::Written { megram, .. } = written(pos, space.to_owned()) else {
-        return Happening::Act(Box::new(MemoryAct::Forgotten { ids: Vec::new() }));
+fn promoted(pos: u64, space: &str, as_of: u64) -> EventKind {
+    let EventKind::Written { megram, .. } = written(pos, space.to_owned()) else {
+        return EventKind::Act(Box::new(MemoryAct::Forgotten { ids: Vec::new() }));
     };
     let rule = Megram { level: Level::C, f: 1.0, sigma: 1.0, k: 0.0, ..*megram };
-    Happening::Act(Box::new(MemoryAct::Promoted { rule, as_of, worded: None }))
+    EventKind::Act(Box::new(MemoryAct::Promoted { rule, as_of, worded: None }))
 }
 
 fn open(dir: &Path) -> Result<Store, String> {

@@ -10,7 +10,7 @@ use setpoint_protocol::tool::ToolCall;
 use crate::pieces::text_pieces;
 use crate::wires;
 
-/// Most calls in an answer.
+/// Maximum calls in an answer.
 const CALLS_MAX: usize = 8;
 
 /// A call as a model makes it.

@@ -4,9 +4,9 @@ use serde::Serialize;
 use setpoint_extract::draft::{
     ExecuteDraft, JudgeDraft, MergeDraft, PerceiveDraft, PlanDraft, ReportDraft, TurnDraft,
 };
-use setpoint_extract::{Draft, ExtractError, extract, said};
+use setpoint_extract::{Draft, ExtractError, extract, without_thinking};
 
-/// Most characters of an error: it may name our fields and a position, but must not grow with the answer.
+/// Maximum characters of an error: it may name our fields and a position, but must not grow with the answer.
 const ERROR_CHARS_MAX: usize = 600;
 
 pub(crate) fn run(input: &[u8]) {
@@ -18,7 +18,7 @@ pub(crate) fn run(input: &[u8]) {
     stored::<JudgeDraft>(&text);
     stored::<MergeDraft>(&text);
     let _turn = read::<TurnDraft>(&text);
-    let heard = said(&text);
+    let heard = without_thinking(&text);
     assert_eq!(heard.trim(), heard, "what was said has blanks around it");
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use setpoint_model::Progress;
-use setpoint_model::wire::{Decoded, Decoder, Dialect, Events, Framing, Request, WireError};
+use setpoint_model::wire::{DecodedAnswer, Decoder, Dialect, Events, Framing, Request, WireError};
 use setpoint_protocol::tool::ToolSpec;
 
 use crate::pieces::pieces;
@@ -30,7 +30,11 @@ pub(crate) fn run(dialect: Dialect, input: &[u8]) {
 }
 
 /// Decodes an answer that arrives in these packets.
-pub(crate) fn decode(dialect: Dialect, is_streamed: bool, packets: &[&[u8]]) -> Result<Decoded, WireError> {
+pub(crate) fn decode(
+    dialect: Dialect,
+    is_streamed: bool,
+    packets: &[&[u8]],
+) -> Result<DecodedAnswer, WireError> {
     let (tools, progress) = (tools(), Progress::none());
     let mut decoder = Decoder::new(dialect, &request(&tools, is_streamed), &progress);
     for packet in packets {

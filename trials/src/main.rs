@@ -64,7 +64,7 @@ struct Arguments {
     /// Generate the workspaces from this seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Stop a run after so many minutes
+    /// Stop a run after this many minutes
     #[arg(long, default_value_t = 240)]
     minutes: u64,
     /// Write the table as JSON

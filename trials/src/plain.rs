@@ -144,7 +144,7 @@ impl Loop {
         let env = variables.iter().map(|(name, value)| ((*name).into(), value.into()));
         let host = Host::new(std::env::consts::OS, env);
         let host = match keeper {
-            Some(keeper) => host.kept_by(keeper),
+            Some(keeper) => host.with_keeper(keeper),
             None => host,
         };
         let text = |path: PathBuf| path.to_string_lossy().into_owned();

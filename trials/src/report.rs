@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::relay::Traffic;
 
-/// Most calls: a multiple of the plain loop's, plus a constant.
+/// Maximum calls: a multiple of the plain loop's, plus a constant.
 const CALLS_RATIO_MAX: f64 = 1.5;
 const CALLS_MORE_MAX: f64 = 2.0;
-/// Most characters, as a multiple of the plain loop's.
+/// Maximum characters, as a multiple of the plain loop's.
 const CHARACTERS_RATIO_MAX: f64 = 2.0;
 
 /// The result of a trial.

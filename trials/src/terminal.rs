@@ -25,7 +25,7 @@ const SHOWN_BYTES_MAX: usize = 64 * 1024;
 
 /// The result of a terminal session.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct SeenRequest {
     /// The exit code; `None` after a timeout.
     pub(crate) code: Option<i32>,
     /// The end of the screen's content.
@@ -38,7 +38,7 @@ pub(crate) async fn run(
     line: &str,
     variables: &[(&str, String)],
     limit: Duration,
-) -> Result<Seen, TrialError> {
+) -> Result<SeenRequest, TrialError> {
     let started = |source| TrialError::Start { program: SCRIPT.to_owned(), source };
     let script = place::program(SCRIPT).ok_or(TrialError::Missing { program: SCRIPT })?;
     let mut command = Command::new(script);
@@ -76,7 +76,7 @@ pub(crate) async fn run(
         Ok(status) => Some(status.map_err(started)?.code().unwrap_or(-1)),
         Err(_) => None,
     };
-    Ok(Seen { code, shown: String::from_utf8_lossy(&shown).into_owned() })
+    Ok(SeenRequest { code, shown: String::from_utf8_lossy(&shown).into_owned() })
 }
 
 /// The person, who reads the screen as it is written.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::TrialError;
 use crate::ground::{Ground, Picture};
 
-/// Most replans of a task that ended within a round of the proof: the round that says that it cannot be met.
+/// Maximum replans of a task that ended within a round of the proof: the round that says that it cannot be met.
 const REPLANS_AFTER_PROOF_MAX: u32 = 1;
 
 /// The state of a task.

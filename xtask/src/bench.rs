@@ -31,7 +31,7 @@ pub(crate) fn run(root: &Path, which: Option<Which>) -> Result<ExitCode, Error> 
     for which in wanted {
         let mut command = Command::new(process::cargo());
         command.args(ARGUMENTS).arg(which).current_dir(root);
-        let status = process::passed_through(command)?;
+        let status = process::run_on_terminal(command)?;
         if !status.success() {
             let code = status.code().and_then(|code| u8::try_from(code).ok());
             return Ok(code.map_or(ExitCode::FAILURE, ExitCode::from));

@@ -127,7 +127,7 @@ fn read(path: &Path) -> Result<Vec<u8>, ConformanceError> {
     Ok(text)
 }
 
-fn run_vectors(vectors: &Value) -> Result<Summary, Unusable> {
+fn run_vectors(vectors: &Value) -> Result<Summary, VectorFault> {
     let mut summary = Summary::default();
     let groups = object("the file", vectors)?;
     let gains = format::gains(groups.get("hyperparameters"), &mut summary)?;
@@ -144,12 +144,12 @@ fn run_vectors(vectors: &Value) -> Result<Summary, Unusable> {
 
 /// What is wrong with the vectors, without the name of their file.
 #[derive(Debug)]
-enum Unusable {
+enum VectorFault {
     Shape { at: String, source: serde_json::Error },
     Settings(GainsError),
 }
 
-impl Unusable {
+impl VectorFault {
     fn shape(at: impl Into<String>, reason: impl fmt::Display) -> Self {
         Self::Shape { at: at.into(), source: serde_json::Error::custom(reason) }
     }
@@ -163,10 +163,10 @@ impl Unusable {
     }
 }
 
-fn object<'a>(at: &str, value: &'a Value) -> Result<&'a Map<String, Value>, Unusable> {
-    value.as_object().ok_or_else(|| Unusable::shape(at, "it is not an object"))
+fn object<'a>(at: &str, value: &'a Value) -> Result<&'a Map<String, Value>, VectorFault> {
+    value.as_object().ok_or_else(|| VectorFault::shape(at, "it is not an object"))
 }
 
-fn array<'a>(at: &str, value: &'a Value) -> Result<&'a [Value], Unusable> {
-    value.as_array().map(Vec::as_slice).ok_or_else(|| Unusable::shape(at, "it is not an array"))
+fn array<'a>(at: &str, value: &'a Value) -> Result<&'a [Value], VectorFault> {
+    value.as_array().map(Vec::as_slice).ok_or_else(|| VectorFault::shape(at, "it is not an array"))
 }

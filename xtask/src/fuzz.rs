@@ -97,7 +97,7 @@ impl Place {
         command.args(["build", "--profile", "fuzz", "--package", PACKAGE, "--target", &self.host]);
         command.arg("--target-dir").arg(&self.built);
         command.current_dir(root).env("RUSTFLAGS", RUSTFLAGS).env_remove("CARGO_ENCODED_RUSTFLAGS");
-        Ok(process::passed_through(command)?.success())
+        Ok(process::run_on_terminal(command)?.success())
     }
 
     /// Fuzzes one target; returns whether it survived. libFuzzer prints the crash, its input and the figures.
@@ -118,7 +118,7 @@ impl Place {
             .args(["-print_final_stats=1", "-verbosity=0"])
             .env(TARGET, name)
             .env("RUST_BACKTRACE", "0");
-        Ok(process::passed_through(command)?.success())
+        Ok(process::run_on_terminal(command)?.success())
     }
 
     fn folder(&self, parts: &[&str]) -> Result<PathBuf, Error> {

@@ -111,7 +111,7 @@ impl Machine for ThisMachine {
         let mut words = line.split(' ');
         let mut command = Command::new(words.next().unwrap_or_default());
         command.args(words).env("DEBIAN_FRONTEND", "noninteractive");
-        Ok(process::aloud(command)?.success)
+        Ok(process::run_visibly(command)?.success)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 
 /// The output of a program that was run visibly, and whether it succeeded.
 #[derive(Debug, Clone)]
-pub(crate) struct Heard {
+pub(crate) struct ProgramOutput {
     pub(crate) success: bool,
     /// "exit status: 101", or the signal that ended it.
     pub(crate) status: String,
@@ -47,12 +47,12 @@ pub(crate) fn host(root: &Path) -> Result<String, Error> {
 /// Runs a program with its output shown line by line, and returns a copy of it.
 ///
 /// The program gets no stdin: a check that asks a question would hang.
-pub(crate) fn aloud(command: Command) -> Result<Heard, Error> {
+pub(crate) fn run_visibly(command: Command) -> Result<ProgramOutput, Error> {
     copied(command, io::stdout(), io::stderr())
 }
 
 /// Runs a program on our own terminal.
-pub(crate) fn passed_through(mut command: Command) -> Result<ExitStatus, Error> {
+pub(crate) fn run_on_terminal(mut command: Command) -> Result<ExitStatus, Error> {
     let text = line(&command);
     command.status().map_err(|source| Error::Start { command: text, source })
 }
@@ -75,7 +75,7 @@ pub(crate) fn line(command: &Command) -> String {
     text
 }
 
-fn copied(mut command: Command, out: impl Write, err: impl Write + Send) -> Result<Heard, Error> {
+fn copied(mut command: Command, out: impl Write, err: impl Write + Send) -> Result<ProgramOutput, Error> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let text = line(&command);
     let failed = |source| Error::Start { command: text.clone(), source };
@@ -88,7 +88,7 @@ fn copied(mut command: Command, out: impl Write, err: impl Write + Send) -> Resu
         (output, errors.join().unwrap_or_default())
     });
     let status = child.wait().map_err(failed)?;
-    Ok(Heard { success: status.success(), status: status.to_string(), stdout, stderr })
+    Ok(ProgramOutput { success: status.success(), status: status.to_string(), stdout, stderr })
 }
 
 /// Runs a command and returns its stdout; a failure is an error that quotes its stderr.
@@ -125,7 +125,7 @@ fn copy_lines(from: Option<impl Read>, mut to: impl Write) -> String {
 mod tests {
     use super::*;
 
-    fn aloud(command: Command) -> Heard {
+    fn run_visibly(command: Command) -> ProgramOutput {
         copied(command, io::sink(), io::sink()).unwrap()
     }
 
@@ -137,21 +137,22 @@ mod tests {
 
     #[test]
     fn aloud_returns_both_streams_and_the_status() {
-        let heard = aloud(shell("echo one; echo two >&2; printf three; exit 3"));
+        let heard = run_visibly(shell("echo one; echo two >&2; printf three; exit 3"));
         assert_eq!((heard.stdout.as_str(), heard.stderr.as_str()), ("one\nthree", "two\n"));
         assert_eq!((heard.success, heard.status.as_str()), (false, "exit status: 3"));
     }
 
     #[test]
     fn a_program_that_fills_stderr_first_does_not_block() {
-        let heard =
-            aloud(shell("i=0; while [ $i -lt 9000 ]; do echo 0123456789 >&2; i=$((i+1)); done; echo end"));
+        let heard = run_visibly(shell(
+            "i=0; while [ $i -lt 9000 ]; do echo 0123456789 >&2; i=$((i+1)); done; echo end",
+        ));
         assert_eq!((heard.stdout.as_str(), heard.stderr.len()), ("end\n", 9000 * 11));
     }
 
     #[test]
     fn a_check_has_no_stdin_to_wait_on() {
-        assert_eq!(aloud(shell("cat; echo done")).stdout, "done\n");
+        assert_eq!(run_visibly(shell("cat; echo done")).stdout, "done\n");
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(crate) struct Line {
     pub(crate) comment: String,
     /// Whether the line contains a part of a literal's text.
     pub(crate) literal: bool,
+    /// Text of strings, with a space between two strings and for each escape.
+    pub(crate) text: String,
 }
 
 impl Line {
@@ -223,18 +225,22 @@ fn step<'a>(state: State, rest: &'a [char], line: &mut Line) -> (State, &'a [cha
         }
         (State::Text, ['\\', _, rest @ ..]) => {
             line.literal = true;
+            line.text.push(' ');
             (State::Text, rest)
         }
         (State::Text, ['"', rest @ ..]) => {
             line.code.push('"');
+            line.text.push(' ');
             (State::Code, rest)
         }
         (State::RawText(hashes), ['"', rest @ ..]) if starts_with_hashes(rest, hashes) => {
             line.code.push('"');
+            line.text.push(' ');
             (State::Code, rest.get(hashes..).unwrap_or_default())
         }
         (state, rest) => {
             line.literal = true;
+            line.text.extend(rest.first());
             (state, rest.get(1..).unwrap_or_default())
         }
     }

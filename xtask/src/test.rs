@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::counts::{self, Tally};
 use crate::error::{self, Error};
 use crate::finding::Finding;
-use crate::process::Heard;
+use crate::process::ProgramOutput;
 use crate::{conformance, generate, layers, needs, process, tidy};
 
 /// Runs everything and prints the summary.
@@ -108,16 +108,16 @@ impl Check {
     /// Creates a check that runs cargo.
     fn cargo(name: &'static str, arguments: &'static [&'static str]) -> Self {
         Self::of(name, &format!("cargo {}", arguments.join(" ")), move |root| {
-            let heard = process::aloud(cargo(arguments, root))?;
+            let heard = process::run_visibly(cargo(arguments, root))?;
             Ok(outcome(if heard.success { Vec::new() } else { vec![heard.status] }))
         })
     }
 
     /// Creates a check that runs cargo and counts its tests.
-    fn tests(name: &'static str, arguments: &[&'static str], count: fn(&Heard) -> Outcome) -> Self {
+    fn tests(name: &'static str, arguments: &[&'static str], count: fn(&ProgramOutput) -> Outcome) -> Self {
         let arguments = arguments.to_vec();
         Self::of(name, &format!("cargo {}", arguments.join(" ")), move |root| {
-            Ok(count(&process::aloud(cargo(&arguments, root))?))
+            Ok(count(&process::run_visibly(cargo(&arguments, root))?))
         })
     }
 }
@@ -170,22 +170,22 @@ fn found(findings: &[Finding]) -> Outcome {
     outcome(findings.iter().map(ToString::to_string).collect())
 }
 
-fn count_nextest(heard: &Heard) -> Outcome {
+fn count_nextest(heard: &ProgramOutput) -> Outcome {
     // An empty summary means that nothing was built, which `counted` turns into a failure.
     counted(counts::nextest(&heard.stderr).unwrap_or_default(), heard, true)
 }
 
-fn count_libtest(heard: &Heard) -> Outcome {
+fn count_libtest(heard: &ProgramOutput) -> Outcome {
     counted(counts::libtest(&heard.stdout), heard, true)
 }
 
-fn count_doctest(heard: &Heard) -> Outcome {
+fn count_doctest(heard: &ProgramOutput) -> Outcome {
     counted(counts::libtest(&heard.stdout), heard, false)
 }
 
 /// Corrects the runner's count if it hides a failure: a runner may fail with every counted test passed (a test program
 /// that did not build), and a run without any test proves nothing.
-fn counted(mut tally: Tally, heard: &Heard, must_run: bool) -> Outcome {
+fn counted(mut tally: Tally, heard: &ProgramOutput, must_run: bool) -> Outcome {
     let mut reasons = Vec::new();
     if !heard.success && tally.failed == 0 {
         tally.failed = 1;
@@ -216,9 +216,14 @@ mod tests {
         tally
     }
 
-    fn heard(success: bool, stdout: &str, stderr: &str) -> Heard {
+    fn heard(success: bool, stdout: &str, stderr: &str) -> ProgramOutput {
         let status = if success { "exit status: 0" } else { "exit status: 101" };
-        Heard { success, status: status.to_owned(), stdout: stdout.to_owned(), stderr: stderr.to_owned() }
+        ProgramOutput {
+            success,
+            status: status.to_owned(),
+            stdout: stdout.to_owned(),
+            stderr: stderr.to_owned(),
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(crate) fn run(root: &Path, release: bool, arguments: &[OsString]) -> Result<
     let mut trials = cargo("run", "setpoint-trials");
     trials.arg("--").args(arguments);
     for command in [build, trials] {
-        let status = process::passed_through(command)?;
+        let status = process::run_on_terminal(command)?;
         if !status.success() {
             let code = status.code().and_then(|code| u8::try_from(code).ok());
             return Ok(code.map_or(ExitCode::FAILURE, ExitCode::from));

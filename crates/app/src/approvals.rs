@@ -11,7 +11,7 @@ pub type Policy = Box<dyn Fn(&ApprovalNeed) -> Word + Send + Sync>;
 
 /// The decision of a file, signed `file:<path>:<line>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "a word that is not acted on allows or refuses nothing"]
+#[must_use = "a decision must be applied to have an effect"]
 pub enum Word {
     /// A line allows the call.
     Allow(String),

@@ -218,7 +218,7 @@ impl Config {
         }
         let controller = controller_of(&settings)?;
         let budgets = budgets_of(&settings)?;
-        let told = foreign::told(&settings, &sources.foreign);
+        let told = foreign::notices(&settings, &sources.foreign);
         Ok(Config { settings, controller, budgets, told })
     }
 
@@ -240,7 +240,7 @@ impl Config {
 
     /// Returns what files of the working directory choose that the person should know, one line each.
     #[must_use]
-    pub fn told(&self) -> &[String] {
+    pub fn notices(&self) -> &[String] {
         &self.told
     }
 
@@ -263,7 +263,7 @@ impl Config {
     pub fn lines(&self) -> Vec<ConfigLine> {
         let line = |(name, key, setting): (&str, &Key, &Setting)| ConfigLine {
             key: name.to_owned(),
-            value: Config::seen(name, setting),
+            value: Config::display_value(name, setting),
             origin: setting.origin.to_string(),
             about: key.about.to_owned(),
         };
@@ -273,7 +273,7 @@ impl Config {
     /// Returns a value as it may be shown. An address is reduced to scheme, host and port, and a mark for the rest,
     /// because any part of it may be a key.
     #[must_use]
-    pub fn seen(name: &str, setting: &Setting) -> Value {
+    pub fn display_value(name: &str, setting: &Setting) -> Value {
         match setting.value.as_str() {
             Some(address) if name == crate::telemetry::ENDPOINT_KEY => {
                 Value::String(setpoint_telemetry::otlp::seen(address))
@@ -329,7 +329,7 @@ impl Config {
 
     /// Returns a switch; `false` if it is not set.
     #[must_use]
-    pub fn yes(&self, key: &str) -> bool {
+    pub fn is_on(&self, key: &str) -> bool {
         self.word(key).unwrap_or(false)
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use serde::Serialize;
-use setpoint_audit::log::{Against, verify};
+use setpoint_audit::log::{TrustAnchors, verify};
 use setpoint_audit::{AuditFailure, concerns_any, put_back};
 use setpoint_journal::{Journal, JournalOptions};
 use setpoint_memory::store::{MemoryError, Options as StoreOptions, Store};
@@ -14,7 +14,7 @@ use setpoint_protocol::text::error_chain;
 use setpoint_telemetry::task::Content;
 
 use crate::error::hints::{PUT_BACK_HINT, audit_hint, journal_hint, of_program, of_store};
-use crate::models::choose::Chosen;
+use crate::models::choose::ModelChoice;
 use crate::models::choose::PLAYBOOK;
 use crate::program::{Program, is_none};
 use crate::surroundings::{Directories, is_installed};
@@ -87,7 +87,8 @@ fn models(program: &Program) -> Vec<Diagnosis> {
             hint: Some(EMBEDDED_HINT.to_owned()),
         }];
     }
-    let one = |one: &Chosen| good("models", format!("{} is {}, by {}", one.slot.key(), one.name, one.origin));
+    let one =
+        |one: &ModelChoice| good("models", format!("{} is {}, by {}", one.slot.key(), one.name, one.origin));
     chosen.iter().map(one).collect()
 }
 
@@ -160,7 +161,7 @@ fn journal(directories: &Directories) -> Diagnosis {
                 0 => String::new(),
                 pruned => format!(" ({pruned} of them pruned)"),
             };
-            good("journal", format!("{counts}{pruned}, every chain holds"))
+            good("journal", format!("{counts}{pruned}, all chains are intact"))
         }
         Ok(report) => {
             let places: Vec<String> = report.damages.iter().take(5).map(ToString::to_string).collect();
@@ -190,7 +191,7 @@ fn memory(dir: &Path) -> Diagnosis {
     match store.check(setpoint_runtime::clock::now()) {
         Ok(checked) => {
             let records = if checked.records == 1 { "record" } else { "records" };
-            let counts = format!("{} {records}, every sum holds", checked.records);
+            let counts = format!("{} {records}, all checksums match", checked.records);
             match report.aside {
                 None => good("memory", counts),
                 Some((aside, what)) => Diagnosis {
@@ -220,7 +221,7 @@ fn audit(program: &Program) -> Diagnosis {
     if let Err(error) = place.check() {
         return failed(error);
     }
-    match verify(&place.dir, &Against::default()) {
+    match verify(&place.dir, &TrustAnchors::default()) {
         Ok(seen) if seen.is_sound() => good(
             "audit",
             format!("{} entries of the log fit together, {} are signed", seen.entries, seen.sealed),
@@ -228,7 +229,7 @@ fn audit(program: &Program) -> Diagnosis {
         Ok(seen) => {
             let first = seen.findings.first().map(ToString::to_string).unwrap_or_default();
             let hint = "`setpoint audit verify` shows all that is wrong; keep the folder `audit` unchanged to find the cause";
-            bad("audit", format!("the log is not as it was written: {first}"), hint.to_owned())
+            bad("audit", format!("the log was changed after it was written: {first}"), hint.to_owned())
         }
         Err(error) => failed(error.into()),
     }
@@ -260,7 +261,7 @@ fn telemetry(program: &Program) -> Diagnosis {
         Ok(()) => good("telemetry", format!("{}{with}; the collector accepts it", plan.shown())),
         Err(error) => note(
             format!("{}{with}, but the collector does not accept it: {}", plan.shown(), error_chain(&error)),
-            "start the collector, or unset what is not wanted: OTEL_METRICS_EXPORTER=none sends spans alone",
+            "start the collector, or turn off what it does not accept: OTEL_METRICS_EXPORTER=none sends only spans",
         ),
     }
 }

@@ -31,7 +31,7 @@ use self::task::Task;
 
 /// Longest line in bytes; a longer one is answered with an error line, and the next line is read as usual.
 pub const LINE_BYTES_MAX: usize = BODY_BYTES_MAX;
-/// Most tasks without a result at a time; a line that would open one more is answered with an error line.
+/// Maximum tasks without a result at a time; a line that would open one more is answered with an error line.
 pub const TASKS_MAX: usize = 65_536;
 
 /// The counts of a run. The caller decides whether error lines are a failure.
@@ -99,11 +99,11 @@ pub fn run(
     loop {
         let number = bench.summary.lines + 1;
         let text = match read_line(&mut input).map_err(|source| GgsError::Read { line: number, source })? {
-            Read::End => break,
-            Read::Line(text) => Ok(text),
-            Read::TooLong => Err(Refusal {
+            LineRead::End => break,
+            LineRead::Line(text) => Ok(text),
+            LineRead::TooLong => Err(Refusal {
                 error: format!("the line is longer than {LINE_BYTES_MAX} bytes"),
-                hint: "write one message a line".to_owned(),
+                hint: "write one message per line".to_owned(),
                 task_id: None,
             }),
         };
@@ -126,7 +126,7 @@ struct Refusal {
 
 /// One line of output.
 #[derive(Debug, Serialize)]
-struct Said<'a> {
+struct OutputLine<'a> {
     kind: &'static str,
     task_id: &'a str,
     payload: Any,
@@ -199,7 +199,7 @@ impl<W: Write> Bench<W> {
             "FinalResult" => self.summary.results += 1,
             _ => {}
         }
-        self.write_line(&Said { kind, task_id, payload })
+        self.write_line(&OutputLine { kind, task_id, payload })
     }
 
     fn refuse(&mut self, refusal: Refusal) -> io::Result<()> {
@@ -239,14 +239,14 @@ fn opened(controller: ControllerSettings) -> Opened {
     }
 }
 
-enum Read {
+enum LineRead {
     End,
     Line(Vec<u8>),
     /// The rest of the line has been skipped.
     TooLong,
 }
 
-fn read_line(input: &mut impl BufRead) -> io::Result<Read> {
+fn read_line(input: &mut impl BufRead) -> io::Result<LineRead> {
     let mut line = Vec::new();
     let mut is_too_long = false;
     loop {
@@ -270,9 +270,9 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Read> {
         input.consume(used);
         match (ends || is_end, is_too_long, is_end && line.is_empty()) {
             (false, _, _) => {}
-            (true, true, _) => return Ok(Read::TooLong),
-            (true, false, true) => return Ok(Read::End),
-            (true, false, false) => return Ok(Read::Line(line)),
+            (true, true, _) => return Ok(LineRead::TooLong),
+            (true, false, true) => return Ok(LineRead::End),
+            (true, false, false) => return Ok(LineRead::Line(line)),
         }
     }
 }

@@ -14,7 +14,7 @@ use setpoint_runtime::clock;
 
 /// Configuration key of the collector's address.
 pub(crate) const ENDPOINT_KEY: &str = "telemetry.otlp_endpoint";
-/// Most milliseconds that a collector may take to answer a probe.
+/// Maximum milliseconds that a collector may take to answer a probe.
 pub const REACH_MS_MAX: u64 = 3_000;
 /// Configuration key that allows content.
 const CONTENT_KEY: &str = "telemetry.content";
@@ -74,7 +74,7 @@ impl Plan {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             instance: instance(),
         };
-        let content = if config.yes(CONTENT_KEY) { Content::Told } else { Content::Left };
+        let content = if config.is_on(CONTENT_KEY) { Content::Told } else { Content::Left };
         Ok(Some(Plan { settings, content }))
     }
 

@@ -122,10 +122,10 @@ pub(super) fn is_about_resuming(json: &str) -> bool {
 pub(super) fn why_put_aside(entry: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Mark {
-        put_aside: Aside,
+        put_aside: AsideEntry,
     }
     #[derive(Deserialize)]
-    struct Aside {
+    struct AsideEntry {
         why: String,
     }
     serde_json::from_str(entry).ok().map(|mark: Mark| mark.put_aside.why)

@@ -9,7 +9,7 @@ use setpoint_protocol::text::error_chain;
 
 use super::entry::{LogEntry, parse};
 use super::{AuditFailure, AuditPlace, Keeper, look};
-use crate::log::{Backwards, Entries, LogError};
+use crate::log::{Entries, LogError, ReverseEntries};
 use crate::view::{AuditEvent, FindingLine};
 
 /// Maximum rows per look.
@@ -63,7 +63,7 @@ impl Follower {
                 let who = if self.keeper.is_some() {
                     "auditing in this process"
                 } else {
-                    "another process audits; looking on"
+                    "another process audits; this one only follows the log"
                 };
                 news.push(AuditEvent::Note(who.to_owned()));
             }
@@ -122,7 +122,7 @@ impl Follower {
                 }
                 Some(LogEntry::Report(report)) => news.push(AuditEvent::Report(report)),
                 Some(LogEntry::Forced { task, .. }) => {
-                    let note = format!("{task} goes on by force, from a journal that was put back");
+                    let note = format!("{task} was resumed by force, from a journal that was put back");
                     news.push(AuditEvent::Note(note));
                 }
                 _ => {}
@@ -157,7 +157,7 @@ impl Follower {
 
 /// Returns the number of the log's last entry, or of the last one before damage; 0 if there is none.
 fn last_readable(dir: &Path) -> Result<u64, LogError> {
-    match Backwards::of(dir)?.next() {
+    match ReverseEntries::of(dir)?.next() {
         None => Ok(0),
         Some(Ok(entry)) => Ok(entry.seq),
         Some(Err(error)) if error.is_damage() => {

@@ -13,9 +13,9 @@ use super::entry::{LogEntry, why_put_aside};
 use super::lock::lock;
 use super::reading::{self, Gap, PAGE_ROWS, Page, ROWS_PER_ENTRY};
 use super::snapshot::{self, Mark};
-use super::standing::{self, Said, Standing};
+use super::standing::{self, LoggedFindings, Standing};
 use super::{AuditFailure, AuditPlace, verify};
-use crate::log::{Appended, AuditLog, Entries, LogError, OnDamage, Options, Sealed};
+use crate::log::{AppendResult, AuditLog, Entries, LogError, OnDamage, Options, SealedLog};
 
 /// Milliseconds of activity per report.
 const REPORT_EVERY_MS: u64 = 5 * 60 * 1_000;
@@ -32,8 +32,8 @@ const WRITTEN_AT_ONCE: usize = 256;
 
 /// The result of [`Keeper::catch_up`].
 #[derive(Debug, Default, PartialEq)]
-#[must_use = "what is behind has to be caught up with"]
-pub struct Caught {
+#[must_use = "call again while there are more rows to read"]
+pub struct CatchUpResult {
     /// Rows that were read.
     pub rows: u64,
     /// New findings in them.
@@ -54,7 +54,7 @@ pub struct Keeper {
     /// The last row that the log notes.
     noted: u64,
     /// Findings that the log already has and that are still to be found again.
-    said: Said,
+    said: LoggedFindings,
     /// Whether all of those were found again, or cannot be any more.
     is_settled: bool,
     /// The entry that this process audits, written before its first other entry.
@@ -128,7 +128,7 @@ impl Keeper {
             reported_at: None,
         };
         if let Some(why) = &aside {
-            tracing::warn!(why, "the audit log did not hold what it should, and was put aside");
+            tracing::warn!(why, "the audit log was damaged and is set aside");
         }
         if let Some(why) =
             aside.map_or_else(|| untold_aside(&place.dir, keeper.log.size()), |why| Ok(Some(why)))?
@@ -149,7 +149,7 @@ impl Keeper {
 
     /// Returns why auditing started again from the first row, if this process found that the journal is another
     /// one. Returns it once.
-    pub fn begun_anew(&mut self) -> Option<String> {
+    pub fn take_restart_reason(&mut self) -> Option<String> {
         self.anew.take()
     }
 
@@ -158,10 +158,10 @@ impl Keeper {
     /// # Errors
     /// If the log takes no entries: what was read is kept, and no row is read until the log takes it. If the
     /// journal cannot be read for another reason than damage, which is a finding.
-    pub fn catch_up(&mut self, rows_max: u64, now: Timestamp) -> Result<Caught, AuditFailure> {
+    pub fn catch_up(&mut self, rows_max: u64, now: Timestamp) -> Result<CatchUpResult, AuditFailure> {
         self.write_waiting(now)?;
         self.unread = None;
-        let mut caught = Caught::default();
+        let mut caught = CatchUpResult::default();
         while caught.rows < rows_max {
             let wanted = usize::try_from(rows_max - caught.rows).unwrap_or(PAGE_ROWS);
             let at = self.auditor.position();
@@ -244,7 +244,7 @@ impl Keeper {
         }
         let report = self.due_report(now)?;
         self.write_waiting(now)?;
-        // Seal the first entries at once: a log without any signature could be anybody's.
+        // Seal the first entries at once: a log without any signature could be from anyone.
         let is_unsigned = self.log.unsealed() == self.log.size();
         if (is_unsigned || is_due(self.sealed_at, now, SEAL_EVERY_MS)) && self.log.unsealed() > 0 {
             self.seal(now)?;
@@ -394,7 +394,7 @@ impl Keeper {
         while !self.waiting.is_empty() {
             let count = self.waiting.len().min(WRITTEN_AT_ONCE);
             let batch = self.waiting.get(..count).unwrap_or_default();
-            let Appended { sealing, .. } = self.log.append(batch, now.as_micros())?;
+            let AppendResult { sealing, .. } = self.log.append(batch, now.as_micros())?;
             self.waiting.drain(..count);
             self.tell(sealing);
         }
@@ -402,7 +402,7 @@ impl Keeper {
     }
 
     /// Reports a checkpoint that could not be made or exported, once until one succeeds.
-    fn tell(&mut self, sealing: Option<Result<Sealed, LogError>>) {
+    fn tell(&mut self, sealing: Option<Result<SealedLog, LogError>>) {
         let Some(sealing) = sealing else { return };
         let Err(error) = sealing.and_then(|sealed| sealed.exported) else {
             self.has_told_of_export = false;
@@ -410,10 +410,7 @@ impl Keeper {
         };
         if !std::mem::replace(&mut self.has_told_of_export, true) {
             let error = error_chain(&error);
-            tracing::warn!(
-                error,
-                "a checkpoint of the audit log did not reach its place; the next one tries again"
-            );
+            tracing::warn!(error, "failed to export a checkpoint of the audit log; the next one tries again");
         }
     }
 }

@@ -35,10 +35,10 @@ use crate::log::LogError;
 
 pub use self::entry::{LogEntry, parse};
 pub use self::follow::Follower;
-pub use self::keeper::{Caught, Keeper};
+pub use self::keeper::{CatchUpResult, Keeper};
 pub use self::look::{findings_of, look, nothing};
 pub use self::verify::{JournalFit, JournalMisfit, put_aside, verify_journal};
-pub use self::witness::{Forcing, PutBack, concerns_any, first_row, force, put_back};
+pub use self::witness::{ForceResult, PutBack, concerns_any, first_row, force, put_back};
 
 /// The paths of the Auditor's files.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,13 +10,18 @@ use setpoint_roles::r6_auditor::Auditor;
 
 use super::reading::{self, Page};
 use super::{AuditFailure, standing};
-use crate::view::Audited;
+use crate::view::AuditedReport;
 
 /// Returns the report up to the journal's end. Writes nothing and resets nothing.
 ///
 /// # Errors
-/// None: a journal that cannot be read to its end is reported in [`Audited::unread`].
-pub fn look(dir: &Path, journal: &Journal, query: &str, now: Timestamp) -> Result<Audited, AuditFailure> {
+/// None: a journal that cannot be read to its end is reported in [`AuditedReport::unread`].
+pub fn look(
+    dir: &Path,
+    journal: &Journal,
+    query: &str,
+    now: Timestamp,
+) -> Result<AuditedReport, AuditFailure> {
     // A log that is damaged, or being written at this moment, is not used: the journal is read from its first row.
     let mut auditor = standing::find(dir, journal).unwrap_or_default().auditor;
     let mut unread = None;
@@ -32,7 +37,7 @@ pub fn look(dir: &Path, journal: &Journal, query: &str, now: Timestamp) -> Resul
         }
     }
     auditor.tick(now);
-    Ok(Audited { report: auditor.report(query, now), is_elsewhere: true, unread, unwritten: None })
+    Ok(AuditedReport { report: auditor.report(query, now), is_elsewhere: true, unread, unwritten: None })
 }
 
 /// Returns the findings in one task, from its records alone.

@@ -11,7 +11,7 @@ use setpoint_roles::r6_auditor::Auditor;
 
 use super::entry::{LogEntry, parse};
 use super::{AuditFailure, reading, snapshot};
-use crate::log::Backwards;
+use crate::log::ReverseEntries;
 
 /// Maximum logged findings that are kept in order not to report them twice.
 const SAID_MAX: usize = 100_000;
@@ -24,14 +24,14 @@ pub(super) struct Standing {
     /// The last row that the log notes.
     pub(super) noted: u64,
     /// Findings that the log has and that the rows read again will give again.
-    pub(super) said: Said,
+    pub(super) said: LoggedFindings,
     /// Why the journal is audited again from its first row, if the log noted more.
     pub(super) anew: Option<String>,
 }
 
 /// Findings that the log already has.
 #[derive(Debug, Default)]
-pub(super) struct Said(BTreeSet<Key>);
+pub(super) struct LoggedFindings(BTreeSet<Key>);
 
 type Key = (FindingKind, Option<TaskId>, Vec<u64>, String);
 
@@ -53,7 +53,7 @@ fn is_of_no_row(kind: FindingKind) -> bool {
     )
 }
 
-impl Said {
+impl LoggedFindings {
     fn add(&mut self, finding: &Finding) {
         if self.0.len() < SAID_MAX {
             self.0.insert(key(finding));
@@ -71,17 +71,17 @@ impl Said {
 }
 
 /// The rows that the log noted last.
-pub(super) enum Noted {
+pub(super) enum NotedRows {
     Rows { after: u64, to: u64, count: u64, digest: String },
     Unreadable { to: u64 },
 }
 
-impl Noted {
+impl NotedRows {
     /// Returns the rows that an entry notes, if it notes any.
     pub(super) fn of(entry: LogEntry) -> Option<Self> {
         match entry {
-            LogEntry::Rows { after, to, count, digest } => Some(Noted::Rows { after, to, count, digest }),
-            LogEntry::Unreadable { to, .. } => Some(Noted::Unreadable { to }),
+            LogEntry::Rows { after, to, count, digest } => Some(NotedRows::Rows { after, to, count, digest }),
+            LogEntry::Unreadable { to, .. } => Some(NotedRows::Unreadable { to }),
             _ => None,
         }
     }
@@ -89,9 +89,9 @@ impl Noted {
 
 /// The content of the log's end.
 #[derive(Default)]
-struct Behind {
-    noted: Option<Noted>,
-    said: Said,
+struct LogTail {
+    noted: Option<NotedRows>,
+    said: LoggedFindings,
     /// Findings about the log or the journal as a whole, newest first: reading rows again does not give them again.
     of_the_whole: Vec<(u64, Finding)>,
     /// The entry with which auditing started again from the first row, if there is one in the part that was read,
@@ -107,10 +107,10 @@ struct Behind {
 pub(super) fn find(dir: &Path, journal: &Journal) -> Result<Standing, AuditFailure> {
     let known = snapshot::read(dir);
     let known_at = known.as_ref().filter(|known| known.is_settled).map_or(0, |known| known.seq);
-    let Behind { noted, said, of_the_whole, anew } = look_back(dir, known_at)?;
+    let LogTail { noted, said, of_the_whole, anew } = look_back(dir, known_at)?;
     let place = match &noted {
         None => 0,
-        Some(Noted::Rows { to, .. } | Noted::Unreadable { to }) => *to,
+        Some(NotedRows::Rows { to, .. } | NotedRows::Unreadable { to }) => *to,
     };
     // Findings about the other journal do not count for this one.
     let begin_anew = |why| Ok(Standing { anew: Some(why), ..Standing::default() });
@@ -133,10 +133,10 @@ pub(super) fn find(dir: &Path, journal: &Journal) -> Result<Standing, AuditFailu
 
 /// Reads the log backwards to the rows that it noted last and to the stored state. Collects the findings that would
 /// be found again: those in rows not noted yet, and those since the state was stored.
-fn look_back(dir: &Path, known_at: u64) -> Result<Behind, AuditFailure> {
-    let mut behind = Behind::default();
+fn look_back(dir: &Path, known_at: u64) -> Result<LogTail, AuditFailure> {
+    let mut behind = LogTail::default();
     let mut is_loss_told = false;
-    for entry in Backwards::of(dir)? {
+    for entry in ReverseEntries::of(dir)? {
         let entry = match entry {
             Ok(entry) => entry,
             // Damage further back is reported by the verification.
@@ -148,7 +148,7 @@ fn look_back(dir: &Path, known_at: u64) -> Result<Behind, AuditFailure> {
         }
         match parse(&entry.json) {
             Some(entry @ (LogEntry::Rows { .. } | LogEntry::Unreadable { .. })) if behind.noted.is_none() => {
-                behind.noted = Noted::of(entry);
+                behind.noted = NotedRows::of(entry);
             }
             Some(LogEntry::Finding(finding)) => {
                 let is_loss = finding.kind == FindingKind::JournalLoss && finding.task_id.is_none();
@@ -174,11 +174,11 @@ fn look_back(dir: &Path, known_at: u64) -> Result<Behind, AuditFailure> {
 
 /// Returns how the journal differs from the rows noted last, if it does. Unreadable rows do not count as a
 /// difference.
-pub(super) fn differs(journal: &Journal, noted: Noted) -> Result<Option<String>, AuditFailure> {
+pub(super) fn differs(journal: &Journal, noted: NotedRows) -> Result<Option<String>, AuditFailure> {
     let end = journal.last_pos()?;
     let (after, to, count, digest) = match noted {
-        Noted::Rows { after, to, count, digest } => (after, to, count, digest),
-        Noted::Unreadable { to } => (to, to, 0, String::new()),
+        NotedRows::Rows { after, to, count, digest } => (after, to, count, digest),
+        NotedRows::Unreadable { to } => (to, to, 0, String::new()),
     };
     if to > end {
         return Ok(Some(format!("the audit log notes rows up to {to}, and the journal ends at {end}")));

@@ -84,9 +84,9 @@ pub fn verify_journal(dir: &Path, journal: &Journal) -> Result<JournalFit, Audit
         let seq = Some(entry.seq);
         match parse(&entry.json) {
             Some(LogEntry::Begun { after, why, .. }) if after != noted => {
-                let why = why.unwrap_or_else(|| "it does not say why".to_owned());
+                let why = why.unwrap_or_else(|| "no reason is given".to_owned());
                 let what =
-                    format!("rows up to {noted} are noted, and the log goes on behind row {after}: {why}");
+                    format!("the log notes rows up to {noted}, and continues after row {after}: {why}");
                 fit.misfit(seq, noted.min(after), noted.max(after), what);
                 (noted, fit.rows, fit.pruned) = (after, 0, 0);
             }

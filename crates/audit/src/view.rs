@@ -12,7 +12,7 @@ pub const AUDIT_EVENTS_MAX: usize = 256;
 
 /// A report, and why it may be incomplete.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Audited {
+pub struct AuditedReport {
     /// What the Auditor reports.
     #[serde(flatten)]
     pub report: AuditReport,
@@ -65,7 +65,7 @@ pub struct FindingFilter {
 
 /// What to compare the log with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Against {
+pub struct VerifyOptions {
     /// The exported checkpoints.
     pub checkpoints: Option<PathBuf>,
     /// The key that must have signed it, in hexadecimal.

@@ -13,9 +13,9 @@ use setpoint_journal::{Journal, JournalError, TaskFilter};
 use setpoint_protocol::{TaskId, Timestamp};
 
 use super::entry::{LogEntry, is_about_resuming, parse};
-use super::standing::{Noted, differs};
+use super::standing::{NotedRows, differs};
 use super::{AuditFailure, AuditPlace, Keeper};
-use crate::log::{Backwards, is_there};
+use crate::log::{ReverseEntries, is_there};
 
 /// A journal that is not the one that was audited.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl PutBack {
 
 /// The result of [`force`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forcing {
+pub enum ForceResult {
     /// The tasks may continue without force.
     NotNeeded,
     /// The log notes that they were forced.
@@ -62,7 +62,7 @@ pub fn put_back(dir: &Path, journal: &Journal) -> Result<Option<PutBack>, AuditF
     }
     let mut is_noted = false;
     let mut forced = BTreeSet::new();
-    for entry in Backwards::of(dir)? {
+    for entry in ReverseEntries::of(dir)? {
         let entry = match entry {
             Ok(entry) => entry,
             // Damage further back is reported by the verification.
@@ -78,7 +78,7 @@ pub fn put_back(dir: &Path, journal: &Journal) -> Result<Option<PutBack>, AuditF
                 return Ok(Some(PutBack { why, noticed_at: Some(end.unwrap_or(0)), forced }));
             }
             Some(entry) if !is_noted => {
-                let Some(noted) = Noted::of(entry) else { continue };
+                let Some(noted) = NotedRows::of(entry) else { continue };
                 is_noted = true;
                 if let Some(why) = differs(journal, noted)? {
                     return Ok(Some(PutBack { why, noticed_at: None, forced: BTreeSet::new() }));
@@ -99,8 +99,8 @@ pub fn force(
     journal: &Journal,
     tasks: &[TaskId],
     now: Timestamp,
-) -> Result<Forcing, AuditFailure> {
-    let Some(put_back) = put_back(&place.dir, journal)? else { return Ok(Forcing::NotNeeded) };
+) -> Result<ForceResult, AuditFailure> {
+    let Some(put_back) = put_back(&place.dir, journal)? else { return Ok(ForceResult::NotNeeded) };
     let mut concerned = Vec::new();
     for task in tasks {
         if put_back.concerns(task, first_row(journal, task)?) {
@@ -108,14 +108,14 @@ pub fn force(
         }
     }
     if concerned.is_empty() {
-        return Ok(Forcing::NotNeeded);
+        return Ok(ForceResult::NotNeeded);
     }
-    let Some(mut keeper) = Keeper::open(place, journal, now)? else { return Ok(Forcing::Busy) };
+    let Some(mut keeper) = Keeper::open(place, journal, now)? else { return Ok(ForceResult::Busy) };
     for task in concerned {
         keeper.note_forced(task, now);
     }
     keeper.stop(now)?;
-    Ok(Forcing::Noted)
+    Ok(ForceResult::Noted)
 }
 
 /// Returns whether a put-back journal must still be reported: it concerns an open task, or no Auditor has noticed

@@ -14,7 +14,7 @@ const UNITS: [(&str, i64); 4] = [("w", 7 * DAY_MS), ("d", DAY_MS), ("h", 3_600_0
 
 /// A moment as the command line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum At {
+pub(crate) enum TimeArgument {
     /// This moment.
     Moment(Timestamp),
     /// The beginning of this day in the reader's time zone.
@@ -28,49 +28,50 @@ pub(crate) enum At {
 pub(crate) enum MomentError {
     /// It has no known format.
     #[error(
-        "expected a time such as 2026-12-24T18:00:00Z, a day such as 2026-12-24, or a while from now such as +60d, +12h, +90m or +2w"
+        "expected a time such as 2026-12-24T18:00:00Z, a day such as 2026-12-24, or a duration from now such as \
+         +60d, +12h, +90m or +2w"
     )]
     Unreadable,
     /// It looks like a day, but the calendar has no such date.
     #[error("the calendar has no such day")]
     NoSuchDay,
     /// It is further ahead than [`AHEAD_DAYS_MAX`].
-    #[error("it lies more than {} years ahead", AHEAD_DAYS_MAX * 4 / 1_461)]
+    #[error("it is more than {} years ahead", AHEAD_DAYS_MAX * 4 / 1_461)]
     TooFar,
     /// It is before now.
-    #[error("it lies in the past")]
+    #[error("it is in the past")]
     Past,
 }
 
 /// Parses a moment.
-pub(crate) fn read(text: &str) -> Result<At, MomentError> {
+pub(crate) fn read(text: &str) -> Result<TimeArgument, MomentError> {
     if let Some(after) = text.strip_prefix('+') {
-        return while_ms(after).map(At::Later).ok_or(MomentError::Unreadable);
+        return while_ms(after).map(TimeArgument::Later).ok_or(MomentError::Unreadable);
     }
     // Parse `-5d` as well, so that the error says that the moment is in the past and not that its format is
     // unknown.
     if let Some(before) = text.strip_prefix('-') {
-        return while_ms(before).map(|ms| At::Later(-ms)).ok_or(MomentError::Unreadable);
+        return while_ms(before).map(|ms| TimeArgument::Later(-ms)).ok_or(MomentError::Unreadable);
     }
     if is_day(text) {
-        return text.parse().map(At::Day).map_err(|_| MomentError::NoSuchDay);
+        return text.parse().map(TimeArgument::Day).map_err(|_| MomentError::NoSuchDay);
     }
-    text.parse().map(At::Moment).map_err(|_| MomentError::Unreadable)
+    text.parse().map(TimeArgument::Moment).map_err(|_| MomentError::Unreadable)
 }
 
-impl At {
+impl TimeArgument {
     /// Returns the moment, which may be before `now` or after it.
     ///
     /// # Errors
     /// If it is outside the calendar's range.
-    pub(crate) fn anywhen(self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, MomentError> {
+    pub(crate) fn resolve_any(self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, MomentError> {
         let micros = match self {
-            At::Moment(at) => at.as_micros(),
-            At::Day(day) => {
+            TimeArgument::Moment(at) => at.as_micros(),
+            TimeArgument::Day(day) => {
                 let midnight = day.to_zoned(zone.clone()).map_err(|_| MomentError::TooFar)?;
                 midnight.timestamp().as_microsecond()
             }
-            At::Later(ms) => now.as_micros().saturating_add(ms.saturating_mul(1_000)),
+            TimeArgument::Later(ms) => now.as_micros().saturating_add(ms.saturating_mul(1_000)),
         };
         Ok(Timestamp::from_micros(micros))
     }
@@ -80,7 +81,7 @@ impl At {
     /// # Errors
     /// If it is before `now`, or further ahead than [`AHEAD_DAYS_MAX`].
     pub(crate) fn resolve(self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, MomentError> {
-        let micros = self.anywhen(now, zone)?.as_micros();
+        let micros = self.resolve_any(now, zone)?.as_micros();
         let ahead_ms = micros.saturating_sub(now.as_micros()) / 1_000;
         if micros < now.as_micros() {
             Err(MomentError::Past)
@@ -161,7 +162,7 @@ mod tests {
         for text in ["+36526d", "+5218w", &digits, "9999-12-31", "2226-11-23T00:00:00Z"] {
             assert_eq!(at(text, &TimeZone::UTC), Err(MomentError::TooFar), "{text}");
         }
-        assert_eq!(MomentError::TooFar.to_string(), "it lies more than 100 years ahead");
+        assert_eq!(MomentError::TooFar.to_string(), "it is more than 100 years ahead");
     }
 
     #[test]

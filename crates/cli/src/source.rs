@@ -35,7 +35,7 @@ impl TextSource {
 }
 
 /// The kind of text that is read, with its limit and hints.
-pub(crate) struct Wanted {
+pub(crate) struct TextKind {
     /// What it is, as in "the goal is empty".
     pub(crate) noun: &'static str,
     /// Longer texts, in bytes, are rejected.
@@ -48,10 +48,10 @@ pub(crate) struct Wanted {
     pub(crate) when_unreadable: &'static str,
 }
 
-pub(crate) const GOAL: Wanted = Wanted {
+pub(crate) const GOAL: TextKind = TextKind {
     noun: "goal",
     bytes_max: RAW_INPUT_BYTES_MAX,
-    when_empty: Some("say what is to be reached, as in `setpoint run count the files here`"),
+    when_empty: Some("state the goal, as in `setpoint run count the files here`"),
     when_too_long: "put long material into a file and name the file in the goal",
     when_unreadable: "name a file that can be read, or give the goal as words or with `-` on stdin",
 };
@@ -60,7 +60,7 @@ pub(crate) const GOAL: Wanted = Wanted {
 ///
 /// # Errors
 /// If it cannot be read, is not UTF-8, is empty and may not be, or is too long.
-pub(crate) fn read(source: &TextSource, wanted: &Wanted, stdin: &mut dyn Read) -> Result<String, Error> {
+pub(crate) fn read(source: &TextSource, wanted: &TextKind, stdin: &mut dyn Read) -> Result<String, Error> {
     let text = match source {
         TextSource::Words(words) => words.clone(),
         TextSource::Stdin => wanted.text(wanted.bounded(stdin, "stdin")?, "stdin")?,
@@ -78,7 +78,7 @@ pub(crate) fn read(source: &TextSource, wanted: &Wanted, stdin: &mut dyn Read) -
     Ok(text)
 }
 
-impl Wanted {
+impl TextKind {
     fn open(&self, path: &Path) -> Result<File, Error> {
         let name = path.display();
         named::open(path)
@@ -97,8 +97,8 @@ impl Wanted {
     fn text(&self, bytes: Vec<u8>, name: &str) -> Result<String, Error> {
         String::from_utf8(bytes).map_err(|error| {
             let (noun, at) = (self.noun, error.utf8_error().valid_up_to());
-            usage(&format!("the {noun} in {name} is not UTF-8: byte {at} belongs to no character"))
-                .hint("save it as UTF-8; `iconv -t UTF-8` does it")
+            usage(&format!("the {noun} in {name} is not UTF-8: byte {at} is not part of a character"))
+                .hint("save it as UTF-8, for instance with `iconv -t UTF-8`")
         })
     }
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_text_that_may_be_empty_still_has_a_limit() {
-        let wanted = Wanted { noun: "import", bytes_max: 4, when_empty: None, ..GOAL };
+        let wanted = TextKind { noun: "import", bytes_max: 4, when_empty: None, ..GOAL };
         let stdin = |mut bytes: &[u8]| read(&TextSource::Stdin, &wanted, &mut bytes);
         assert_eq!(stdin(b"").unwrap(), "");
         assert_eq!(stdin(b"1234").unwrap(), "1234");

@@ -3,7 +3,7 @@
 //! They were reviewed when they were written, and their tests run them. Here it is only checked that a command has
 //! exactly that text, and that each of its places holds one word.
 
-use super::plan::{Plan, Read, Search, Walk};
+use super::plan::{Plan, ReadTarget, Search, Walk};
 use super::word::Word;
 
 /// A command with places for words.
@@ -42,7 +42,7 @@ impl Form {
     pub(crate) fn read(&self, command: &str) -> Option<Plan> {
         // Without a path, the form reads its directory; with one, it reads only that.
         let command = command.trim();
-        let mut found = Found { reads: vec![Read::here(Walk::Names)], searches: Vec::new() };
+        let mut found = FormReads { reads: vec![ReadTarget::current_dir(Walk::Names)], searches: Vec::new() };
         let rest = pieces(&self.pieces, command, command.len(), &mut found)?;
         if !rest.is_empty() {
             return None;
@@ -61,8 +61,8 @@ impl Form {
 
 /// The reads and searches found in the words of a form.
 #[derive(Clone)]
-struct Found {
-    reads: Vec<Read>,
+struct FormReads {
+    reads: Vec<ReadTarget>,
     searches: Vec<Search>,
 }
 
@@ -70,7 +70,7 @@ struct Found {
 const SEARCH: &str = "find -H ";
 
 /// Returns the rest of `text`, the end of a command of `length` bytes, after the pieces.
-fn pieces<'t>(pieces: &[FormPiece], text: &'t str, length: usize, found: &mut Found) -> Option<&'t str> {
+fn pieces<'t>(pieces: &[FormPiece], text: &'t str, length: usize, found: &mut FormReads) -> Option<&'t str> {
     let Some((first, later)) = pieces.split_first() else { return Some(text) };
     let rest = match first {
         FormPiece::Text(expected) => {
@@ -105,7 +105,7 @@ fn pieces<'t>(pieces: &[FormPiece], text: &'t str, length: usize, found: &mut Fo
                 let is_searched =
                     found.searches.last().is_some_and(|search| search.at == length - rest.len());
                 let walk = if is_searched { Walk::Searched } else { Walk::Content };
-                found.reads.push(Read { pattern, literal: Some(word), walk });
+                found.reads.push(ReadTarget { pattern, literal: Some(word), walk });
             }
             rest
         }

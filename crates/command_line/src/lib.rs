@@ -25,17 +25,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub use form::{Form, FormPiece, WordKind};
-pub use plan::{GitCall, Plan, Read, Search, Walk};
+pub use plan::{GitCall, Plan, ReadTarget, Search, Walk};
 pub use programs::RemoveOrMake;
 pub use reason::Reason;
 
 /// Longest command that is read, in bytes.
 pub const COMMAND_BYTES_MAX: usize = 32 * 1024;
-/// Most simple commands in one text.
+/// Maximum simple commands in one text.
 pub const COMMANDS_MAX: usize = 50;
-/// Most commands of one pipeline that may run without asking: they run at once, and each may use memory.
+/// Maximum commands of one pipeline that may run without asking: they run at once, and each may use memory.
 pub const PIPED_MAX: usize = 8;
-/// Most words in one text.
+/// Maximum words in one text.
 pub const WORDS_MAX: usize = 4_000;
 
 /// The context in which a command is read.

@@ -40,7 +40,7 @@ const SHELL_VALUES: &str = "-o -O +o +O --rcfile --init-file";
 
 /// The names found in a command.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct FoundNames {
     pub(crate) programs: Vec<String>,
     pub(crate) target: String,
     pub(crate) executes: Vec<PathBuf>,
@@ -54,7 +54,7 @@ struct Names {
     commands: Vec<(bool, String)>,
 }
 
-pub(crate) fn read(text: &str, cwd: &Path) -> Found {
+pub(crate) fn read(text: &str, cwd: &Path) -> FoundNames {
     let mut names = Names::default();
     let mut directory = cwd.to_path_buf();
     names.script(text, &mut directory, 0);
@@ -68,7 +68,7 @@ pub(crate) fn read(text: &str, cwd: &Path) -> Found {
         }
         target.push_str(command);
     }
-    Found {
+    FoundNames {
         is_volatile: names.programs.iter().any(|name| VOLATILE.contains(&name.as_str())),
         programs: names.programs.into_iter().collect(),
         target,

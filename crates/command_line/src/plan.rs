@@ -10,7 +10,7 @@ use super::{Reading, Reason, Verdict};
 pub struct Plan {
     rendered: String,
     directory: Option<String>,
-    reads: Vec<Read>,
+    reads: Vec<ReadTarget>,
     git: Vec<GitCall>,
     programs: Vec<String>,
     searches: Vec<Search>,
@@ -27,7 +27,7 @@ pub struct Search {
 
 /// Something that the command reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
+pub struct ReadTarget {
     /// Pattern for the names: `*`, `?` and `[…]` are wildcards, a backslash escapes the next character. Relative to
     /// the directory in which the command runs.
     pub pattern: String,
@@ -63,9 +63,9 @@ pub struct GitCall {
     pub looks_into_nested: bool,
 }
 
-impl Read {
+impl ReadTarget {
     /// Returns a read of the directory in which the command runs.
-    pub(crate) fn here(walk: Walk) -> Self {
+    pub(crate) fn current_dir(walk: Walk) -> Self {
         Self { pattern: ".".to_owned(), literal: Some(".".to_owned()), walk }
     }
 }
@@ -85,7 +85,7 @@ impl Plan {
 
     /// Returns what it reads, in order of appearance.
     #[must_use]
-    pub fn reads(&self) -> &[Read] {
+    pub fn reads(&self) -> &[ReadTarget] {
         &self.reads
     }
 
@@ -124,7 +124,7 @@ impl Plan {
 
     pub(crate) fn of_form(
         rendered: String,
-        reads: Vec<Read>,
+        reads: Vec<ReadTarget>,
         searches: Vec<Search>,
         programs: Vec<String>,
     ) -> Self {

@@ -9,10 +9,10 @@ use setpoint_command_line::{Surroundings, Verdict, read};
 const EFFECTS: &str = include_str!("corpus/effects.txt");
 const LOOKING: &str = include_str!("corpus/looking_around.txt");
 
-/// Least number of commands in a list.
+/// Minimum number of commands in a list.
 const EFFECTS_MIN: usize = 750;
 const LOOKING_MIN: usize = 120;
-/// Most of 120 commands that look around that may ask.
+/// Of 120 commands that look around, at most this many may ask.
 const ASKING_MAX_OF_120: usize = 10;
 /// Families whose effect depends on where paths lead or on a repository's settings, so the text alone does not decide.
 const BEYOND_TEXT: &[&str] = &["(defused)", "(by place)"];

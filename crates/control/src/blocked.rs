@@ -53,7 +53,7 @@ impl RoundFailures {
 
 /// Tools and targets of the failing sub-tasks of a task so far, this round included.
 #[derive(Debug, Default)]
-pub(crate) struct Tried {
+pub(crate) struct TriedPairs {
     tools: BTreeSet<String>,
     targets: Vec<Pair>,
     /// The members of `targets`, for fast look-up.
@@ -62,7 +62,7 @@ pub(crate) struct Tried {
     newest: BTreeSet<Pair>,
 }
 
-impl Tried {
+impl TriedPairs {
     pub(crate) fn add(&mut self, round: &RoundFailures) {
         self.tools.extend(round.tools.iter().cloned());
         for target in &round.targets {

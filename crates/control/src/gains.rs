@@ -90,7 +90,7 @@ pub enum GainsError {
         key: &'static str,
         /// The refused value.
         value: f64,
-        /// Least allowed value.
+        /// Minimum allowed value.
         min: f64,
         /// Greatest allowed value.
         max: f64,
@@ -102,7 +102,7 @@ pub enum GainsError {
         key: &'static str,
         /// The refused value.
         value: f64,
-        /// Least allowed value.
+        /// Minimum allowed value.
         min: f64,
         /// Greatest allowed value.
         max: f64,

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeSet;
 
-/// Most outcomes in one measurement.
+/// Maximum outcomes in one measurement.
 pub const OUTCOMES_MAX: usize = 1_024;
-/// Most criteria in one measurement, those without a verdict and those of the task included.
+/// Maximum criteria in one measurement, those without a verdict and those of the task included.
 pub const CRITERIA_MAX: usize = 16_384;
-/// Most attempts in one outcome's gap trajectory.
+/// Maximum attempts in one outcome's gap trajectory.
 pub const ATTEMPTS_MAX: usize = 1_024;
-/// Most tool calls in one measurement.
+/// Maximum tool calls in one measurement.
 pub const CALLS_MAX: usize = 65_536;
-/// Most tools in one call: the programs of one shell pipeline.
+/// Maximum tools in one call: the programs of one shell pipeline.
 pub const TOOLS_PER_CALL_MAX: usize = 256;
 
 /// One round of a task, or the event that ends it.

@@ -3,7 +3,7 @@
 //! A task has one [`Trajectory`], created when the task starts and dropped when it ends; tasks share
 //! nothing.
 
-use crate::blocked::{RoundFailures, Tried};
+use crate::blocked::{RoundFailures, TriedPairs};
 use crate::decision::{Decision, DirectiveClass};
 use crate::gains::{Gains, GainsError};
 use crate::history::{History, Point};
@@ -21,7 +21,7 @@ pub struct Trajectory {
     gains: Gains,
     law: &'static dyn Law,
     history: History,
-    tried: Tried,
+    tried: TriedPairs,
     judged: bool,
     ended: Option<EndedBy>,
 }
@@ -56,7 +56,7 @@ impl Trajectory {
             gains,
             law,
             history: History::default(),
-            tried: Tried::default(),
+            tried: TriedPairs::default(),
             judged: false,
             ended: None,
         })

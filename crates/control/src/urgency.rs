@@ -12,7 +12,7 @@ use crate::gradient::Trend;
 pub enum Urgency {
     /// ∇L ≤ −ε.
     Low,
-    /// Between.
+    /// −ε < ∇L < ε.
     Normal,
     /// ∇L ≥ ε.
     High,

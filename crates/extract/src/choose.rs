@@ -7,13 +7,13 @@ use std::cell::Cell;
 
 use super::begin::{Begin, begin, end};
 use super::decode::{Misfit, decode};
-use super::error::{At, ExtractError, Flaw, Step};
+use super::error::{ExtractError, Flaw, ObjectPath, Step};
 use super::is_blank;
-use super::look::{Looked, is_ours, look};
+use super::look::{ValueClass, is_ours, look};
 use super::mend::mend;
 use super::node::{Node, same_name};
-use super::read::{Stop, Unread, read};
-use super::thinking::{Heard, Thought, hear};
+use super::read::{ReadFailure, Stop, read};
+use super::thinking::{SplitText, ThinkingBlock, split_thinking};
 use super::wanted::{Draft, Speech};
 
 /// Maximum bytes read per byte of the text. Answers take one to four.
@@ -50,7 +50,7 @@ impl Work {
 
 /// Finds the answer in `text`; returns it with the work done.
 pub(super) fn choose<T: Draft>(text: &str) -> (Result<T, ExtractError>, Work) {
-    let heard = hear(text);
+    let heard = split_thinking(text);
     let work = Work::on(text.len());
     let mut choice = Choice::<T>::default();
     for part in &heard.said {
@@ -72,7 +72,7 @@ pub(super) fn choose<T: Draft>(text: &str) -> (Result<T, ExtractError>, Work) {
 
 /// Returns the thinking in which an answer may be. For a turn this is only thinking that was never closed, with no
 /// text outside it: in closed thinking, a call was only considered.
-fn countable<'t, T: Draft>(heard: &Heard<'t>) -> Option<Thought<'t>> {
+fn countable<'t, T: Draft>(heard: &SplitText<'t>) -> Option<ThinkingBlock<'t>> {
     heard.thought.filter(|thought| match T::SPEECH {
         Speech::Answer => true,
         Speech::Turn => heard.said.is_empty() && !thought.is_closed,
@@ -166,7 +166,7 @@ struct Kind {
 impl<'t, T: Draft> Choice<'t, T> {
     /// Searches a thought for the answer at its end. Attempts before it do not count, nor do their faults; but a
     /// thought that was not closed may be cut off inside the answer.
-    fn of_thought(thought: Thought<'t>, work: &Work) -> Self {
+    fn of_thought(thought: ThinkingBlock<'t>, work: &Work) -> Self {
         let mut choice = Choice { only_last: true, ..Choice::default() };
         choice.search(thought.text, work);
         choice.misfit = None;
@@ -209,8 +209,12 @@ impl<'t, T: Draft> Choice<'t, T> {
                         len
                     }
                     Begin::Cut => {
-                        let unread =
-                            Unread { stop: Stop::Cut, path: Vec::new(), names: Vec::new(), is_sketch: false };
+                        let unread = ReadFailure {
+                            stop: Stop::Cut,
+                            path: Vec::new(),
+                            names: Vec::new(),
+                            is_sketch: false,
+                        };
                         self.note_unread(unread, place, place.rest().len());
                         return;
                     }
@@ -236,7 +240,7 @@ impl<'t, T: Draft> Choice<'t, T> {
             return len;
         }
         let (read, len) = match read(raw) {
-            Err(Unread { stop: Stop::Broken(_), .. }) if !self.is_past_mending => {
+            Err(ReadFailure { stop: Stop::Broken(_), .. }) if !self.is_past_mending => {
                 let (mended, len) = mend(place.rest());
                 work.add(2 * len);
                 let read = read(&mended);
@@ -260,7 +264,7 @@ impl<'t, T: Draft> Choice<'t, T> {
             self.note_unread(part_of(Flaw::Outside, name, ours()), place, len);
         } else {
             match look::<T>(&node) {
-                Looked::Answer(_) if is_list::<T>(&node) && goes_on::<T>(place.after(len)) => {
+                ValueClass::Answer(_) if is_list::<T>(&node) && goes_on::<T>(place.after(len)) => {
                     self.note_unread(part_of(Flaw::Outside, "", ours()), place, len);
                 }
                 looked => self.note(looked, &node, place, len),
@@ -269,24 +273,24 @@ impl<'t, T: Draft> Choice<'t, T> {
         len
     }
 
-    fn note(&mut self, looked: Looked<T>, node: &Node, place: Place<'t>, len: usize) {
+    fn note(&mut self, looked: ValueClass<T>, node: &Node, place: Place<'t>, len: usize) {
         match looked {
-            Looked::Answer(answer) => {
+            ValueClass::Answer(answer) => {
                 let is_item = matches!(node, Node::Object(_)) && is_list::<T>(node);
                 self.note_answer(answer, place, len, Kind { has_dots: node.has_dots(), is_item });
             }
-            Looked::Misfit(misfit) => {
+            ValueClass::Misfit(misfit) => {
                 if !std::mem::replace(&mut self.misfit_is_ours, true) {
                     self.misfit = Some(shape::<T>(&misfit));
                 }
             }
-            Looked::Other if self.misfit.is_none() => {
+            ValueClass::Other if self.misfit.is_none() => {
                 self.misfit = Some(match decode::<T>(node) {
                     Err(misfit) if T::SPEECH == Speech::Answer => shape::<T>(&misfit),
                     _ => ExtractError::NoField(format!("`{}`", T::FIELDS.join("`, `"))),
                 });
             }
-            Looked::Other => {}
+            ValueClass::Other => {}
         }
     }
 
@@ -312,8 +316,8 @@ impl<'t, T: Draft> Choice<'t, T> {
         }
     }
 
-    fn note_unread(&mut self, unread: Unread, place: Place<'t>, len: usize) {
-        let at = At::of(&unread.path, T::NAMES);
+    fn note_unread(&mut self, unread: ReadFailure, place: Place<'t>, len: usize) {
+        let at = ObjectPath::of(&unread.path, T::NAMES);
         let error = match unread.stop {
             Stop::Cut => ExtractError::Cut(at),
             Stop::Broken(flaw) => ExtractError::Broken { flaw, at },
@@ -423,9 +427,9 @@ fn goes_on<T: Draft>(after: &str) -> bool {
 }
 
 /// Reports that the text is only part of an answer.
-fn part_of(flaw: Flaw, name: &str, names: Vec<String>) -> Unread {
+fn part_of(flaw: Flaw, name: &str, names: Vec<String>) -> ReadFailure {
     let path = if name.is_empty() { Vec::new() } else { vec![Step::Field(name.to_owned())] };
-    Unread { stop: Stop::Broken(flaw), path, names, is_sketch: false }
+    ReadFailure { stop: Stop::Broken(flaw), path, names, is_sketch: false }
 }
 
 /// Returns whether the apparent end of the object is in the middle of one of its texts: a quotation mark follows it

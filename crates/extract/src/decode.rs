@@ -20,12 +20,12 @@ use super::words;
 /// Why a value does not fit, with the path to it from the inside out.
 #[derive(Debug)]
 pub(super) struct Misfit {
-    why: Why,
+    why: MisfitReason,
     way: Vec<Way>,
 }
 
 #[derive(Debug)]
-enum Why {
+enum MisfitReason {
     Missing(&'static str),
     Wanted { wanted: String, found: &'static str },
     Word(&'static [&'static str]),
@@ -44,7 +44,7 @@ enum Way {
 
 /// Decodes `node` into the wanted type.
 pub(super) fn decode<T: DeserializeOwned>(node: &Node) -> Result<T, Misfit> {
-    T::deserialize(At(node))
+    T::deserialize(NodeDecoder(node))
 }
 
 impl std::fmt::Display for Misfit {
@@ -66,7 +66,7 @@ impl Misfit {
             }
         };
         let mut path: Vec<Step> = self.way.iter().rev().map(step).collect();
-        if let Why::Missing(name) = self.why {
+        if let MisfitReason::Missing(name) = self.why {
             path.push(Step::Field(name.to_owned()));
         }
         let place = match written(&path) {
@@ -74,21 +74,21 @@ impl Misfit {
             place => format!("`{place}`"),
         };
         match &self.why {
-            Why::Missing(_) => format!("missing field {place}"),
-            Why::Wanted { wanted, found } => format!("{place} must be {wanted}, not {found}"),
-            Why::Word(words) => format!("{place} must be one of `{}`", words.join("`, `")),
-            Why::Twice => format!("{place} is given twice with different values"),
-            Why::Range => format!("{place} is too large or too small a number"),
-            Why::Unfit => format!("{place} is not what is asked for"),
+            MisfitReason::Missing(_) => format!("missing field {place}"),
+            MisfitReason::Wanted { wanted, found } => format!("{place} must be {wanted}, not {found}"),
+            MisfitReason::Word(words) => format!("{place} must be one of `{}`", words.join("`, `")),
+            MisfitReason::Twice => format!("{place} is given twice with different values"),
+            MisfitReason::Range => format!("{place} is too large or too small a number"),
+            MisfitReason::Unfit => format!("{place} is not what is asked for"),
         }
     }
 
-    fn new(why: Why) -> Self {
+    fn new(why: MisfitReason) -> Self {
         Misfit { why, way: Vec::new() }
     }
 
     fn wanted(wanted: &str, found: &Node) -> Self {
-        Misfit::new(Why::Wanted { wanted: wanted.to_owned(), found: found.kind() })
+        Misfit::new(MisfitReason::Wanted { wanted: wanted.to_owned(), found: found.kind() })
     }
 
     fn under(mut self, step: Way) -> Self {
@@ -100,7 +100,7 @@ impl Misfit {
 /// A visitor's message quotes the value, so only the kinds of things are taken from it.
 impl de::Error for Misfit {
     fn custom<T: std::fmt::Display>(_: T) -> Self {
-        Misfit::new(Why::Unfit)
+        Misfit::new(MisfitReason::Unfit)
     }
 
     fn invalid_type(found: Unexpected<'_>, wanted: &dyn de::Expected) -> Self {
@@ -113,39 +113,39 @@ impl de::Error for Misfit {
             Unexpected::Map => "an object",
             _ => "something else",
         };
-        Misfit::new(Why::Wanted { wanted: wanted.to_string(), found })
+        Misfit::new(MisfitReason::Wanted { wanted: wanted.to_string(), found })
     }
 
     fn invalid_value(_: Unexpected<'_>, _: &dyn de::Expected) -> Self {
-        Misfit::new(Why::Range)
+        Misfit::new(MisfitReason::Range)
     }
 
     fn invalid_length(_: usize, _: &dyn de::Expected) -> Self {
-        Misfit::new(Why::Unfit)
+        Misfit::new(MisfitReason::Unfit)
     }
 
     fn unknown_variant(_: &str, words: &'static [&'static str]) -> Self {
-        Misfit::new(Why::Word(words))
+        Misfit::new(MisfitReason::Word(words))
     }
 
     fn unknown_field(_: &str, _: &'static [&'static str]) -> Self {
-        Misfit::new(Why::Unfit)
+        Misfit::new(MisfitReason::Unfit)
     }
 
     fn missing_field(name: &'static str) -> Self {
-        Misfit::new(Why::Missing(name))
+        Misfit::new(MisfitReason::Missing(name))
     }
 
     fn duplicate_field(name: &'static str) -> Self {
-        Misfit::new(Why::Twice).under(Way::Field(name))
+        Misfit::new(MisfitReason::Twice).under(Way::Field(name))
     }
 }
 
 /// A node being decoded into a type.
 #[derive(Clone, Copy)]
-struct At<'n>(&'n Node);
+struct NodeDecoder<'n>(&'n Node);
 
-impl At<'_> {
+impl NodeDecoder<'_> {
     fn whole_number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         let number = match self.0 {
             Node::Number(number) => whole(number),
@@ -156,9 +156,10 @@ impl At<'_> {
             Some(Whole::Positive(number)) => visitor.visit_u64(number),
             Some(Whole::Negative(number)) => visitor.visit_i64(number),
             None => Err(match self.0 {
-                Node::Number(_) => {
-                    Misfit::new(Why::Wanted { wanted: "a whole number".to_owned(), found: "a fraction" })
-                }
+                Node::Number(_) => Misfit::new(MisfitReason::Wanted {
+                    wanted: "a whole number".to_owned(),
+                    found: "a fraction",
+                }),
                 other => Misfit::wanted("a whole number", other),
             }),
         }
@@ -199,7 +200,7 @@ fn text_as_whole(text: &str) -> Option<Whole> {
     }
 }
 
-impl<'de> de::Deserializer<'de> for At<'_> {
+impl<'de> de::Deserializer<'de> for NodeDecoder<'_> {
     type Error = Misfit;
 
     /// Visits the exact value: a value of no fixed shape is read this way.
@@ -211,7 +212,7 @@ impl<'de> de::Deserializer<'de> for At<'_> {
                 (Some(number), ..) => visitor.visit_u64(number),
                 (None, Some(number), _) => visitor.visit_i64(number),
                 (None, None, Some(number)) => visitor.visit_f64(number),
-                (None, None, None) => Err(Misfit::new(Why::Range)),
+                (None, None, None) => Err(Misfit::new(MisfitReason::Range)),
             },
             Node::Text(text) => visitor.visit_str(text),
             Node::List(items) => {
@@ -300,7 +301,7 @@ impl<'de> de::Deserializer<'de> for At<'_> {
             Node::Text(text) => words::variant(text, variants),
             _ => None,
         };
-        let found = found.ok_or_else(|| Misfit::new(Why::Word(variants)))?;
+        let found = found.ok_or_else(|| Misfit::new(MisfitReason::Word(variants)))?;
         visitor.visit_enum(IntoDeserializer::<Misfit>::into_deserializer(found))
     }
 
@@ -325,7 +326,7 @@ impl<'de> de::SeqAccess<'de> for Items<'_> {
         let skips_null = self.skips_null;
         let next = self.items.find(|(_, item)| !(skips_null && **item == Node::Null));
         let decoded = |(index, item)| {
-            seed.deserialize(At(item)).map_err(|misfit: Misfit| misfit.under(Way::Item(index)))
+            seed.deserialize(NodeDecoder(item)).map_err(|misfit: Misfit| misfit.under(Way::Item(index)))
         };
         next.map(decoded).transpose()
     }
@@ -347,8 +348,9 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
-        let (name, value) = self.value.take().ok_or_else(|| Misfit::new(Why::Unfit))?;
-        seed.deserialize(At(value)).map_err(|misfit: Misfit| misfit.under(Way::Written(name.to_owned())))
+        let (name, value) = self.value.take().ok_or_else(|| Misfit::new(MisfitReason::Unfit))?;
+        seed.deserialize(NodeDecoder(value))
+            .map_err(|misfit: Misfit| misfit.under(Way::Written(name.to_owned())))
     }
 }
 
@@ -366,7 +368,7 @@ impl<'n> Fields<'n> {
             match fields.iter().find(|(known, _)| known == name) {
                 None => fields.push((*name, node)),
                 Some((_, same)) if *same == node => {}
-                Some(_) => return Err(Misfit::new(Why::Twice).under(Way::Field(name))),
+                Some(_) => return Err(Misfit::new(MisfitReason::Twice).under(Way::Field(name))),
             }
         }
         Ok(Fields { fields: fields.into_iter(), value: None })
@@ -383,7 +385,7 @@ impl<'de> de::MapAccess<'de> for Fields<'_> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
-        let (name, node) = self.value.take().ok_or_else(|| Misfit::new(Why::Unfit))?;
-        seed.deserialize(At(node)).map_err(|misfit: Misfit| misfit.under(Way::Field(name)))
+        let (name, node) = self.value.take().ok_or_else(|| Misfit::new(MisfitReason::Unfit))?;
+        seed.deserialize(NodeDecoder(node)).map_err(|misfit: Misfit| misfit.under(Way::Field(name)))
     }
 }

@@ -35,14 +35,14 @@ pub enum ExtractError {
     OnlyThought,
     /// The text ends before the object does. The missing part is never guessed.
     #[error("read the JSON object to its end: it is cut off {0}; give it whole, in fewer words")]
-    Cut(At),
+    Cut(ObjectPath),
     /// Not JSON.
     #[error("read the JSON object: {flaw} {at}")]
     Broken {
         /// What is wrong.
         flaw: Flaw,
         /// Where it is wrong.
-        at: At,
+        at: ObjectPath,
     },
     /// Nested too deeply.
     #[error("read the JSON object: it is nested more than {DEPTH_MAX} levels deep")]
@@ -104,9 +104,9 @@ impl std::fmt::Display for Flaw {
 /// A place in an object, as `subtasks[2].intent`; empty for the object itself. Names that are not ours are shown as
 /// dots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct At(String);
+pub struct ObjectPath(String);
 
-impl At {
+impl ObjectPath {
     /// Returns the place at the end of `path`, using only the names in `ours`.
     pub(super) fn of(path: &[Step], ours: &[&str]) -> Self {
         let named = |name: &str| ours.iter().find(|ours| same_name(ours, name)).copied().unwrap_or("…");
@@ -114,7 +114,7 @@ impl At {
             Step::Item(index) => Step::Item(*index),
             Step::Field(name) => Step::Field(named(name).to_owned()),
         };
-        At(written(&path.iter().map(step).collect::<Vec<_>>()))
+        ObjectPath(written(&path.iter().map(step).collect::<Vec<_>>()))
     }
 }
 
@@ -134,7 +134,7 @@ pub(super) fn written(path: &[Step]) -> String {
     place
 }
 
-impl std::fmt::Display for At {
+impl std::fmt::Display for ObjectPath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.0.is_empty() { f.write_str("near its beginning") } else { write!(f, "in `{}`", self.0) }
     }

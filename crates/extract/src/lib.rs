@@ -9,7 +9,7 @@
 //!    (`mend`, `read`) and decoded tolerantly (`decode`, `words`). Fences, prose and special tokens around it do not
 //!    matter. An object with none of the wanted fields is unwrapped if one thing in it can be the answer (`look`): a
 //!    list of one, the only list or object among its fields, JSON in a string. If a list is the gist of the answer, the
-//!    bare list will do, and so will a single item.
+//!    bare list is enough, and so is a single item.
 //! 3. If the text outside the thinking has no answer, the end of the last block of thinking is taken, if it is one.
 //!
 //! A model repeats a habit in its answer to a repair call, so a habit is read. It does not repeat a slip, such as a
@@ -56,7 +56,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-pub use error::{At, ExtractError, Flaw};
+pub use error::{ExtractError, Flaw, ObjectPath};
 pub use wanted::{Draft, List, Speech};
 
 /// Maximum bytes of an answer that is searched; a longer one is refused unread.
@@ -88,8 +88,8 @@ pub fn extract<T: Draft>(text: &str) -> Result<T, ExtractError> {
 
 /// Returns `text` without the thinking and the blanks around it; empty if there is nothing else.
 #[must_use]
-pub fn said(text: &str) -> Cow<'_, str> {
-    let heard = thinking::hear(text);
+pub fn without_thinking(text: &str) -> Cow<'_, str> {
+    let heard = thinking::split_thinking(text);
     match heard.said.as_slice() {
         [] => Cow::Borrowed(""),
         [one] => Cow::Borrowed(one.trim()),

@@ -23,7 +23,7 @@ const TURN_WRAPS: &[&str] = &[
 ];
 
 /// The class of a value.
-pub(super) enum Looked<T> {
+pub(super) enum ValueClass<T> {
     /// An answer of the type.
     Answer(T),
     /// An answer, except for this misfit.
@@ -44,7 +44,7 @@ enum Place {
 }
 
 /// Classifies a value, unwrapping it if needed.
-pub(super) fn look<T: Draft>(node: &Node) -> Looked<T> {
+pub(super) fn look<T: Draft>(node: &Node) -> ValueClass<T> {
     look_at(node, 0, Place::Free)
 }
 
@@ -54,13 +54,13 @@ pub(super) fn is_ours<T: Draft>(name: &str) -> bool {
         || T::LIST.is_some_and(|list| same_name(list.key, name))
 }
 
-fn look_at<T: Draft>(node: &Node, depth: usize, place: Place) -> Looked<T> {
+fn look_at<T: Draft>(node: &Node, depth: usize, place: Place) -> ValueClass<T> {
     let mut first = None;
     if let Node::Object(fields) = node {
         let has = |name: &str| fields.iter().any(|(written, _)| same_name(name, written));
         if T::FIELDS.iter().any(|name| has(name)) {
             match decode::<T>(node) {
-                Ok(answer) if is_meant(&answer, place) => return Looked::Answer(answer),
+                Ok(answer) if is_meant(&answer, place) => return ValueClass::Answer(answer),
                 Ok(_) => {}
                 Err(misfit) => first = Some(misfit),
             }
@@ -68,9 +68,9 @@ fn look_at<T: Draft>(node: &Node, depth: usize, place: Place) -> Looked<T> {
             return listed(list, vec![node.clone()]);
         }
     }
-    let inside = if depth < WRAPS_MAX { look_inside::<T>(node, depth) } else { Looked::Other };
+    let inside = if depth < WRAPS_MAX { look_inside::<T>(node, depth) } else { ValueClass::Other };
     match (inside, first) {
-        (Looked::Other, Some(misfit)) => Looked::Misfit(misfit),
+        (ValueClass::Other, Some(misfit)) => ValueClass::Misfit(misfit),
         (looked, _) => looked,
     }
 }
@@ -83,24 +83,26 @@ fn is_meant<T: Draft>(answer: &T, place: Place) -> bool {
     }
 }
 
-fn look_inside<T: Draft>(node: &Node, depth: usize) -> Looked<T> {
+fn look_inside<T: Draft>(node: &Node, depth: usize) -> ValueClass<T> {
     match node {
         Node::List(items) => match (node.only_item(), T::LIST, items.first()) {
             (Some(item), ..) => look_at(item, depth + 1, Place::Alone),
             (None, Some(list), _) => listed(list, items.clone()),
             (None, None, Some(first)) if T::SPEECH == Speech::Turn => look_at(first, depth + 1, Place::First),
-            (None, None, _) => Looked::Other,
+            (None, None, _) => ValueClass::Other,
         },
         Node::Object(fields) => {
             let mut inside = fields.iter().filter_map(|(name, field)| Some((name, container(field)?)));
-            let (Some((name, field)), None) = (inside.next(), inside.next()) else { return Looked::Other };
+            let (Some((name, field)), None) = (inside.next(), inside.next()) else {
+                return ValueClass::Other;
+            };
             let is_wrap = match T::SPEECH {
                 Speech::Answer => true,
                 Speech::Turn => fields.len() == 1 && TURN_WRAPS.iter().any(|wrap| same_name(wrap, name)),
             };
-            if is_wrap { look_at(&field, depth + 1, Place::Alone) } else { Looked::Other }
+            if is_wrap { look_at(&field, depth + 1, Place::Alone) } else { ValueClass::Other }
         }
-        Node::Text(_) | Node::Number(_) | Node::Bool(_) | Node::Null => Looked::Other,
+        Node::Text(_) | Node::Number(_) | Node::Bool(_) | Node::Null => ValueClass::Other,
     }
 }
 
@@ -116,16 +118,16 @@ fn container(node: &Node) -> Option<Node> {
 }
 
 /// Returns the answer with these items as its list, if any of them is an item at all.
-fn listed<T: Draft>(list: List, items: Vec<Node>) -> Looked<T> {
+fn listed<T: Draft>(list: List, items: Vec<Node>) -> ValueClass<T> {
     let has_key = |item: &Node| match item {
         Node::Object(fields) => fields.iter().any(|(name, _)| same_name(list.key, name)),
         _ => false,
     };
     if !items.iter().any(has_key) {
-        return Looked::Other;
+        return ValueClass::Other;
     }
     match decode::<T>(&Node::Object(vec![(list.field.to_owned(), Node::List(items))])) {
-        Ok(answer) => Looked::Answer(answer),
-        Err(misfit) => Looked::Misfit(misfit),
+        Ok(answer) => ValueClass::Answer(answer),
+        Err(misfit) => ValueClass::Misfit(misfit),
     }
 }

@@ -20,7 +20,7 @@ pub(super) const OTHER_MARKS: &[char] =
 
 /// A value that could not be read.
 #[derive(Debug)]
-pub(super) struct Unread {
+pub(super) struct ReadFailure {
     pub(super) stop: Stop,
     /// Path to the fault.
     pub(super) path: Vec<Step>,
@@ -42,7 +42,7 @@ pub(super) enum Stop {
 }
 
 /// Reads `text`, which is one value.
-pub(super) fn read(text: &str) -> Result<Node, Unread> {
+pub(super) fn read(text: &str) -> Result<Node, ReadFailure> {
     let mut track = Track::default();
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let node = Seed(&mut track).deserialize(&mut deserializer);
@@ -61,7 +61,7 @@ pub(super) fn read(text: &str) -> Result<Node, Unread> {
         Stop::Broken(flaw(before.trim_end(), rest, track.is_after_value))
     };
     let is_sketch = stop == Stop::Broken(Flaw::Placeholder) && !track.has_value && is_placeholder(rest);
-    Err(Unread { stop, path: track.path, names: track.names, is_sketch })
+    Err(ReadFailure { stop, path: track.path, names: track.names, is_sketch })
 }
 
 /// Returns the object or list that a string consists of, as when a model encodes JSON twice.

@@ -206,7 +206,7 @@ fn said_text_excludes_thinking() {
         ("<think>a", ""),
         ("", ""),
     ] {
-        assert_eq!(said(text), expected, "{text}");
+        assert_eq!(without_thinking(text), expected, "{text}");
     }
 }
 
@@ -278,6 +278,6 @@ proptest! {
     ) {
         let text = units.concat();
         assert_linear(&text);
-        let _ = said(&text);
+        let _ = without_thinking(&text);
     }
 }

@@ -52,28 +52,28 @@ const BLANKS_MAX: usize = 256;
 
 /// A text split into speech and thinking.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Heard<'t> {
+pub(super) struct SplitText<'t> {
     /// Spoken parts, in order. None is empty.
     pub(super) said: Vec<&'t str>,
     /// Last block of thinking.
-    pub(super) thought: Option<Thought<'t>>,
+    pub(super) thought: Option<ThinkingBlock<'t>>,
 }
 
 /// A block of thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Thought<'t> {
+pub(super) struct ThinkingBlock<'t> {
     pub(super) text: &'t str,
     /// Whether it was closed. The content of one that was not may be meant for others.
     pub(super) is_closed: bool,
 }
 
 /// Splits a text.
-pub(super) fn hear(text: &str) -> Heard<'_> {
-    let mut heard = Heard::default();
+pub(super) fn split_thinking(text: &str) -> SplitText<'_> {
+    let mut heard = SplitText::default();
     match harmony(text) {
         Some(channels) => channels.for_each(|(name, body)| match name {
             Channel::Final => heard.say(body),
-            Channel::Other => heard.thought = Some(Thought { text: body, is_closed: true }),
+            Channel::Other => heard.thought = Some(ThinkingBlock { text: body, is_closed: true }),
         }),
         None => heard.listen(text),
     }
@@ -92,13 +92,13 @@ enum Mark {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind(usize);
 
-struct Found {
+struct FoundMark {
     mark: Mark,
     start: usize,
     end: usize,
 }
 
-impl<'t> Heard<'t> {
+impl<'t> SplitText<'t> {
     fn say(&mut self, text: &'t str) {
         if !text.chars().all(is_blank) {
             self.said.push(text);
@@ -122,12 +122,12 @@ impl<'t> Heard<'t> {
                     if let Some((start, end)) = opening_in_line(before, kind) {
                         self.say(before.get(..start).unwrap_or_default());
                         let text = before.get(end..).unwrap_or_default();
-                        self.thought = Some(Thought { text, is_closed: true });
+                        self.thought = Some(ThinkingBlock { text, is_closed: true });
                         continue;
                     }
                     self.said.clear();
                     let text = text.get(..found.start).unwrap_or_default();
-                    self.thought = Some(Thought { text, is_closed: true });
+                    self.thought = Some(ThinkingBlock { text, is_closed: true });
                 }
                 Mark::Opens(kind) => {
                     self.say(before);
@@ -143,8 +143,8 @@ impl<'t> Heard<'t> {
 
 /// Returns the block whose opening mark ends at `from`, and where the text after it begins. Nested blocks belong to
 /// it. If more are opened than closed, the last closing mark ends it: some are only mentioned.
-fn block(text: &str, from: usize, kind: Kind) -> (Thought<'_>, usize) {
-    let is_of_kind = |found: &Found| match found.mark {
+fn block(text: &str, from: usize, kind: Kind) -> (ThinkingBlock<'_>, usize) {
+    let is_of_kind = |found: &FoundMark| match found.mark {
         Mark::Opens(other) => other == kind && stands_first(text, found),
         Mark::Closes(other) => other == kind,
         Mark::TurnEnds | Mark::Noise => false,
@@ -169,17 +169,17 @@ fn block(text: &str, from: usize, kind: Kind) -> (Thought<'_>, usize) {
         Some(found) => (found.start, found.end, true),
         None => (text.len(), text.len(), false),
     };
-    (Thought { text: text.get(from..end).unwrap_or_default(), is_closed }, after)
+    (ThinkingBlock { text: text.get(from..end).unwrap_or_default(), is_closed }, after)
 }
 
-fn next_mark(text: &str, from: usize, is_wanted: impl Fn(&Found) -> bool) -> Option<Found> {
+fn next_mark(text: &str, from: usize, is_wanted: impl Fn(&FoundMark) -> bool) -> Option<FoundMark> {
     let rest = text.get(from..)?;
     rest.match_indices(['<', '[', '◁']).find_map(|(at, _)| mark_at(text, from + at).filter(&is_wanted))
 }
 
-fn mark_at(text: &str, start: usize) -> Option<Found> {
+fn mark_at(text: &str, start: usize) -> Option<FoundMark> {
     let rest = text.get(start..)?;
-    let found = |mark, len: usize| Some(Found { mark, start, end: start + len });
+    let found = |mark, len: usize| Some(FoundMark { mark, start, end: start + len });
     for (kind, (opening, closing)) in PAIRS.iter().enumerate() {
         let kind = Kind(TAGS.len() + kind);
         if rest.starts_with(opening) {
@@ -211,7 +211,7 @@ fn mark_at(text: &str, start: usize) -> Option<Found> {
 /// Returns the last opening mark on the line that `before` ends with, which did not count by itself.
 fn opening_in_line(before: &str, kind: Kind) -> Option<(usize, usize)> {
     let line = before.rfind('\n').map_or(0, |at| at + 1);
-    let is_of_kind = |found: &Found| matches!(found.mark, Mark::Opens(other) if other == kind);
+    let is_of_kind = |found: &FoundMark| matches!(found.mark, Mark::Opens(other) if other == kind);
     let mut last = None;
     let mut at = line;
     while let Some(found) = next_mark(before, at, is_of_kind) {
@@ -222,7 +222,7 @@ fn opening_in_line(before: &str, kind: Kind) -> Option<(usize, usize)> {
 }
 
 /// Returns whether a mark is where a model puts it.
-fn counts(text: &str, found: &Found) -> bool {
+fn counts(text: &str, found: &FoundMark) -> bool {
     match found.mark {
         Mark::Opens(_) => stands_first(text, found) || is_no_word(text, found),
         Mark::Noise => stands_first(text, found),
@@ -232,7 +232,7 @@ fn counts(text: &str, found: &Found) -> bool {
 }
 
 /// Returns whether only blanks and other marks precede it on its line.
-fn stands_first(text: &str, found: &Found) -> bool {
+fn stands_first(text: &str, found: &FoundMark) -> bool {
     let line = line_before(text, found);
     let line = line.trim_matches(is_blank);
     line.is_empty() || line.ends_with("|>") || TAGS.iter().any(|tag| ends_with_closing(line, tag))
@@ -243,7 +243,7 @@ fn ends_with_closing(line: &str, tag: &str) -> bool {
 }
 
 /// Returns whether only blanks follow it on its line, or JSON or another mark.
-fn stands_last(text: &str, found: &Found) -> bool {
+fn stands_last(text: &str, found: &FoundMark) -> bool {
     let rest = text.get(found.end..).unwrap_or_default();
     let blanks = rest.chars().take(BLANKS_MAX).take_while(|c| *c != '\n' && is_blank(*c));
     let rest = rest.get(blanks.map(char::len_utf8).sum()..).unwrap_or_default();
@@ -251,14 +251,14 @@ fn stands_last(text: &str, found: &Found) -> bool {
 }
 
 /// Returns whether it is not a word of a sentence, and not part of a string.
-fn is_no_word(text: &str, found: &Found) -> bool {
+fn is_no_word(text: &str, found: &FoundMark) -> bool {
     let line = line_before(text, found);
     line.ends_with(['}', ']']) || (!line.ends_with([' ', '`', '\'']) && !line.contains('"'))
 }
 
 /// Returns the text before it on its line, up to the limit. Not read character by character, because there may be a
 /// mark in every word.
-fn line_before<'t>(text: &'t str, found: &Found) -> &'t str {
+fn line_before<'t>(text: &'t str, found: &FoundMark) -> &'t str {
     let before = text.get(..found.start).unwrap_or_default();
     let from = before.floor_char_boundary(before.len().saturating_sub(LINE_BYTES_MAX));
     let near = before.get(from..).unwrap_or_default();
@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> String {
-        let heard = hear(text);
+        let heard = split_thinking(text);
         let thought = heard.thought.map(|thought| match thought.is_closed {
             true => format!(" ({})", thought.text.trim()),
             false => format!(" ({}…", thought.text.trim()),

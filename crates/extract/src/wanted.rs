@@ -18,8 +18,7 @@ pub trait Draft: DeserializeOwned + PartialEq {
         true
     }
 
-    /// Returns whether it may be meant although it was found inside another object or list; `alone` if it is the only
-    /// thing there.
+    /// Returns whether a value inside another object or list may be the answer; `alone` if nothing else is there.
     fn is_meant_inside(&self, alone: bool) -> bool {
         alone
     }

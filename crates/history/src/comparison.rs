@@ -19,10 +19,10 @@ use setpoint_protocol::record::{Ask, Asked, Opened, Record, RecordKind};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{TaskId, Timestamp};
 
-use self::time::{is_of_time, loss_aside, numbers_aside};
+use self::time::{is_of_time, without_numbers, without_time};
 use crate::cost::CostReport;
 
-/// At most so many ancestor tasks of a fork are recognised by id, the latest ones. A file may name any number of
+/// At most this many ancestor tasks of a fork are recognised by id, the latest ones. A file may name any number of
 /// them, and each is looked for in every text; the ids of older ones are compared like any other text.
 const FORKS_MAX: usize = 100;
 
@@ -338,8 +338,8 @@ fn ids_of(task: &TaskId, records: &[Record]) -> Vec<TaskId> {
 /// Returns the lines without the names of either task, and without the numbers that depend on time.
 fn compared((_, name): &Key, ids: &[TaskId], lines: &[String]) -> Vec<String> {
     let is_loss = name.ends_with(", loss");
-    let lines = lines.iter().map(|line| if is_loss { loss_aside(line) } else { line });
-    lines.map(|line| numbers_aside(&place_aside(ids, line))).collect()
+    let lines = lines.iter().map(|line| if is_loss { without_time(line) } else { line });
+    lines.map(|line| without_numbers(&place_aside(ids, line))).collect()
 }
 
 fn place_aside(ids: &[TaskId], text: &str) -> String {
@@ -409,7 +409,7 @@ impl Names {
         if text.len() >= 20 && text.contains('T') && text.parse::<Timestamp>().is_ok() {
             return Some("time".to_owned());
         }
-        let other = numbers_aside(&place_aside(&self.tasks, text));
+        let other = without_numbers(&place_aside(&self.tasks, text));
         (other != text).then_some(other)
     }
 }

@@ -16,7 +16,7 @@ use setpoint_protocol::{CallId, RoleId};
 
 /// The tokens and money of some calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Spent {
+pub struct Spending {
     /// Attempts of model calls.
     pub calls: u64,
     /// Tokens in.
@@ -31,13 +31,13 @@ pub struct Spent {
     /// Tokens without a known price.
     pub tokens_unpriced: u64,
     /// Part of it that went into attempts without an answer.
-    #[serde(skip_serializing_if = "Failed::is_none")]
-    pub failed: Failed,
+    #[serde(skip_serializing_if = "FailedAttempts::is_none")]
+    pub failed: FailedAttempts,
 }
 
 /// Attempts of model calls without an answer, at the cost that the provider counted, or else at our own estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Failed {
+pub struct FailedAttempts {
     /// Attempts. One that was stopped before it began does not count.
     pub calls: u64,
     /// Tokens in.
@@ -59,14 +59,14 @@ pub struct Row {
     pub text: Option<String>,
     /// Cost of the subject.
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: Spending,
 }
 
 /// The cost of a task so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CostReport {
     /// Total of all calls.
-    pub total: Spent,
+    pub total: Spending,
     /// Costs by role, in the order of the loop.
     pub by_role: Vec<Row>,
     /// Costs by round, from 1. Calls before the first plan count to the first round.
@@ -90,8 +90,8 @@ impl CostReport {
     }
 }
 
-impl Spent {
-    fn add(&mut self, other: Spent) {
+impl Spending {
+    fn add(&mut self, other: Spending) {
         self.calls = self.calls.saturating_add(other.calls);
         self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
         self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
@@ -102,16 +102,16 @@ impl Spent {
     }
 
     /// Returns the `n`-th of `shares` shares of its tokens and money; the shares add up to the whole.
-    fn share(self, n: u64, shares: u64) -> Spent {
+    fn share(self, n: u64, shares: u64) -> Spending {
         let of = |whole: u64| whole / shares + u64::from(n < whole % shares);
-        Spent {
+        Spending {
             calls: 0,
             tokens_in: of(self.tokens_in),
             tokens_out: of(self.tokens_out),
             tokens_cached: of(self.tokens_cached),
             cost: self.cost.map(|cost| cost.share(n, shares)),
             tokens_unpriced: of(self.tokens_unpriced),
-            failed: Failed {
+            failed: FailedAttempts {
                 calls: 0,
                 tokens_in: of(self.failed.tokens_in),
                 tokens_out: of(self.failed.tokens_out),
@@ -121,14 +121,14 @@ impl Spent {
     }
 }
 
-impl Failed {
+impl FailedAttempts {
     /// Returns whether every attempt gave an answer.
     #[must_use]
     pub const fn is_none(&self) -> bool {
         self.calls == 0 && self.tokens_in == 0 && self.tokens_out == 0
     }
 
-    fn add(&mut self, other: Failed) {
+    fn add(&mut self, other: FailedAttempts) {
         self.calls = self.calls.saturating_add(other.calls);
         self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
         self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
@@ -168,9 +168,9 @@ struct MadeFor {
 struct Set {
     criteria: Vec<Criterion>,
     /// Cost borne by all of them; `None` before the first call.
-    done: Option<Spent>,
+    done: Option<Spending>,
     /// Cost borne by those that code cannot judge.
-    judged: Option<Spent>,
+    judged: Option<Spending>,
 }
 
 #[derive(Default)]
@@ -184,11 +184,11 @@ struct Sums {
     /// Index of the task's own criteria.
     whole: Option<usize>,
     calls: BTreeMap<CallId, Call>,
-    total: Spent,
-    by_role: BTreeMap<RoleId, Spent>,
-    by_round: BTreeMap<u32, Spent>,
-    of_the_whole: Spent,
-    by_model: BTreeMap<String, Spent>,
+    total: Spending,
+    by_role: BTreeMap<RoleId, Spending>,
+    by_round: BTreeMap<u32, Spending>,
+    of_the_whole: Spending,
+    by_model: BTreeMap<String, Spending>,
 }
 
 impl Sums {
@@ -204,7 +204,7 @@ impl Sums {
                     let (round, made_for) = (self.round.max(1), self.made_for(call));
                     let asked = Call { attempts: 1, role: call.role, round, made_for, seq: record.seq };
                     self.calls.insert(call, asked);
-                    self.spend(call, None, Spent { calls: 1, ..Spent::default() });
+                    self.spend(call, None, Spending { calls: 1, ..Spending::default() });
                 }
             }
             RecordKind::Reasked => {
@@ -213,7 +213,7 @@ impl Sums {
                     if let Some(call) = self.calls.get_mut(&call) {
                         (call.attempts, call.seq) = (attempt, record.seq);
                     }
-                    self.spend(call, None, Spent { calls: 1, ..Spent::default() });
+                    self.spend(call, None, Spending { calls: 1, ..Spending::default() });
                 }
             }
             RecordKind::Answered => {
@@ -284,9 +284,9 @@ impl Sums {
         // Zero usage needs no price.
         let cost = card.filter(|_| !lost.is_zero()).and_then(|card| card.paid(lost));
         let lost = spent(lost, cost);
-        let Spent { tokens_in, tokens_out, cost, .. } = lost;
-        let failed = Failed { calls: u64::from(is_new), tokens_in, tokens_out, cost };
-        self.spend(call, None, Spent { failed, ..lost });
+        let Spending { tokens_in, tokens_out, cost, .. } = lost;
+        let failed = FailedAttempts { calls: u64::from(is_new), tokens_in, tokens_out, cost };
+        self.spend(call, None, Spending { failed, ..lost });
     }
 
     /// Reverts the count for attempts that were recorded and then stopped before they began.
@@ -305,7 +305,7 @@ impl Sums {
         }
     }
 
-    fn spend(&mut self, call: CallId, model: Option<&str>, spent: Spent) {
+    fn spend(&mut self, call: CallId, model: Option<&str>, spent: Spending) {
         let Some(Call { role, round, made_for, seq, .. }) = self.calls.get(&call) else { return };
         self.total.add(spent);
         self.by_role.entry(*role).or_default().add(spent);
@@ -325,15 +325,15 @@ impl Sums {
         match shared {
             Some(sum) => sum.get_or_insert_default().add(spent),
             None => {
-                let failed = Failed { calls: 0, ..spent.failed };
-                self.of_the_whole.add(Spent { calls: 0, failed, ..spent });
+                let failed = FailedAttempts { calls: 0, ..spent.failed };
+                self.of_the_whole.add(Spending { calls: 0, failed, ..spent });
             }
         }
     }
 
     /// Returns each criterion's share of the cost of its set's calls.
-    fn by_criterion(sets: &[Set]) -> BTreeMap<String, (String, Spent)> {
-        let mut sums: BTreeMap<String, (String, Spent)> = BTreeMap::new();
+    fn by_criterion(sets: &[Set]) -> BTreeMap<String, (String, Spending)> {
+        let mut sums: BTreeMap<String, (String, Spending)> = BTreeMap::new();
         for set in sets {
             let (all, without_check) = (set.criteria.iter().collect(), without_check(&set.criteria));
             for (spent, criteria) in [(set.done, all), (set.judged, without_check)] {
@@ -342,7 +342,7 @@ impl Sums {
                 for (n, criterion) in (0..).zip(criteria) {
                     let (_, sum) = sums
                         .entry(criterion.id.to_string())
-                        .or_insert_with(|| (criterion.criterion.clone(), Spent::default()));
+                        .or_insert_with(|| (criterion.criterion.clone(), Spending::default()));
                     sum.add(spent.share(n, shares));
                 }
             }
@@ -351,7 +351,7 @@ impl Sums {
     }
 
     fn report(self) -> CostReport {
-        let row = |name: String, text: Option<String>, spent: Spent| Row { name, text, spent };
+        let row = |name: String, text: Option<String>, spent: Spending| Row { name, text, spent };
         let by_criterion = Self::by_criterion(&self.sets);
         let mut by_criterion: Vec<Row> =
             by_criterion.into_iter().map(|(id, (text, spent))| row(id, Some(text), spent)).collect();
@@ -374,16 +374,16 @@ impl Sums {
     }
 }
 
-fn spent(usage: Usage, cost: Option<Money>) -> Spent {
+fn spent(usage: Usage, cost: Option<Money>) -> Spending {
     let tokens = usage.tokens_in.saturating_add(usage.tokens_out);
-    Spent {
+    Spending {
         calls: 0,
         tokens_in: usage.tokens_in,
         tokens_out: usage.tokens_out,
         tokens_cached: usage.tokens_cached,
         cost,
         tokens_unpriced: if cost.is_some() { 0 } else { tokens },
-        failed: Failed::default(),
+        failed: FailedAttempts::default(),
     }
 }
 
@@ -404,12 +404,18 @@ mod tests {
 
     #[test]
     fn shares_add_up_to_the_whole() {
-        let failed = Failed { calls: 1, tokens_in: 4, tokens_out: 1, cost: None };
-        let whole =
-            Spent { calls: 1, tokens_in: 10, tokens_out: 5, tokens_unpriced: 15, failed, ..Spent::default() };
-        let mut sum = Spent::default();
+        let failed = FailedAttempts { calls: 1, tokens_in: 4, tokens_out: 1, cost: None };
+        let whole = Spending {
+            calls: 1,
+            tokens_in: 10,
+            tokens_out: 5,
+            tokens_unpriced: 15,
+            failed,
+            ..Spending::default()
+        };
+        let mut sum = Spending::default();
         (0..3).for_each(|n| sum.add(whole.share(n, 3)));
-        assert_eq!(sum, Spent { calls: 0, failed: Failed { calls: 0, ..failed }, ..whole });
+        assert_eq!(sum, Spending { calls: 0, failed: FailedAttempts { calls: 0, ..failed }, ..whole });
     }
 
     const CALL: &str = "r2/1";
@@ -502,7 +508,7 @@ mod tests {
             let rows = CostReport::of(&records).by_model;
             rows.iter()
                 .map(|row| {
-                    let Spent { calls, tokens_in, failed, .. } = row.spent;
+                    let Spending { calls, tokens_in, failed, .. } = row.spent;
                     format!("{} {calls} {tokens_in} {}", row.name, failed.tokens_in)
                 })
                 .collect()

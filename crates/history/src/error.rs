@@ -6,7 +6,7 @@ use setpoint_journal::JournalError;
 use setpoint_machine::cell::Divergence;
 use setpoint_protocol::{TaskId, Timestamp};
 
-use crate::cloud_events::export::Unwritable;
+use crate::cloud_events::export::ExportError;
 use crate::fork::ForkError;
 
 /// A task that cannot be read or replayed.
@@ -38,7 +38,7 @@ pub enum HistoryError {
     },
     /// The task cannot be written as a file.
     #[error(transparent)]
-    Export(#[from] Unwritable),
+    Export(#[from] ExportError),
     /// The task cannot be forked.
     #[error(transparent)]
     Fork(#[from] ForkError),

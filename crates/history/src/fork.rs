@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use setpoint_journal::{Fragment, JournalError, Lease, LeaseTerms, Submission, TaskHead, TaskOpening};
-use setpoint_machine::{Cell, External, Factory, Outside, Step};
+use setpoint_machine::{Cell, External, Factory, Step, WorldEffect};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::PlanDirective;
 use setpoint_protocol::models::Models as Cards;
@@ -68,7 +68,7 @@ pub enum BudgetWish {
 
 /// The result of a fork.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Forked {
+pub struct ForkResult {
     /// Id of the new task.
     pub task: TaskId,
     /// Origin of the fork: the last record of the named step.
@@ -101,7 +101,7 @@ pub enum ForkError {
         goal: u64,
     },
     /// The task ends with that step.
-    #[error("fork {task} at record {at}: it ends there, and nothing would follow")]
+    #[error("fork {task} at record {at}: the task had ended there")]
     AtItsEnd {
         /// Task to fork.
         task: TaskId,
@@ -118,7 +118,7 @@ pub enum ForkError {
         source: CopyError,
     },
     /// The machines give other outputs for the same inputs.
-    #[error("fork {task}: at record {seq} the two part: {reason}")]
+    #[error("fork {task}: the machines differ from it at record {seq}: {reason}")]
     Parts {
         /// Task to fork.
         task: TaskId,
@@ -136,7 +136,7 @@ impl History {
     /// # Errors
     /// Fails for an unknown or damaged task, for a point from which a task cannot continue, and if the journal
     /// refuses.
-    pub fn fork(&self, new: &NewFork, keeper: ForkKeeper) -> Result<Forked, HistoryError> {
+    pub fn fork(&self, new: &NewFork, keeper: ForkKeeper) -> Result<ForkResult, HistoryError> {
         let records = self.records(&new.from)?;
         let title = self.journal.task(new.from.as_str())?.title;
         let prefix = prefix(&new.from, &records, new.at)?;
@@ -178,7 +178,7 @@ impl History {
             }
             return Err(error);
         }
-        Ok(Forked { task, from, copied })
+        Ok(ForkResult { task, from, copied })
     }
 
     /// Appends the steps as the new task's journal, in one submission if possible. They are derived a second time, so
@@ -191,7 +191,7 @@ impl History {
         let mut attached = 0;
         feed.steps(Arc::clone(&self.factory), |step| {
             let asks = step.effects.iter().filter_map(|effect| match effect {
-                Outside::Model { ask, .. } => Some(&ask.prompt.fragments),
+                WorldEffect::Model { ask, .. } => Some(&ask.prompt.fragments),
                 _ => None,
             });
             let new = asks.flatten().filter(|fragment| known.insert(fragment.hash()));
@@ -356,7 +356,7 @@ fn differs(stored: &Record, made: &Record, moved: Option<&Move>) -> Option<&'sta
             let (stored, made) = (read(stored)?, read(made)?);
             // Targets in a workspace are named by the path in the original there, and by the path in the fork here.
             let there =
-                |target: &String| moved.map_or_else(|| target.clone(), |moved| moved.said_there(target));
+                |target: &String| moved.map_or_else(|| target.clone(), |moved| moved.in_original(target));
             let blocked = |one: &PlanDirective| {
                 let targets: BTreeSet<String> = one.blocked_targets.iter().map(there).collect();
                 (one.blocked_tools.clone(), targets)

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use setpoint_journal::{Fragment, Journal, JournalError, NewRow, Submission, TaskHead, TaskOpening};
 use setpoint_protocol::TaskId;
 
-use crate::cloud_events::import::{ImportError, Importer, Line, Stored};
+use crate::cloud_events::import::{ImportError, Importer, Line, StoredRecord};
 use crate::records::row_of;
 
 /// Rows after which the read part is appended.
@@ -87,7 +87,7 @@ pub fn take_in(
                 submission.attach(fragment).map_err(|error| refused(line, error))?;
             }
             Line::Record(stored) => {
-                let Stored { record, format, chain } = *stored;
+                let StoredRecord { record, format, chain } = *stored;
                 let seq = record.seq;
                 bytes += record.body.len();
                 let row = NewRow { format, ..row_of(record) };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use setpoint_machine::cell::{ReplayedStep, Strictness};
-use setpoint_machine::{Cell, Factory, Outside};
+use setpoint_machine::{Cell, Factory, WorldEffect};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::record::{Ask, Asked, Record, RecordKind};
 use setpoint_protocol::replay::{DivergencePlace, ReplayReport};
@@ -60,8 +60,8 @@ pub(crate) fn replay(task: &TaskId, records: &[Record], factory: Arc<dyn Factory
 }
 
 /// Returns whether this starts something in the world, rather than stopping it.
-fn begins(effect: &Outside) -> bool {
-    !matches!(effect, Outside::Stop { .. })
+fn begins(effect: &WorldEffect) -> bool {
+    !matches!(effect, WorldEffect::Stop { .. })
 }
 
 /// Checks that every effect of a step matches its records, and that every record of an ask has its effect.
@@ -75,7 +75,7 @@ fn effects_are_recorded(step: &ReplayedStep<'_>) -> Result<(), DivergencePlace> 
     let first = step.records.first().map_or(0, |record| record.seq);
     for effect in step.effects.iter().filter(|effect| begins(effect)) {
         let is_recorded = match effect {
-            Outside::Party { payload, .. } => {
+            WorldEffect::Party { payload, .. } => {
                 let body = payload.encode().unwrap_or_default();
                 let kind = RecordKind::Message(payload.kind());
                 step.records.iter().any(|record| record.kind == kind && record.body == body)
@@ -92,29 +92,29 @@ fn effects_are_recorded(step: &ReplayedStep<'_>) -> Result<(), DivergencePlace> 
     match asked.iter().find(|(_, asked)| !is_started(asked)) {
         None => Ok(()),
         Some((seq, asked)) => {
-            let reason = format!("the machines do not start {}, which is asked for here", asked.call);
+            let reason = format!("the machines do not start {}, which is recorded here", asked.call);
             Err(DivergencePlace { seq: *seq, reason })
         }
     }
 }
 
 /// Returns whether the effect is what the record asks for.
-fn is_asked(effect: &Outside, asked: &Asked) -> bool {
+fn is_asked(effect: &WorldEffect, asked: &Asked) -> bool {
     if begins(effect) && effect.call() != asked.call {
         return false;
     }
     match (effect, &asked.ask) {
-        (Outside::Model { ask, fragments, .. }, Ask::Model { purpose, fragments: recorded, after }) => {
+        (WorldEffect::Model { ask, fragments, .. }, Ask::Model { purpose, fragments: recorded, after }) => {
             let before = after.map_or(0, |start| start.count as usize);
             ask.purpose() == *purpose
                 && fragments.len() == before + recorded.len()
                 && fragments.ends_with(recorded)
         }
-        (Outside::Tool { ask, effect, .. }, Ask::Tool { call, phase, effect: recorded, grant }) => {
+        (WorldEffect::Tool { ask, effect, .. }, Ask::Tool { call, phase, effect: recorded, grant }) => {
             ask.call == *call && ask.phase == *phase && effect == recorded && ask.grant == *grant
         }
-        (Outside::Timer { .. }, Ask::Timer { .. }) => true,
-        (Outside::Survey { ask, .. }, Ask::Survey(recorded)) => ask == recorded,
+        (WorldEffect::Timer { .. }, Ask::Timer { .. }) => true,
+        (WorldEffect::Survey { ask, .. }, Ask::Survey(recorded)) => ask == recorded,
         _ => false,
     }
 }
@@ -143,17 +143,17 @@ mod tests {
         }
     }
 
-    fn place(records: &[Record], effects: &[Outside]) -> Option<(u64, String)> {
+    fn place(records: &[Record], effects: &[WorldEffect]) -> Option<(u64, String)> {
         let step = ReplayedStep { records, effects, closed: false };
         effects_are_recorded(&step).err().map(|place| (place.seq, place.reason))
     }
 
     #[test]
     fn started_effects_match_recorded_asks() {
-        let timer = |n| Outside::Timer { call: call(n), due_clock_ms: 7 };
+        let timer = |n| WorldEffect::Timer { call: call(n), due_clock_ms: 7 };
         let records = [asked(4, 1, Ask::Timer { ms: 7 }), asked(5, 2, Ask::Timer { ms: 7 })];
-        assert_eq!(place(&records, &[timer(1), timer(2), Outside::Stop { call: call(9) }]), None);
-        let missing = "the machines do not start r2/2, which is asked for here".to_owned();
+        assert_eq!(place(&records, &[timer(1), timer(2), WorldEffect::Stop { call: call(9) }]), None);
+        let missing = "the machines do not start r2/2, which is recorded here".to_owned();
         assert_eq!(place(&records, &[timer(1)]), Some((5, missing)));
         let unasked = "the machines start r2/3, which no record of its step asks for".to_owned();
         assert_eq!(place(&records, &[timer(1), timer(2), timer(3)]), Some((4, unasked)));

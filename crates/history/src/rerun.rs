@@ -37,7 +37,7 @@ impl History {
         let settings = tried_settings(&opened.controller, &tried, names);
         let log = Arc::new(Mutex::new(Log::default()));
         let deadline_ms = deadline_ms(&records);
-        let stand = Stand {
+        let stand = RerunFactory {
             inner: Arc::clone(&self.factory),
             tried: Opened { controller: tried, ..opened.clone() },
             recorded_budget_ms: opened.controller.time_budget_ms,
@@ -125,7 +125,8 @@ fn notes(records: &[Record], is_other_time: bool) -> Vec<String> {
     let late = records.iter().find(is_watchdog).filter(|_| is_other_time);
     late.map(|record| {
         format!(
-            "record {} says that the time was up; under another time budget that would have come at another time, or not at all",
+            "record {} says that the time was up; with another time budget, that would happen at another time or \
+             not at all",
             record.seq
         )
     })
@@ -141,7 +142,7 @@ struct Log {
 }
 
 /// A factory of the task's machines that puts the two R7s beside its own.
-struct Stand {
+struct RerunFactory {
     inner: Arc<dyn Factory>,
     tried: Opened,
     recorded_budget_ms: u64,
@@ -149,16 +150,16 @@ struct Stand {
     log: Arc<Mutex<Log>>,
 }
 
-impl Factory for Stand {
+impl Factory for RerunFactory {
     fn machine(&self, address: Address) -> Option<Box<dyn AnyMachine>> {
         let own = self.inner.machine(address)?;
         if address.role != RoleId::GoalGradientSolver {
             return Some(own);
         }
-        Some(Box::new(Observed {
+        Some(Box::new(ObservedController {
             own,
-            recorded: Beside::default(),
-            tried: Beside::default(),
+            recorded: SideController::default(),
+            tried: SideController::default(),
             settings: self.tried.clone(),
             recorded_budget_ms: self.recorded_budget_ms,
             deadline_ms: self.deadline_ms,
@@ -176,17 +177,17 @@ impl Factory for Stand {
 }
 
 /// The task's own R7 with the two beside it.
-struct Observed {
+struct ObservedController {
     own: Box<dyn AnyMachine>,
-    recorded: Beside,
-    tried: Beside,
+    recorded: SideController,
+    tried: SideController,
     settings: Opened,
     recorded_budget_ms: u64,
     deadline_ms: Option<u64>,
     log: Arc<Mutex<Log>>,
 }
 
-impl AnyMachine for Observed {
+impl AnyMachine for ObservedController {
     fn role(&self) -> RoleId {
         RoleId::GoalGradientSolver
     }
@@ -202,13 +203,13 @@ impl AnyMachine for Observed {
     }
 }
 
-impl Observed {
+impl ObservedController {
     fn observe(&mut self, input: &AnyInput, ctx: &Ctx<'_>) -> Result<(), Misrouted> {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let recorded = self.recorded.hear(input.clone(), ctx)?;
         if log.parting.is_some() {
             // A notice is not a decision of its own; the result that follows it is.
-            if let Some(Said::Decided(decided)) = recorded {
+            if let Some(ControllerOutput::Decided(decided)) = recorded {
                 match log.rounds.last_mut().filter(|(recorded, _)| recorded.is_none()) {
                     Some((recorded, _)) => *recorded = Some(decided),
                     None => log.rounds.push((Some(decided), None)),
@@ -228,24 +229,26 @@ impl Observed {
         match (recorded, tried) {
             (None, None) => {}
             // Both abandon the task and wait for the report; its words come later, but the decision is the same.
-            (Some(Said::GivesUp(one)), Some(Said::GivesUp(other))) if one == other => {}
-            (Some(Said::Decided(recorded)), Some(Said::Decided(tried))) => {
+            (Some(ControllerOutput::GivesUp(one)), Some(ControllerOutput::GivesUp(other)))
+                if one == other => {}
+            (Some(ControllerOutput::Decided(recorded)), Some(ControllerOutput::Decided(tried))) => {
                 log.part(recorded.parts_from(&tried));
                 log.rounds.push((Some(recorded), Some(tried)));
             }
             (recorded, tried) => {
                 // One of the two abandons the task: its end is known at once, whatever is reported.
-                let gives_up = |said: &Option<Said>| matches!(said, Some(Said::GivesUp(_)));
+                let gives_up =
+                    |said: &Option<ControllerOutput>| matches!(said, Some(ControllerOutput::GivesUp(_)));
                 let ends = (gives_up(&recorded), gives_up(&tried));
                 let tried = match tried {
-                    Some(Said::Decided(decided)) => Some(decided),
-                    Some(Said::GivesUp(_)) => self.tried.end(&ctx)?,
+                    Some(ControllerOutput::Decided(decided)) => Some(decided),
+                    Some(ControllerOutput::GivesUp(_)) => self.tried.end(&ctx)?,
                     None => None,
                 };
                 let recorded = match recorded {
-                    Some(Said::Decided(decided)) => Some(decided),
+                    Some(ControllerOutput::Decided(decided)) => Some(decided),
                     // Its own end comes with the report.
-                    Some(Said::GivesUp(_)) | None => None,
+                    Some(ControllerOutput::GivesUp(_)) | None => None,
                 };
                 use setpoint_protocol::replay::PartingKind::{Direction, Ends, GoesOn, OtherEnd};
                 let kind = match (&recorded, &tried, ends) {
@@ -272,7 +275,7 @@ impl Log {
 
 /// An additional R7, whose effects are not carried out.
 #[derive(Default)]
-struct Beside {
+struct SideController {
     machine: GoalGradientSolver,
     calls: u32,
     /// Its timer while it waits for a report.
@@ -280,14 +283,14 @@ struct Beside {
 }
 
 /// An R7's output about the round.
-enum Said {
+enum ControllerOutput {
     Decided(Decided),
     /// It abandons the task, and first asks what was achieved.
     GivesUp(EndedBy),
 }
 
-impl Beside {
-    fn hear(&mut self, input: AnyInput, ctx: &Ctx<'_>) -> Result<Option<Said>, Misrouted> {
+impl SideController {
+    fn hear(&mut self, input: AnyInput, ctx: &Ctx<'_>) -> Result<Option<ControllerOutput>, Misrouted> {
         let address = Address::singleton(RoleId::GoalGradientSolver);
         // The ids made here are not used anywhere.
         let mut buffer = EffectBuffer::new(address, self.calls, ctx.task.clone(), 0, ctx.now);
@@ -310,15 +313,15 @@ impl Beside {
     fn end(&mut self, ctx: &Ctx<'_>) -> Result<Option<Decided>, Misrouted> {
         let Some(call) = self.timer.take() else { return Ok(None) };
         match self.hear(AnyInput::Answer { call, answer: Answer::Timer }, ctx)? {
-            Some(Said::Decided(decided)) => Ok(Some(decided)),
-            Some(Said::GivesUp(_)) | None => Ok(None),
+            Some(ControllerOutput::Decided(decided)) => Ok(Some(decided)),
+            Some(ControllerOutput::GivesUp(_)) | None => Ok(None),
         }
     }
 }
 
-fn of_payload(payload: Payload) -> Option<Said> {
+fn of_payload(payload: Payload) -> Option<ControllerOutput> {
     match payload {
-        Payload::PlanDirective(directive) => Some(Said::Decided(Decided {
+        Payload::PlanDirective(directive) => Some(ControllerOutput::Decided(Decided {
             loss: directive.loss,
             grad_l: directive.grad_l,
             decision: MacroState::from(directive.directive),
@@ -328,7 +331,7 @@ fn of_payload(payload: Payload) -> Option<Said> {
             blocked_targets: directive.blocked_targets,
             rationale: directive.rationale,
         })),
-        Payload::FinalResult(result) => Some(Said::Decided(Decided {
+        Payload::FinalResult(result) => Some(ControllerOutput::Decided(Decided {
             loss: result.loss,
             grad_l: result.grad_l,
             decision: MacroState::from(result.directive),
@@ -338,7 +341,7 @@ fn of_payload(payload: Payload) -> Option<Said> {
             blocked_targets: vec![],
             rationale: result.summary,
         })),
-        Payload::AbandonNotice(notice) => Some(Said::GivesUp(notice.ended_by)),
+        Payload::AbandonNotice(notice) => Some(ControllerOutput::GivesUp(notice.ended_by)),
         _ => None,
     }
 }

@@ -17,7 +17,7 @@ use setpoint_protocol::replay::CopiedWorkspace;
 const ENTRIES_MAX: u64 = 10_000;
 /// Maximum bytes of its files.
 const BYTES_MAX: u64 = 1024 * 1024 * 1024;
-/// At most so many left-out entries are named.
+/// At most this many left-out entries are named.
 const LEFT_OUT_NAMED_MAX: usize = 5;
 /// The mode of an incomplete copy: no other user may read it.
 const PARTIAL_MODE: u32 = 0o700;
@@ -77,7 +77,7 @@ impl Move {
     }
 
     /// Returns a text of the fork with its workspace replaced by the original's.
-    pub(crate) fn said_there(&self, text: &str) -> String {
+    pub(crate) fn in_original(&self, text: &str) -> String {
         text.replace(&self.target(), &self.from.to_string_lossy())
     }
 
@@ -113,8 +113,8 @@ impl Move {
     }
 
     /// Returns everything to copy, each folder before its content, within the limits.
-    fn look(&self, entries_max: u64, bytes_max: u64) -> Result<Found, CopyError> {
-        let mut found = Found::default();
+    fn look(&self, entries_max: u64, bytes_max: u64) -> Result<WorkspaceContent, CopyError> {
+        let mut found = WorkspaceContent::default();
         let root = match fs::symlink_metadata(&self.from) {
             Ok(root) => root,
             // Nothing was ever put into it.
@@ -193,7 +193,7 @@ impl Move {
         CopyError::TooLarge { folder: self.from.clone(), max }
     }
 
-    fn told(&self, found: &Found) -> CopiedWorkspace {
+    fn told(&self, found: &WorkspaceContent) -> CopiedWorkspace {
         let named = found.left_out.iter().take(LEFT_OUT_NAMED_MAX);
         CopiedWorkspace {
             workspace: self.target(),
@@ -223,7 +223,7 @@ pub fn created_in_copy(
 
 /// The content of a workspace.
 #[derive(Default)]
-struct Found {
+struct WorkspaceContent {
     /// Mode of the workspace itself, if it exists.
     mode: Option<u32>,
     entries: Vec<Entry>,

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::error::JournalError;
-use crate::submission::{Committed, Submission};
+use crate::submission::{CommitReceipt, Submission};
 
 /// Callback for the outcome of a submission, called exactly once, when it is durable or refused. It runs on the
 /// writer's thread (in memory: on a submitter's thread), so it must be short and must not make a blocking call of
 /// the journal.
-pub type Ack = Box<dyn FnOnce(Result<Committed, Arc<JournalError>>) + Send>;
+pub type Ack = Box<dyn FnOnce(Result<CommitReceipt, Arc<JournalError>>) + Send>;
 
 /// A submission returned because the queue was full, with its acknowledgement.
 pub struct NotQueued {
@@ -34,7 +34,7 @@ impl OneAck {
         Self(Some(ack))
     }
 
-    pub(crate) fn call(mut self, result: Result<Committed, Arc<JournalError>>) {
+    pub(crate) fn call(mut self, result: Result<CommitReceipt, Arc<JournalError>>) {
         if let Some(ack) = self.0.take() {
             guarded("an acknowledgement", || ack(result));
         }
@@ -57,6 +57,6 @@ impl Drop for OneAck {
 /// Catches a panic of the caller's callback, which runs on the journal's thread and must not end it.
 pub(crate) fn guarded(what: &str, callback: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(callback)).is_err() {
-        tracing::error!("{what} panicked; the journal goes on");
+        tracing::error!("{what} panicked; the journal continues");
     }
 }

@@ -7,7 +7,7 @@ use crate::entry::{Lease, TaskOpening, TaskState, Tid};
 use crate::error::{JournalError, Result};
 use crate::lease;
 use crate::store::Store;
-use crate::submission::{Committed, Submission};
+use crate::submission::{CommitReceipt, Submission};
 use crate::system::SYSTEM_STREAM;
 
 /// Appends one submission. All rules are checked before the first write.
@@ -15,7 +15,7 @@ pub(crate) fn apply(
     store: &mut dyn Store,
     submission: &Submission,
     row_format_known: u16,
-) -> Result<Committed> {
+) -> Result<CommitReceipt> {
     let task = Arc::clone(submission.task());
     check_form(submission, row_format_known)?;
     let found = store.find(&task)?;
@@ -90,7 +90,7 @@ fn write(
     mut state: TaskState,
     submission: &Submission,
     lease: Option<Lease>,
-) -> Result<Committed> {
+) -> Result<CommitReceipt> {
     let Submission { before, after, rows, closed_at_us, fragments, commands_taken, .. } = submission;
     state.seq = after.seq();
     state.chain = *after.chain();
@@ -119,5 +119,5 @@ fn write(
     }
     let commands_too_late = if closed_at_us.is_some() { command::expire(store, tid)? } else { Vec::new() };
     let lease = if closed_at_us.is_some() { None } else { lease };
-    Ok(Committed { first_pos, last_pos, head: after.clone(), lease, commands_too_late })
+    Ok(CommitReceipt { first_pos, last_pos, head: after.clone(), lease, commands_too_late })
 }

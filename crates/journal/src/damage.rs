@@ -148,7 +148,7 @@ impl fmt::Display for DamageKind {
             Self::EntryMissing { table, key } => write!(out, "entry {key} of `{table}` is missing"),
             Self::FragmentMismatch { hash } => write!(out, "fragment {hash} does not match its hash"),
             Self::BadColumn { column } => {
-                write!(out, "column `{column}` holds a value that is never written")
+                write!(out, "column `{column}` holds an invalid value")
             }
             Self::Schema => out.write_str("the tables are not those of a journal"),
             Self::Unreadable { message } => write!(out, "it cannot be read ({message})"),
@@ -157,7 +157,7 @@ impl fmt::Display for DamageKind {
             Self::HeadAbsent => out.write_str("it names no row although the journal has some"),
             Self::HeadMismatch => out.write_str("it names a row that the journal holds differently"),
             Self::TailLost { last_pos } => {
-                write!(out, "it names a row behind the journal's end at {last_pos}")
+                write!(out, "it names a row after the journal's end at {last_pos}")
             }
         }
     }

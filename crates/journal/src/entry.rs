@@ -103,7 +103,7 @@ impl LeaseTerms {
         Ok(())
     }
 
-    pub(crate) fn until_us(&self) -> i64 {
+    pub(crate) fn expires_us(&self) -> i64 {
         self.now_us.saturating_add_unsigned(self.ttl_ms.saturating_mul(1_000))
     }
 }

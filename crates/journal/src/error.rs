@@ -142,7 +142,7 @@ pub enum JournalError {
         task: String,
     },
     /// The stream of the journal's own records cannot be closed.
-    #[error("close {task}: this stream never ends")]
+    #[error("close {task}: this stream cannot be closed")]
     NeverCloses {
         /// The stream.
         task: String,
@@ -216,7 +216,7 @@ pub enum JournalError {
     },
 
     /// The command is not pending for this task.
-    #[error("take command {id} for task {task}: it does not wait there")]
+    #[error("take command {id} for task {task}: it is not pending there")]
     CommandGone {
         /// The task.
         task: String,
@@ -224,7 +224,7 @@ pub enum JournalError {
         id: u64,
     },
     /// The task already has as many pending commands as it may have.
-    #[error("send a command to task {task}: {max} wait already")]
+    #[error("send a command to task {task}: {max} are already pending")]
     CommandsFull {
         /// The task.
         task: String,

@@ -27,7 +27,7 @@ impl Failpoint {
         Failpoint { variable, places, count: AtomicU64::new(0), chosen: OnceLock::new() }
     }
 
-    /// Counts so many more, and returns whether the chosen one is among them.
+    /// Counts this many more, and returns whether the chosen one is among them.
     pub fn count(&self, more: u64) -> bool {
         let Some((_, n)) = self.chosen() else { return false };
         let before = self.count.fetch_add(more, Ordering::SeqCst);

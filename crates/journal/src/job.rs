@@ -7,7 +7,7 @@ use crate::ack::{Ack, OneAck};
 use crate::append;
 use crate::error::{JournalError, Result};
 use crate::store::Store;
-use crate::submission::{Committed, Submission};
+use crate::submission::{CommitReceipt, Submission};
 
 /// The outcome of a job: durable, or the error.
 pub(crate) type Outcome = std::result::Result<(), Arc<JournalError>>;
@@ -33,7 +33,7 @@ pub(crate) trait Job: Send {
 pub(crate) struct AppendJob {
     submission: Submission,
     row_format_known: u16,
-    committed: Option<Committed>,
+    committed: Option<CommitReceipt>,
     ack: OneAck,
 }
 
@@ -109,7 +109,7 @@ where
         let Self { value, reply, .. } = *self;
         let result = outcome.and_then(|()| value.ok_or_else(|| Arc::new(JournalError::Closed)));
         if reply.send(result).is_err() {
-            tracing::debug!("nobody waits for the outcome any more");
+            tracing::debug!("no caller waits for the outcome any more");
         }
     }
 

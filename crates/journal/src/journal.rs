@@ -20,13 +20,13 @@ use crate::lease::{self, Displace};
 use crate::limits::LIST_MAX;
 use crate::memory::MemoryJournal;
 use crate::options::{JournalOptions, OpenReport};
-use crate::prune::{self, Prune, Pruned};
+use crate::prune::{self, Prune, PruneResult};
 use crate::reader;
 use crate::row::Row;
 use crate::rows::Rows;
 use crate::sqlite::{self, SqliteJournal};
 use crate::store::{Kinds, Store, View};
-use crate::submission::{Committed, Submission};
+use crate::submission::{CommitReceipt, Submission};
 use crate::task::{self, Task};
 use crate::verify::{self, TaskVerification, Verification};
 use crate::watch::{CommitListener, Watch};
@@ -121,7 +121,7 @@ impl Journal {
     /// a full queue fails with [`JournalError::CalledFromAck`] there. Submissions of one thread are handled in order.
     pub fn submit<A>(&self, submission: Submission, ack: A)
     where
-        A: FnOnce(std::result::Result<Committed, Arc<JournalError>>) + Send + 'static,
+        A: FnOnce(std::result::Result<CommitReceipt, Arc<JournalError>>) + Send + 'static,
     {
         self.execute(Box::new(AppendJob::new(submission, self.inner.row_format_known, Box::new(ack))));
     }
@@ -143,12 +143,12 @@ impl Journal {
     }
 
     /// Appends a submission and waits until it is durable.
-    pub fn append(&self, submission: Submission) -> std::result::Result<Committed, Arc<JournalError>> {
+    pub fn append(&self, submission: Submission) -> std::result::Result<CommitReceipt, Arc<JournalError>> {
         self.refuse_inside_ack().map_err(Arc::new)?;
         let (sender, receiver) = sync_channel(1);
         self.submit(submission, move |result| {
             if sender.send(result).is_err() {
-                tracing::debug!("nobody waits for the acknowledgement any more");
+                tracing::debug!("no caller waits for the acknowledgement any more");
             }
         });
         receiver.recv().unwrap_or_else(|_| Err(Arc::new(JournalError::Closed)))
@@ -342,7 +342,7 @@ impl Journal {
     /// their positions, numbers and chains; rows of the stream `system` name the tasks. All of it becomes durable, or
     /// nothing. Fails with [`JournalError::PruneOvertaken`], [`JournalError::PruneBeside`], [`JournalError::PruneOpen`] or
     /// [`JournalError::UnknownTask`]. [`Self::compact`] returns the free space to the disk.
-    pub fn prune(&self, prune: Prune) -> Result<Pruned> {
+    pub fn prune(&self, prune: Prune) -> Result<PruneResult> {
         self.write(move |store| prune::apply(store, &prune))
     }
 
@@ -397,7 +397,7 @@ impl Journal {
     /// that needs them reads again when the time is up.
     #[must_use]
     pub fn wait_for_rows(&self, pos: u64, timeout: Duration) -> u64 {
-        self.inner.watch.wait_behind(pos, timeout)
+        self.inner.watch.wait_after(pos, timeout)
     }
 
     /// Calls `listener` with the last position after every commit of this process, on the writer's thread and after

@@ -76,7 +76,7 @@ pub(crate) fn renew(store: &mut dyn Store, lease: &Lease, now_us: i64, ttl_ms: u
     terms.check_limits()?;
     let (tid, mut state) = open_task(store, &lease.task)?;
     check_epoch(&lease.task, &state, Some(lease.epoch))?;
-    state.until_us = terms.until_us();
+    state.until_us = terms.expires_us();
     store.save_state(tid, &state)?;
     held(&lease.task, &state)
 }
@@ -98,7 +98,7 @@ pub(crate) fn release(store: &mut dyn Store, lease: &Lease) -> Result<()> {
 fn give(state: &mut TaskState, terms: &LeaseTerms) {
     state.owner = Some(terms.owner.as_str().into());
     state.epoch += 1;
-    state.until_us = terms.until_us();
+    state.until_us = terms.expires_us();
 }
 
 fn held(task: &str, state: &TaskState) -> Result<Lease> {

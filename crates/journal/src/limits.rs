@@ -12,14 +12,14 @@ pub const BODY_BYTES_MAX: usize = 16 << 20;
 pub const TITLE_BYTES_MAX: usize = 1_024;
 /// Longest fragment, in bytes.
 pub const FRAGMENT_BYTES_MAX: usize = 16 << 20;
-/// Most rows in one submission.
+/// Maximum rows in one submission.
 pub const ROWS_PER_SUBMISSION_MAX: usize = 4_096;
-/// Most fragments in one submission.
+/// Maximum fragments in one submission.
 pub const FRAGMENTS_PER_SUBMISSION_MAX: usize = 1_024;
-/// Most bytes (bodies, addresses, kinds, fragments) in one submission.
+/// Maximum bytes (bodies, addresses, kinds, fragments) in one submission.
 pub const SUBMISSION_BYTES_MAX: usize = 64 << 20;
 
-/// Most commands pending for one task.
+/// Maximum commands pending for one task.
 pub const COMMANDS_PER_TASK_MAX: usize = 64;
 /// Longest body of a command, in bytes.
 pub const COMMAND_BODY_BYTES_MAX: usize = 1 << 20;
@@ -30,9 +30,9 @@ pub const OWNER_BYTES_MAX: usize = 512;
 /// Longest lease, in milliseconds: one day.
 pub const LEASE_TTL_MS_MAX: u64 = 86_400_000;
 
-/// Most requests queued for the writer; a submitter that finds the queue full blocks until there is room.
+/// Maximum requests queued for the writer; a submitter that finds the queue full blocks until there is room.
 pub const QUEUE_MAX: usize = 1_024;
-/// Most requests in one commit.
+/// Maximum requests in one commit.
 pub const GROUP_SUBMISSIONS_MAX: usize = 512;
 /// A commit takes no further request once it holds this many bytes.
 pub const GROUP_BYTES_MAX: usize = 64 << 20;
@@ -42,17 +42,17 @@ pub const WAL_PAGES_MAX: u64 = 2_048;
 /// Default time that an open or a commit waits for another process's lock, in milliseconds.
 pub const LOCK_WAIT_MS: u64 = 5_000;
 
-/// Most rows in one page of reading.
+/// Maximum rows in one page of reading.
 pub const PAGE_ROWS_MAX: usize = 1_000;
 /// A page of reading takes no further row once it holds this many bytes.
 pub const PAGE_BYTES_MAX: usize = 8 << 20;
-/// Most idle read connections kept open.
+/// Maximum idle read connections kept open.
 pub const READERS_IDLE_MAX: usize = 8;
-/// Most tasks or commands in one listing.
+/// Maximum tasks or commands in one listing.
 pub const LIST_MAX: usize = 10_000;
-/// Most ids named if a prefix is ambiguous.
+/// Maximum ids named if a prefix is ambiguous.
 pub const MATCHES_MAX: usize = 10;
-/// Most damages named by one verification.
+/// Maximum damages named by one verification.
 pub const DAMAGES_MAX: usize = 1_000;
 
 /// Highest position, sequence number, clock reading or epoch: the maximum of SQLite's integers.

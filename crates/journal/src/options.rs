@@ -13,8 +13,8 @@ pub struct JournalOptions {
     pub on_loss: OnLoss,
     /// Time to wait for another process's lock, in milliseconds.
     pub lock_wait_ms: u64,
-    /// Most pages of 4 KiB to which the database may grow; beyond them a write fails as on a full disk. `None` for no
-    /// bound.
+    /// Maximum pages of 4 KiB to which the database may grow; beyond them a write fails as on a full disk. `None` for
+    /// no bound.
     pub database_pages_max: Option<u32>,
 }
 

@@ -44,7 +44,7 @@ pub struct Prune {
 
 /// What a pruning removed, or would remove.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pruned {
+pub struct PruneResult {
     /// Rows that lost their bodies.
     pub rows: u64,
     /// Bytes that these bodies took in the database.
@@ -56,7 +56,7 @@ pub struct Pruned {
 }
 
 /// Empties the rows and records the pruning in the caller's transaction. All rules are checked before the first write.
-pub(crate) fn apply(store: &mut dyn Store, prune: &Prune) -> Result<Pruned> {
+pub(crate) fn apply(store: &mut dyn Store, prune: &Prune) -> Result<PruneResult> {
     if store.last_pos()? != prune.as_of {
         return Err(JournalError::PruneOvertaken);
     }
@@ -72,7 +72,7 @@ pub(crate) fn apply(store: &mut dyn Store, prune: &Prune) -> Result<Pruned> {
             Some((tid, _)) => tids.push((tid, Arc::clone(task))),
         }
     }
-    let mut done = Pruned::default();
+    let mut done = PruneResult::default();
     for part in tids.chunks(TASKS_PER_ROW) {
         let pos = record(store, part, prune)?;
         for (tid, _) in part {

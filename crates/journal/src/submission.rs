@@ -31,7 +31,7 @@ pub struct Submission {
 
 /// The result of a durable submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommitReceipt {
     /// Position of the first row.
     pub first_pos: u64,
     /// Position of the last row. The rows of a submission have consecutive positions.

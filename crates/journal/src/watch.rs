@@ -39,7 +39,7 @@ impl Watch {
 
     /// Waits until there is a row after `pos`, the journal is closed or the time is up, and returns the journal's
     /// last position.
-    pub(crate) fn wait_behind(&self, pos: u64, timeout: Duration) -> u64 {
+    pub(crate) fn wait_after(&self, pos: u64, timeout: Duration) -> u64 {
         let waiting = |state: &mut State| state.last_pos <= pos && !state.closed;
         let mut state = self.lock();
         state.waiting += 1;

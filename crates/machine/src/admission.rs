@@ -11,7 +11,7 @@ pub const COMMAND_BYTES_MAX: usize = 1024 * 1024;
 
 /// A message from outside that was admitted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Admitted {
+pub struct AdmittedMessage {
     /// Sender, as established by the door that it came through.
     pub from: RoleId,
     /// Decoded message.
@@ -50,7 +50,7 @@ pub enum Violation {
 ///
 /// # Errors
 /// See [`Violation`].
-pub fn admit(from: RoleId, kind: &str, body: &[u8]) -> Result<Admitted, Violation> {
+pub fn admit(from: RoleId, kind: &str, body: &[u8]) -> Result<AdmittedMessage, Violation> {
     if from.lives_in_cell() || matches!(from, RoleId::Runtime | RoleId::Auditor) {
         return Err(Violation::Forged(from));
     }
@@ -63,7 +63,7 @@ pub fn admit(from: RoleId, kind: &str, body: &[u8]) -> Result<Admitted, Violatio
         return Err(Violation::NoRoute { from, kind });
     }
     let payload = Payload::decode(kind, body).map_err(Violation::Malformed)?;
-    Ok(Admitted { from, payload })
+    Ok(AdmittedMessage { from, payload })
 }
 
 #[cfg(test)]

@@ -33,8 +33,8 @@ use crate::machine::AnyMachine;
 use crate::model_call::ModelCall;
 use crate::reading::CallReader;
 
-pub use self::asks::{AskClass, Outside, Pending};
-pub use self::replay::{Divergence, Replayed, ReplayedStep, Strictness, needs_rebuild};
+pub use self::asks::{AskClass, PendingAsk, WorldEffect};
+pub use self::replay::{Divergence, ReplayedStep, ReplayedTask, Strictness, needs_rebuild};
 pub use setpoint_protocol::record::Record;
 
 use self::asks::Asks;
@@ -81,7 +81,7 @@ pub struct Step {
     /// Records to append, in order, as one transaction.
     pub records: Vec<Record>,
     /// Effects to start once the records are durable.
-    pub effects: Vec<Outside>,
+    pub effects: Vec<WorldEffect>,
     /// Whether the task is closed: the last record is its end.
     pub closed: bool,
 }
@@ -137,7 +137,7 @@ pub struct Cell {
     asks: Asks,
     ledger: Ledger,
     /// Questions that wait until running calls free their reservations, oldest first.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingQuestion>,
     grants: BTreeSet<String>,
     phase: Phase,
     /// Whether a stop is in progress whose completion R7 must receive.
@@ -162,7 +162,7 @@ struct Delivery {
 }
 
 /// A question that the budgets have no room for while other calls are running.
-struct Waiting {
+struct WaitingQuestion {
     from: Address,
     call: CallId,
     ask: Arc<ModelCall>,
@@ -335,14 +335,14 @@ impl Cell {
         step.closed = self.phase == Phase::Closed;
         if step.closed {
             let open: Vec<CallId> = self.asks.close_all();
-            step.effects.extend(open.into_iter().map(|call| Outside::Stop { call }));
+            step.effects.extend(open.into_iter().map(|call| WorldEffect::Stop { call }));
         }
         Ok(())
     }
 
     /// Returns the open asks, for a driver that resumes a task.
     #[must_use]
-    pub fn pending(&self) -> Vec<Pending> {
+    pub fn pending(&self) -> Vec<PendingAsk> {
         self.asks.pending()
     }
 
@@ -371,7 +371,7 @@ impl Cell {
         self.halted = true;
         for call in self.asks.stop_all() {
             self.stopped += 1;
-            step.effects.push(Outside::Stop { call });
+            step.effects.push(WorldEffect::Stop { call });
         }
         self.draining = true;
         self.quiesce_if_drained(step, at, Some(cause))

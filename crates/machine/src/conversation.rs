@@ -27,14 +27,14 @@ pub struct Turn(Arc<Entry>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Entry {
-    what: What,
+    what: TurnContent,
     text: String,
     chars: usize,
     hash: FragmentHash,
 }
 
 #[derive(Debug, PartialEq)]
-enum What {
+enum TurnContent {
     /// The model's reply.
     Said(Vec<Part>),
     /// The result of one of its calls. Results follow the turn that requested them, in the order of its requests.
@@ -49,7 +49,7 @@ enum What {
 }
 
 // Numbers in a model's parameters are JSON numbers, which are never NaN.
-impl Eq for What {}
+impl Eq for TurnContent {}
 
 impl Turn {
     /// Makes a turn from the parts of a model's reply.
@@ -57,23 +57,23 @@ impl Turn {
     pub fn said(parts: Vec<Part>) -> Self {
         // Parts read from JSON can always be written as JSON.
         let text = serde_json::to_string(&parts).unwrap_or_default();
-        Turn::new(What::Said(parts), text)
+        Turn::new(TurnContent::Said(parts), text)
     }
 
     /// Makes a turn from a call's result: one line that says which call and how it ended, and its output.
     #[must_use]
     pub fn result(ok: bool, head: String, output: &str) -> Self {
         let text = if output.is_empty() { head.clone() } else { format!("{head}\n{output}") };
-        Turn::new(What::Result { ok, head }, text)
+        Turn::new(TurnContent::Result { ok, head }, text)
     }
 
     /// Makes a turn from a message of the runtime.
     #[must_use]
     pub fn told(text: String) -> Self {
-        Turn::new(What::Told, text)
+        Turn::new(TurnContent::Told, text)
     }
 
-    fn new(what: What, text: String) -> Self {
+    fn new(what: TurnContent, text: String) -> Self {
         let (hash, chars) = (FragmentHash::of(&text), text.chars().count());
         Turn(Arc::new(Entry { what, text, chars, hash }))
     }
@@ -99,9 +99,9 @@ impl Turn {
     #[must_use]
     pub fn kind(&self) -> FragmentKind {
         match self.0.what {
-            What::Said(_) => FragmentKind::Said,
-            What::Result { .. } => FragmentKind::Result,
-            What::Told => FragmentKind::Task,
+            TurnContent::Said(_) => FragmentKind::Said,
+            TurnContent::Result { .. } => FragmentKind::Result,
+            TurnContent::Told => FragmentKind::Task,
         }
     }
 
@@ -109,22 +109,22 @@ impl Turn {
     /// than that line.
     pub(crate) fn stub(&self) -> Option<String> {
         match &self.0.what {
-            What::Result { head, .. } if head.len() < self.0.text.len() => {
+            TurnContent::Result { head, .. } if head.len() < self.0.text.len() => {
                 Some(format!("{head} (its output is left out: the window is short)"))
             }
-            What::Said(_) | What::Result { .. } | What::Told => None,
+            TurnContent::Said(_) | TurnContent::Result { .. } | TurnContent::Told => None,
         }
     }
 
     pub(crate) fn parts(&self) -> &[Part] {
         match &self.0.what {
-            What::Said(parts) => parts,
-            What::Result { .. } | What::Told => &[],
+            TurnContent::Said(parts) => parts,
+            TurnContent::Result { .. } | TurnContent::Told => &[],
         }
     }
 
     pub(crate) fn is_ok(&self) -> bool {
-        matches!(self.0.what, What::Result { ok: true, .. })
+        matches!(self.0.what, TurnContent::Result { ok: true, .. })
     }
 }
 
@@ -201,7 +201,7 @@ pub struct ToolResult<'p> {
 
 /// How a conversation is converted to messages.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Manner<'m> {
+pub struct MessageForm<'m> {
     /// Whether the provider has an interface for calls and results; without it they are sent as text.
     pub has_tools: bool,
     /// Target wire and model; opaque items of others are left out.
@@ -211,7 +211,7 @@ pub struct Manner<'m> {
 impl Prompt {
     /// Returns the question and the conversation, without the standing instructions; at least one message.
     #[must_use]
-    pub fn messages(&self, manner: Manner<'_>) -> Vec<Message<'_>> {
+    pub fn messages(&self, manner: MessageForm<'_>) -> Vec<Message<'_>> {
         let mut writer = Writer { manner, messages: Vec::new(), open: Vec::new(), ids: BTreeSet::new() };
         let mut first = 0;
         for (at, fragment) in self.fragments.iter().enumerate() {
@@ -234,7 +234,7 @@ impl Prompt {
 }
 
 struct Writer<'p, 'm> {
-    manner: Manner<'m>,
+    manner: MessageForm<'m>,
     messages: Vec<Message<'p>>,
     /// Requests without a result so far, the next one last.
     open: Vec<(RequestId<'p>, &'p str)>,
@@ -397,7 +397,7 @@ mod tests {
         // The remainder begins with a turn of the model, so that each result has its request.
         assert_eq!(prompt.fragments[1].kind, FragmentKind::Said);
         let [Message::User(_), Message::Assistant(_), Message::Results(_), ..] =
-            prompt.messages(Manner { has_tools: true, to: "" })[..]
+            prompt.messages(MessageForm { has_tools: true, to: "" })[..]
         else {
             panic!("a result without its request");
         };

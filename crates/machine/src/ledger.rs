@@ -12,17 +12,17 @@ use setpoint_protocol::{CallId, RoleId};
 
 use crate::fit::{Misfit, Need, Room};
 
-/// At most so many model failures are kept; further ones of a round are similar.
+/// At most this many model failures are kept; further ones of a round are similar.
 const FAILURES_MAX: usize = 6;
 
-/// At most so many created files are kept; of a task that creates more, the first ones.
+/// At most this many created files are kept; of a task that creates more, the first ones.
 const MADE_MAX: usize = 4_096;
-/// At most so many latencies are kept per model; later ones change the median little.
+/// At most this many latencies are kept per model; later ones change the median little.
 const LATENCIES_MAX: usize = 1_024;
 
 /// A model's failure to answer a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unanswered {
+pub struct AnswerFailure {
     /// Role that asked.
     pub role: RoleId,
     /// Failure of the model.
@@ -41,7 +41,7 @@ pub struct Ledger {
     /// original was; it is not actually paid.
     recorded: Money,
     /// Distinct failures of R3's and R4a's models in the last executed round.
-    unanswered: Vec<Unanswered>,
+    unanswered: Vec<AnswerFailure>,
     /// Whether a plan has been asked for since, so that the next execution belongs to another round.
     is_planned_anew: bool,
     /// Files that the task's calls report as created.
@@ -152,7 +152,7 @@ impl Ledger {
         self.lose(call, lost, card);
         let is_work = matches!(call.role, RoleId::Executor | RoleId::AgentValidator | RoleId::MetaValidator);
         if let Some(failure) = failure.filter(|_| is_work && self.unanswered.len() < FAILURES_MAX) {
-            let one = Unanswered { role: call.role, failure: failure.clone() };
+            let one = AnswerFailure { role: call.role, failure: failure.clone() };
             if !self.unanswered.contains(&one) {
                 self.unanswered.push(one);
             }
@@ -161,7 +161,7 @@ impl Ledger {
 
     /// Returns the distinct failures of R3's and R4a's models in the last executed round.
     #[must_use]
-    pub fn unanswered(&self) -> &[Unanswered] {
+    pub fn unanswered(&self) -> &[AnswerFailure] {
         &self.unanswered
     }
 
@@ -204,12 +204,12 @@ impl Ledger {
         self.reserved.remove(&call);
         self.book(call, usage, card);
         if let Some(card) = card {
-            self.took(&card.name, latency_ms);
+            self.record_latency(&card.name, latency_ms);
         }
     }
 
     /// Records the latency of a model's answer.
-    pub(crate) fn took(&mut self, model: &str, ms: u64) {
+    pub(crate) fn record_latency(&mut self, model: &str, ms: u64) {
         match self.latencies.get_mut(model) {
             Some(latencies) => latencies.add(ms),
             None => drop(self.latencies.insert(model.to_owned(), Latencies(vec![ms]))),

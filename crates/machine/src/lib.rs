@@ -26,7 +26,7 @@ pub mod script;
 pub mod tokens;
 
 pub use brief::Brief;
-pub use cell::{Cell, External, Factory, Outside, Record, Step};
+pub use cell::{Cell, External, Factory, Record, Step, WorldEffect};
 pub use conversation::Turn;
 pub use ctx::Ctx;
 pub use effects::Effects;

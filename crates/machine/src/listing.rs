@@ -30,7 +30,7 @@ pub struct Candidate<F> {
     pub head: String,
     /// Characters of the whole body; 0 if there is none.
     pub body_chars: usize,
-    /// Makes the body in at most so many characters, plus the mark of a cut.
+    /// Makes the body in at most this many characters, plus the mark of a cut.
     pub body: F,
 }
 

@@ -25,11 +25,11 @@ pub struct ModelCall {
 /// The limits on one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelLimits {
-    /// At most so many tokens out, thinking not counted.
+    /// At most this many tokens out, thinking not counted.
     pub tokens_out_max: u32,
-    /// At most so many tokens of thinking, if the model takes a number.
+    /// At most this many tokens of thinking, if the model takes a number.
     pub tokens_thinking_max: u32,
-    /// At most so many milliseconds, retries included.
+    /// At most this many milliseconds, retries included.
     pub ms_max: u64,
 }
 

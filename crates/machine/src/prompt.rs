@@ -54,7 +54,7 @@ impl FragmentKind {
 
 /// How a fragment is cut if the question is longer than the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cutting {
+enum CutRule {
     /// Never cut.
     Never,
     /// Keeps head and tail.
@@ -77,7 +77,7 @@ pub struct Fragment {
     pub name: &'static str,
     /// Author of the text.
     pub kind: FragmentKind,
-    cutting: Cutting,
+    cutting: CutRule,
     text: Text,
 }
 
@@ -110,18 +110,18 @@ impl Prompt {
     pub fn system(mut self, name: &'static str, text: &'static Instruction) -> Self {
         let text = Text::Standing(text);
         self.fragments.reserve(FRAGMENTS_USUAL);
-        self.fragments.push(Fragment { name, kind: FragmentKind::System, cutting: Cutting::Never, text });
+        self.fragments.push(Fragment { name, kind: FragmentKind::System, cutting: CutRule::Never, text });
         self
     }
 
     /// Adds the operator's instructions for every task, after the role's own standing instructions.
-    pub fn lay_down(&mut self, laws: &[String], chars_max: usize) {
+    pub fn add_laws(&mut self, laws: &[String], chars_max: usize) {
         if laws.is_empty() {
             return;
         }
         let text = format!("The person who runs this machine has laid down:\n{}", laws.join("\n"));
         let text = Text::Given(head_and_tail(&text, chars_max));
-        let laws = Fragment { name: "thinking", kind: FragmentKind::System, cutting: Cutting::Never, text };
+        let laws = Fragment { name: "thinking", kind: FragmentKind::System, cutting: CutRule::Never, text };
         let own = self.fragments.iter().take_while(|fragment| fragment.kind == FragmentKind::System).count();
         self.fragments.insert(own, laws);
     }
@@ -134,7 +134,7 @@ impl Prompt {
         if !words.is_empty() {
             let words = head_lines(words, WORDS_CHARS_MAX, None).to_text("");
             let text = Text::Given(format!("What the person asked:\n{words}"));
-            let (name, kind, cutting) = ("words", FragmentKind::Task, Cutting::End);
+            let (name, kind, cutting) = ("words", FragmentKind::Task, CutRule::End);
             self.fragments.push(Fragment { name, kind, cutting, text });
         }
         self
@@ -143,20 +143,20 @@ impl Prompt {
     /// Adds a piece of the task, at most `chars_max` characters of it.
     #[must_use]
     pub fn task<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
-        self.bounded(name, FragmentKind::Task, Cutting::Never, text.into(), chars_max)
+        self.bounded(name, FragmentKind::Task, CutRule::Never, text.into(), chars_max)
     }
 
     /// Adds a piece of the task that may be cut further if the window is small: a long one, of which a part is better
     /// than none.
     #[must_use]
     pub fn long_task<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
-        self.bounded(name, FragmentKind::Task, Cutting::Middle, text.into(), chars_max)
+        self.bounded(name, FragmentKind::Task, CutRule::Middle, text.into(), chars_max)
     }
 
     /// Adds untrusted data, at most `chars_max` characters of it.
     #[must_use]
     pub fn data<'t>(self, name: &'static str, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
-        self.bounded(name, FragmentKind::Data, Cutting::Middle, text.into(), chars_max)
+        self.bounded(name, FragmentKind::Data, CutRule::Middle, text.into(), chars_max)
     }
 
     /// Adds untrusted data as a list whose oldest bodies are left out first if the window is small.
@@ -165,7 +165,7 @@ impl Prompt {
         let text = trimmed_end(listing.to_text());
         if !text.is_empty() {
             let text = Text::Listed { listing, text };
-            self.fragments.push(Fragment { name, kind: FragmentKind::Data, cutting: Cutting::Middle, text });
+            self.fragments.push(Fragment { name, kind: FragmentKind::Data, cutting: CutRule::Middle, text });
         }
         self
     }
@@ -206,7 +206,7 @@ impl Prompt {
     /// Adds the list of tools, at most `chars_max` characters of it.
     #[must_use]
     pub fn tools<'t>(self, text: impl Into<Cow<'t, str>>, chars_max: usize) -> Self {
-        self.bounded("tools", FragmentKind::Tools, Cutting::Middle, text.into(), chars_max)
+        self.bounded("tools", FragmentKind::Tools, CutRule::Middle, text.into(), chars_max)
     }
 
     /// Returns the whole text as a person would read it, data fenced and marked.
@@ -281,7 +281,7 @@ impl Prompt {
             let longest = self
                 .fragments
                 .iter_mut()
-                .filter(|fragment| fragment.cutting != Cutting::Never && is_meant(fragment))
+                .filter(|fragment| fragment.cutting != CutRule::Never && is_meant(fragment))
                 .map(|fragment| (fragment.text().chars().count(), fragment))
                 // The mark of a cut adds characters of its own, so a fragment just above the limit would not shrink.
                 .filter(|(chars, _)| *chars > 2 * chars_min)
@@ -298,7 +298,7 @@ impl Prompt {
         mut self,
         name: &'static str,
         kind: FragmentKind,
-        cutting: Cutting,
+        cutting: CutRule,
         text: Cow<'_, str>,
         chars_max: usize,
     ) -> Self {
@@ -324,7 +324,7 @@ impl Instruction {
 impl Fragment {
     fn of_turn(turn: &Turn) -> Self {
         let text = Text::Turn(turn.clone());
-        Fragment { name: "conversation", kind: turn.kind(), cutting: Cutting::Never, text }
+        Fragment { name: "conversation", kind: turn.kind(), cutting: CutRule::Never, text }
     }
 
     /// Returns the text.
@@ -366,8 +366,8 @@ impl Fragment {
     /// Returns at most `chars_max` characters of the text, and a mark.
     fn cut_to(&self, chars_max: usize) -> String {
         match self.cutting {
-            Cutting::Never | Cutting::Middle => head_and_tail(self.text(), chars_max),
-            Cutting::End => head_lines(self.text(), chars_max, None).to_text(""),
+            CutRule::Never | CutRule::Middle => head_and_tail(self.text(), chars_max),
+            CutRule::End => head_lines(self.text(), chars_max, None).to_text(""),
         }
     }
 

@@ -150,7 +150,7 @@ impl State<'_> {
             "took" => {
                 let ms = value.parse().map_err(|_| format!("not milliseconds: {value}"))?;
                 let opened = &self.setup.opened;
-                self.ledger.took(&opened.models.of(RoleId::Planner).name, ms);
+                self.ledger.record_latency(&opened.models.of(RoleId::Planner).name, ms);
             }
             "spec" => self.ledger.spec_clock_ms = Some(self.clock_ms),
             _ => return Err(format!("unknown setting {name}")),

@@ -14,23 +14,23 @@ use super::imagine::hypothesis_space;
 use super::operator::FACTS_MAX;
 use super::sharing::{Filter, Readers};
 use super::{Memory, MemoryFailure};
-use crate::store::Remembered;
+use crate::store::StoredRecord;
 
-/// Most records of a pair that are compared by strength; the strongest are returned.
+/// Maximum records of a pair that are compared by strength; the strongest are returned.
 const RECORDS_WEIGHED: usize = 32;
-/// Most records, rules and facts in an answer, each.
+/// Maximum records, rules and facts in an answer, each.
 const RECORDS_MAX: usize = 10;
 /// Longest reason why memory is unavailable, in characters.
 const REASON_CHARS_MAX: usize = 400;
-/// Most records of other pairs that are considered; the best ones that the models may see are returned.
+/// Maximum records of other pairs that are considered; the best ones that the models may see are returned.
 const RELATED_WEIGHED: usize = 20;
-/// Most records of other pairs in an answer.
+/// Maximum records of other pairs in an answer.
 const RELATED_MAX: usize = 5;
-/// Most hypotheses in an answer.
+/// Maximum hypotheses in an answer.
 const HYPOTHESES_MAX: usize = 3;
-/// Most records that are indexed before a question is answered; the Dreamer indexes the rest.
+/// Maximum records that are indexed before a question is answered; the Dreamer indexes the rest.
 const INDEXED_AT_ONCE: usize = 512;
-/// Most calls to avoid in an answer.
+/// Maximum calls to avoid in an answer.
 const AVOIDED_MAX: usize = 64;
 
 impl Memory {
@@ -71,26 +71,26 @@ impl Memory {
         let mut filter = self.filter(readers)?;
         let MemoryQuery { space, entity, .. } = query;
         let mut rules = self.store.recall(space, entity, now)?;
-        rules.retain(|rule| rule.author != Author::Operator && filter.lets(rule));
+        rules.retain(|rule| rule.author != Author::Operator && filter.admits(rule));
         let mut facts = self.store.recall(USER_SPACE, ENV_LOCAL, now)?;
         facts.retain(|fact| fact.author == Author::Operator);
         let pair = (space.as_str(), entity.as_str());
         let limit = usize::try_from(query.limit).unwrap_or(RECORDS_MAX).min(RECORDS_MAX);
         let mut records = self.store.strongest(pair, RECORDS_WEIGHED, RECORDS_WEIGHED, now)?;
         let has_records = !records.is_empty() || !rules.is_empty();
-        records.retain(|record| filter.lets(record));
+        records.retain(|record| filter.admits(record));
         records.truncate(limit);
         // Sums over records that are all withheld would give a verdict without its reasons.
         let is_told = !has_records || !records.is_empty() || !rules.is_empty();
         let pair_sums = if is_told { self.store.potentials(space, entity, now)? } else { Sums::default() };
         let mut related = self.store.related(&query.about, pair, now, RELATED_WEIGHED)?;
-        related.retain(|found| filter.lets(&found.record));
+        related.retain(|found| filter.admits(&found.record));
         related.truncate(RELATED_MAX);
         let mut hypotheses = match query.hypotheses {
             true => self.store.records(&hypothesis_space(space), entity, HYPOTHESES_MAX)?,
             false => Vec::new(),
         };
-        hypotheses.retain(|one| filter.lets(one));
+        hypotheses.retain(|one| filter.admits(one));
         let (mut tools, mut avoided) = (Vec::new(), Vec::new());
         for space in self.store.tool_spaces()? {
             let Some(tool) =
@@ -137,7 +137,7 @@ impl Memory {
     ) -> Result<Vec<AvoidedCall>, MemoryFailure> {
         let found = self.store.avoided(space, now)?.into_iter();
         Ok(found
-            .filter(|avoided| filter.lets(&avoided.evidence))
+            .filter(|avoided| filter.admits(&avoided.evidence))
             .filter_map(|avoided| {
                 let target = avoided.entity.strip_prefix(TARGET_ENTITY)?.to_owned();
                 let potentials = potentials(avoided.potentials);
@@ -175,7 +175,7 @@ fn tool_of(space: &str) -> Option<ToolId> {
     space.strip_prefix(TOOL_SPACE)?.parse().ok()
 }
 
-fn sop(rule: &Remembered) -> Option<SopRecord> {
+fn sop(rule: &StoredRecord) -> Option<SopRecord> {
     let kind = match Rule::of_sigma(rule.megram.sigma)? {
         Rule::BestPractice => SopKind::BestPractice,
         Rule::Constraint => SopKind::Constraint,

@@ -17,23 +17,24 @@ use crate::store::Candidate;
 
 /// Name of the lock file, beside the store.
 const LOCK: &str = "dreamer.lock";
-/// Most bytes read of the note that a pass leaves in the lock file.
+/// Maximum bytes read of the note that a pass leaves in the lock file.
 const WORD_BYTES_MAX: u64 = 64;
-/// Most rules that one pass makes.
+/// Maximum rules that one pass makes.
 const PROMOTIONS_MAX: usize = 32;
-/// Most records that one transaction deletes: other processes write in between.
+/// Maximum records that one transaction deletes: other processes write in between.
 pub(super) const FORGET_MAX: usize = 1_024;
-/// Most records that one transaction indexes by words, and most such transactions in a pass; the next pass continues.
+/// Maximum records that one transaction indexes by words, and most such transactions in a pass; the next pass
+/// continues.
 const INDEX_MAX: usize = 1_024;
 const INDEX_ROUNDS_MAX: usize = 16;
 /// Longest rule, in characters.
 const RULE_CHARS_MAX: usize = 400;
-/// Most tags, tools and targets of a rule, each.
+/// Maximum tags, tools and targets of a rule, each.
 const ITEMS_MAX: usize = 10;
 
 /// The result of a pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dreamt {
+pub struct DreamResult {
     /// Rules that were demoted because the evidence turned against them.
     pub demoted: Vec<MegramId>,
     /// Lessons of tasks that a model has reworded.
@@ -56,19 +57,19 @@ impl Memory {
     ///
     /// # Errors
     /// When the lock file cannot be created.
-    pub fn alone(&self) -> Result<Option<Alone>, MemoryFailure> {
+    pub fn alone(&self) -> Result<Option<DreamLock>, MemoryFailure> {
         let path = self.store.path().with_file_name(LOCK);
         let failed = |source| MemoryFailure::Lock { path: path.clone(), source };
         let file = own::open_or_create(&path, Access::Write).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Alone(file))),
+            Ok(()) => Ok(Some(DreamLock(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(failed(source)),
         }
     }
 
     /// Demotes rules that the evidence has turned against.
-    pub(crate) fn demote(&self, _: &Alone, now: Timestamp) -> Result<Vec<MegramId>, MemoryFailure> {
+    pub(crate) fn demote(&self, _: &DreamLock, now: Timestamp) -> Result<Vec<MegramId>, MemoryFailure> {
         self.catch_up()?;
         let due = self.mended(|| Ok(self.store.bankrupt(now)?))?;
         let mut demoted = Vec::new();
@@ -81,7 +82,7 @@ impl Memory {
     }
 
     /// Returns the pairs that are due for a rule.
-    pub(crate) fn due(&self, _: &Alone, now: Timestamp) -> Result<Vec<Candidate>, MemoryFailure> {
+    pub(crate) fn due(&self, _: &DreamLock, now: Timestamp) -> Result<Vec<Candidate>, MemoryFailure> {
         self.mended(|| Ok(self.store.promotable(now, PROMOTIONS_MAX)?))
     }
 
@@ -89,7 +90,7 @@ impl Memory {
     /// asked.
     pub(crate) fn promote(
         &self,
-        _: &Alone,
+        _: &DreamLock,
         candidate: &Candidate,
         words: Option<String>,
         worded: Option<Worded>,
@@ -105,7 +106,7 @@ impl Memory {
     /// Returns how many of each it deleted.
     pub(crate) fn tidy(
         &self,
-        alone: &Alone,
+        alone: &DreamLock,
         now: Timestamp,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<(u64, u64), MemoryFailure> {
@@ -142,7 +143,7 @@ impl Memory {
 
 /// The Dreamer's lock.
 #[derive(Debug)]
-pub struct Alone(File);
+pub struct DreamLock(File);
 
 /// A pass that processed everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +154,7 @@ pub struct Dream {
     pub cursor: u64,
 }
 
-impl Alone {
+impl DreamLock {
     /// Writes a note of the pass into the lock file. If that fails, the next pass only runs earlier than needed.
     fn note(&self, dream: Dream) {
         let text = format!("{} {}\n", dream.at.as_micros(), dream.cursor);
@@ -161,7 +162,7 @@ impl Alone {
         let noted =
             file.rewind().and_then(|()| file.set_len(0)).and_then(|()| file.write_all(text.as_bytes()));
         if let Err(error) = noted {
-            tracing::debug!(%error, "a pass of the Dreamer left no word");
+            tracing::debug!(%error, "a pass of the Dreamer was not logged");
         }
     }
 }

@@ -13,14 +13,14 @@ use setpoint_protocol::{MegramId, Timestamp};
 use setpoint_roles::r5_memory;
 use tokio_util::sync::CancellationToken;
 
-use super::dream::{Alone, Dreamt};
+use super::dream::{DreamLock, DreamResult};
 use super::sharing::Readers;
 use super::{Memory, MemoryFailure};
 use crate::store::Candidate;
 
-/// Most questions that one pass asks a model; the next pass asks the rest.
+/// Maximum questions that one pass asks a model; the next pass asks the rest.
 const CALLS_MAX: usize = 8;
-/// Most of these that are about lessons of single tasks.
+/// At most this many of these are about lessons of single tasks.
 const REFLECTIONS_MAX: usize = 4;
 
 /// Runs passes over memory on request.
@@ -52,10 +52,10 @@ impl Dreamer {
     ///
     /// # Errors
     /// When the store or the journal fails; earlier steps keep their results.
-    pub async fn pass(&self, now: Timestamp) -> Result<Option<Dreamt>, MemoryFailure> {
+    pub async fn pass(&self, now: Timestamp) -> Result<Option<DreamResult>, MemoryFailure> {
         let Some(alone) = self.blocking(Memory::alone).await? else { return Ok(None) };
         let alone = Arc::new(alone);
-        let mut dreamt = Dreamt::default();
+        let mut dreamt = DreamResult::default();
         let by = Arc::clone(&alone);
         dreamt.demoted = self.blocking(move |memory| memory.demote(&by, now)).await?;
         let mut calls_left = CALLS_MAX;
@@ -70,13 +70,13 @@ impl Dreamer {
                 true => {
                     self.ask(&mut calls_left, || r5_memory::distil(super::dream::brief(&candidate))).await
                 }
-                false => Asked::Nothing,
+                false => AskOutcome::Nothing,
             };
             let (words, worded) = match asked {
                 // The rule is due again in the next pass. Making it now would fix it in a template's words.
-                Asked::Stopped => break,
-                Asked::Nothing => (None, None),
-                Asked::Said(text, worded) => (r5_memory::rule(&text), Some(worded)),
+                AskOutcome::Stopped => break,
+                AskOutcome::Nothing => (None, None),
+                AskOutcome::Said(text, worded) => (r5_memory::rule(&text), Some(worded)),
             };
             let by = Arc::clone(&alone);
             let promote = move |memory: &Memory| memory.promote(&by, &candidate, words, worded, now);
@@ -112,7 +112,7 @@ impl Dreamer {
     /// records. If an answer is not usable, the template's words stay and the question is not repeated.
     async fn reflect(
         &self,
-        alone: &Arc<Alone>,
+        alone: &Arc<DreamLock>,
         now: Timestamp,
         calls_left: &mut usize,
     ) -> Result<Vec<MegramId>, MemoryFailure> {
@@ -126,11 +126,11 @@ impl Dreamer {
             let (id, of) = (record.megram.id.clone(), record.clone());
             let Some(brief) = self.blocking(move |memory| memory.reflection(&of)).await? else { continue };
             match self.ask(calls_left, || r5_memory::reflect(brief)).await {
-                Asked::Stopped => break,
-                Asked::Nothing => {
+                AskOutcome::Stopped => break,
+                AskOutcome::Nothing => {
                     self.unanswered().insert(id);
                 }
-                Asked::Said(text, worded) => {
+                AskOutcome::Said(text, worded) => {
                     let better = r5_memory::insight(&text, &record.megram.content);
                     reflected.extend(better.is_some().then(|| id.clone()));
                     let content = better.unwrap_or(record.megram.content);
@@ -146,26 +146,26 @@ impl Dreamer {
         self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn ask(&self, calls_left: &mut usize, call: impl FnOnce() -> ModelCall) -> Asked {
-        let Some(model) = &self.model else { return Asked::Nothing };
+    async fn ask(&self, calls_left: &mut usize, call: impl FnOnce() -> ModelCall) -> AskOutcome {
+        let Some(model) = &self.model else { return AskOutcome::Nothing };
         *calls_left = calls_left.saturating_sub(1);
         let (call, progress) = (call(), Progress::none());
         let limit = Duration::from_millis(call.limits.ms_max);
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => Asked::Stopped,
+            () = self.stop.cancelled() => AskOutcome::Stopped,
             answer = tokio::time::timeout(limit, model.answer(&call, &progress)) => match answer {
                 Ok(Ok(reply)) => {
                     let worded = Worded { model: model.name().to_owned(), usage: reply.usage };
-                    Asked::Said(reply.text(), worded)
+                    AskOutcome::Said(reply.text(), worded)
                 }
                 Ok(Err(error)) => {
                     tracing::info!(reason = error.failure.reason, "the Dreamer's question was not answered");
-                    Asked::Nothing
+                    AskOutcome::Nothing
                 }
                 Err(_) => {
                     tracing::info!(limit_ms = call.limits.ms_max, "the Dreamer's question took too long");
-                    Asked::Nothing
+                    AskOutcome::Nothing
                 }
             },
         }
@@ -196,7 +196,7 @@ impl Dreamer {
 }
 
 /// The result of a question.
-enum Asked {
+enum AskOutcome {
     /// The Dreamer was stopped.
     Stopped,
     /// No answer, or no model to ask.

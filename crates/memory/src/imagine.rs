@@ -13,22 +13,22 @@ use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::{MegramId, RoleId, Timestamp, ToolId};
 
-use super::dream::Alone;
+use super::dream::DreamLock;
 use super::sharing::known_to;
 use super::{BEGINNING, Memory, MemoryFailure, derived_id};
-use crate::store::Remembered;
+use crate::store::StoredRecord;
 
 /// Fewest kinds of tasks whose rules must agree before something is proposed for every task.
 const KINDS_MIN: usize = 3;
-/// Most proposals that wait for the operator.
+/// Maximum proposals that wait for the operator.
 const PROPOSALS_MAX: usize = 8;
-/// Most pairs of intents, the youngest ones, that a pass makes hypotheses for.
+/// Maximum pairs of intents, the youngest ones, that a pass makes hypotheses for.
 const PAIRS_MAX: usize = 64;
-/// Most hypotheses for one intent.
+/// Maximum hypotheses for one intent.
 const HYPOTHESES_OF_ONE_MAX: usize = 2;
-/// Most hypotheses that one pass makes.
+/// Maximum hypotheses that one pass makes.
 const HYPOTHESES_MAX: usize = 8;
-/// Most records of other intents that are considered for one intent.
+/// Maximum records of other intents that are considered for one intent.
 const RELATED_MAX: usize = 8;
 /// Time until the same hypothesis may be made again, in microseconds: six days.
 const HYPOTHESIS_PERIOD_US: i64 = 6 * 86_400_000_000;
@@ -37,7 +37,7 @@ const LESSON_CHARS_MAX: usize = 400;
 
 impl Memory {
     /// Proposes for every task what the rules of several kinds of tasks agree on.
-    pub(crate) fn propose(&self, _: &Alone, now: Timestamp) -> Result<Vec<MegramId>, MemoryFailure> {
+    pub(crate) fn propose(&self, _: &DreamLock, now: Timestamp) -> Result<Vec<MegramId>, MemoryFailure> {
         let (_, waiting) = self.mended(|| Ok(self.store.thoughts()?))?;
         let rules = self.mended(|| Ok(self.store.rules()?))?;
         let mut kinds: BTreeMap<(bool, ToolId), BTreeSet<String>> = BTreeMap::new();
@@ -66,7 +66,7 @@ impl Memory {
     }
 
     /// Makes hypotheses for known intents: that what worked for a related intent may work for them.
-    pub(crate) fn hypothesise(&self, _: &Alone, now: Timestamp) -> Result<Vec<MegramId>, MemoryFailure> {
+    pub(crate) fn hypothesise(&self, _: &DreamLock, now: Timestamp) -> Result<Vec<MegramId>, MemoryFailure> {
         let mut made = Vec::new();
         let mut pairs = self.mended(|| Ok(self.store.pairs_of(INTENT_SPACE, now, PAIRS_MAX)?))?;
         pairs.retain(|pair| pair.entity == ENV_LOCAL && Action::of(pair.potentials) != Action::Ignore);
@@ -79,7 +79,7 @@ impl Memory {
             let own = (pair.space.as_str(), pair.entity.as_str());
             let related = self.mended(|| Ok(self.store.related(&about, own, now, RELATED_MAX)?))?;
             // A hypothesis must name a tool that was not tried yet.
-            let fits = |other: &Remembered| {
+            let fits = |other: &StoredRecord| {
                 let content = &other.megram.content;
                 Rule::of_sigma(other.megram.sigma) == Some(Rule::BestPractice)
                     && other.megram.space.starts_with(INTENT_SPACE)

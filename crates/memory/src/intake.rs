@@ -15,14 +15,14 @@ use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
 use super::dream::FORGET_MAX;
 use super::sharing::Readers;
 use super::{Memory, MemoryFailure, held};
-use crate::store::{Event, Happening, Taken};
+use crate::store::{BatchOutcome, Event, EventKind};
 
 /// Kinds of rows that concern memory.
 const KINDS: Kinds<'static> =
     [Kind::Megram.name(), Kind::NegativeFeedback.name(), Kind::FinalResult.name(), MEMORY_ACT_KIND];
 /// Rows of the journal that are read at a time.
 const PAGE_ROWS: usize = 1_000;
-/// Most attempts to append a row while other processes write.
+/// Maximum attempts to append a row while other processes write.
 const TRIES_MAX: u32 = 32;
 /// Number of the id of a feedback's Megram among the ids derived from its record; far above those that the roles
 /// derive.
@@ -63,7 +63,7 @@ impl Memory {
             // Another process may have applied rows after `to`, but only rows that the journal holds.
             let end = self.journal.last_pos()?;
             if from > end {
-                tracing::warn!(from, end, "the journal ends before memory's position; memory starts again");
+                tracing::warn!(from, end, "the journal ends before memory's position; memory is rebuilt");
                 self.store.start_over(from)?;
                 continue;
             }
@@ -89,11 +89,11 @@ impl Memory {
                 }
             }
             match self.store.apply(from, &events, last)? {
-                Taken::Applied(applied) if applied.refused > 0 => {
+                BatchOutcome::Applied(applied) if applied.refused > 0 => {
                     tracing::warn!(refused = applied.refused, "records that memory cannot keep");
                 }
                 // If another process was faster, the next iteration reads its position.
-                Taken::Applied(_) | Taken::Elsewhere { .. } => {}
+                BatchOutcome::Applied(_) | BatchOutcome::Elsewhere { .. } => {}
             }
         }
     }
@@ -107,16 +107,16 @@ impl Memory {
         beginnings: &mut BTreeMap<Arc<str>, Beginning>,
     ) -> Result<bool, MemoryFailure> {
         let known_to = match &mut event.what {
-            Happening::Written { megram, .. } => &mut megram.known_to,
-            Happening::Contradicted { known_to, .. } => known_to,
-            Happening::Ended { .. } | Happening::Act(_) => return Ok(false),
+            EventKind::Written { megram, .. } => &mut megram.known_to,
+            EventKind::Contradicted { known_to, .. } => known_to,
+            EventKind::Ended { .. } | EventKind::Act(_) => return Ok(false),
         };
         let beginning = match beginnings.entry(Arc::clone(&row.task)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(self.beginning(&row.task)?),
         };
         *known_to = Readers::of(&beginning.models).names();
-        if let Happening::Written { task, megram } = &event.what
+        if let EventKind::Written { task, megram } = &event.what
             && megram.space == format!("task:{task}")
         {
             return Ok(false);
@@ -223,19 +223,19 @@ fn event(row: &Row) -> Option<Event> {
     if &*row.task == SYSTEM_STREAM {
         let act: MemoryAct =
             (row.kind == MEMORY_ACT_KIND).then(|| serde_json::from_slice(&row.body).ok())??;
-        return read(Happening::Act(Box::new(act)));
+        return read(EventKind::Act(Box::new(act)));
     }
     let task = || row.task.parse::<TaskId>().ok();
     if row.kind == Kind::Megram.name() {
         let megram = serde_json::from_slice(&row.body).ok()?;
-        read(Happening::Written { task: task()?, megram: Box::new(megram) })
+        read(EventKind::Written { task: task()?, megram: Box::new(megram) })
     } else if row.kind == Kind::NegativeFeedback.name() {
         let (task, at) = (task()?, Timestamp::from_micros(row.at_us));
         let id = MegramId::from_uuid(id::derive(&task, row.seq, FEEDBACK_ID, at));
         let feedback = serde_json::from_slice(&row.body).ok()?;
-        read(Happening::Contradicted { task, id, at, feedback: Box::new(feedback), known_to: Vec::new() })
+        read(EventKind::Contradicted { task, id, at, feedback: Box::new(feedback), known_to: Vec::new() })
     } else if row.kind == Kind::FinalResult.name() {
-        read(Happening::Ended { task: task()? })
+        read(EventKind::Ended { task: task()? })
     } else {
         None
     }

@@ -26,9 +26,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::store::{MemoryError, OpenReport, Options, Store};
 
 pub use self::answer::{potentials, unavailable};
-pub use self::dream::{Dream, Dreamt};
+pub use self::dream::{Dream, DreamResult};
 pub use self::dreamer::Dreamer;
-pub use self::operator::{IMPORT_LINES_MAX, Imported, Stated};
+pub use self::operator::{IMPORT_LINES_MAX, ImportResult, StatedFact};
 pub use self::sharing::Readers;
 
 /// Why memory did not do what was asked.

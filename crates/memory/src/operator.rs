@@ -9,18 +9,18 @@ use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
 use setpoint_protocol::{MegramId, RoleId, Timestamp};
 
 use super::{BEGINNING, Memory, MemoryFailure, derived_id};
-use crate::store::Remembered;
+use crate::store::StoredRecord;
 use crate::store::limits::{RECORD_BYTES_MAX, TAG_BYTES_MAX};
 
 /// Longest fact in characters: what a plan is shown of it.
 const FACT_CHARS_MAX: usize = 400;
-/// Most facts: every task sees all of them.
+/// Maximum facts: every task sees all of them.
 pub(super) const FACTS_MAX: usize = 32;
-/// Most tags of a fact.
+/// Maximum tags of a fact.
 const FACT_TAGS_MAX: usize = 16;
 /// Longest tag, in characters.
 const FACT_TAG_CHARS_MAX: usize = 64;
-/// Most lines of an import.
+/// Maximum lines of an import.
 pub const IMPORT_LINES_MAX: usize = 100_000;
 /// Records in one transaction of the journal.
 const IMPORT_RECORDS_AT_ONCE: usize = 512;
@@ -29,7 +29,7 @@ const EXPORT_PAGE: usize = 1_000;
 
 /// A stated fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stated {
+pub struct StatedFact {
     /// Id of the fact.
     pub id: MegramId,
     /// Whether the same fact existed before.
@@ -38,7 +38,7 @@ pub struct Stated {
 
 /// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportResult {
     /// Number of new records.
     pub taken: u64,
     /// Number of records that existed or were forgotten permanently.
@@ -52,13 +52,13 @@ impl Memory {
     ///
     /// # Errors
     /// When the words or tags are invalid, or the journal or the store fails.
-    pub fn remember(&self, text: &str, tags: &[String], now: Timestamp) -> Result<Stated, MemoryFailure> {
+    pub fn remember(&self, text: &str, tags: &[String], now: Timestamp) -> Result<StatedFact, MemoryFailure> {
         let lesson = text.trim();
         check_fact(lesson, tags)?;
         self.catch_up()?;
         let facts = self.mended(|| Ok(self.store.rules_of(USER_SPACE, ENV_LOCAL)?))?;
         if let Some(known) = facts.iter().find(|fact| fact.megram.content.lesson == lesson) {
-            return Ok(Stated { id: known.megram.id.clone(), is_known: true });
+            return Ok(StatedFact { id: known.megram.id.clone(), is_known: true });
         }
         if facts.len() >= FACTS_MAX {
             return Err(MemoryFailure::TooManyFacts { max: FACTS_MAX });
@@ -82,7 +82,7 @@ impl Memory {
             known_to: Vec::new(),
         };
         self.act(RoleId::Operator, &MemoryAct::Recorded { megram, by: Author::Operator }, now)?;
-        Ok(Stated { id, is_known: false })
+        Ok(StatedFact { id, is_known: false })
     }
 
     /// Returns the id of a fact, which is derived from its words, so that the same words are stored once. A forgotten
@@ -102,7 +102,11 @@ impl Memory {
     ///
     /// # Errors
     /// When an id has no record, or the journal or the store fails.
-    pub fn forget_records(&self, ids: &[MegramId], now: Timestamp) -> Result<Vec<Remembered>, MemoryFailure> {
+    pub fn forget_records(
+        &self,
+        ids: &[MegramId],
+        now: Timestamp,
+    ) -> Result<Vec<StoredRecord>, MemoryFailure> {
         self.catch_up()?;
         let mut seen = BTreeSet::new();
         let ids: Vec<MegramId> = ids.iter().filter(|id| seen.insert(*id)).cloned().collect();
@@ -119,7 +123,7 @@ impl Memory {
     ///
     /// # Errors
     /// When the journal or the store cannot be read.
-    pub fn prunable(&self, before: Timestamp) -> Result<Vec<Remembered>, MemoryFailure> {
+    pub fn prunable(&self, before: Timestamp) -> Result<Vec<StoredRecord>, MemoryFailure> {
         self.catch_up()?;
         let mut found = Vec::new();
         let mut after = 0;
@@ -138,9 +142,14 @@ impl Memory {
     /// # Errors
     /// When there are too many lines, or the journal or the store fails. Records imported until then stay; a second
     /// import counts them as known.
-    pub fn import(&self, text: &str, is_lenient: bool, now: Timestamp) -> Result<Imported, MemoryFailure> {
+    pub fn import(
+        &self,
+        text: &str,
+        is_lenient: bool,
+        now: Timestamp,
+    ) -> Result<ImportResult, MemoryFailure> {
         self.catch_up()?;
-        let mut imported = Imported::default();
+        let mut imported = ImportResult::default();
         let (mut taken, mut ids) = (Vec::new(), BTreeSet::new());
         let facts = self.mended(|| Ok(self.store.rules_of(USER_SPACE, ENV_LOCAL)?))?;
         let mut room = FACTS_MAX.saturating_sub(facts.len());
@@ -152,7 +161,7 @@ impl Memory {
                 Ok(megram) if !ids.insert(megram.id.clone()) => imported.known += 1,
                 Ok(megram) if self.mended(|| Ok(self.store.knows(&megram.id)?))? => imported.known += 1,
                 Ok(megram) if author_of(&megram) == Author::Operator && room == 0 => {
-                    let reason = format!("there are {FACTS_MAX} facts, and no more are told to tasks");
+                    let reason = format!("there are already {FACTS_MAX} facts, and tasks read no more");
                     imported.refused.push((number, reason));
                 }
                 Ok(megram) => {
@@ -184,7 +193,7 @@ impl Memory {
     ///
     /// # Errors
     /// When the store or the journal cannot be read.
-    pub fn proposals(&self) -> Result<Vec<Remembered>, MemoryFailure> {
+    pub fn proposals(&self) -> Result<Vec<StoredRecord>, MemoryFailure> {
         self.catch_up()?;
         self.mended(|| Ok(self.store.thoughts()?.1))
     }
@@ -193,7 +202,7 @@ impl Memory {
     ///
     /// # Errors
     /// When the record is not a proposal, or the journal or the store fails.
-    pub fn approve(&self, id: &MegramId, now: Timestamp) -> Result<Remembered, MemoryFailure> {
+    pub fn approve(&self, id: &MegramId, now: Timestamp) -> Result<StoredRecord, MemoryFailure> {
         let proposals = self.proposals()?;
         if !proposals.iter().any(|proposal| proposal.megram.id == *id) {
             return Err(MemoryFailure::NoProposal { id: id.clone() });
@@ -206,7 +215,7 @@ impl Memory {
     ///
     /// # Errors
     /// When the store or the journal cannot be read.
-    pub fn laid_down(&self) -> Result<Vec<String>, MemoryFailure> {
+    pub fn approved_principles(&self) -> Result<Vec<String>, MemoryFailure> {
         // An approval applies the journal, so only a new memory has to do it here.
         if self.mended(|| Ok(self.store.cursor()?))? == 0 {
             self.catch_up()?;
@@ -226,17 +235,17 @@ impl Memory {
     }
 }
 
-fn can_go(record: &Remembered, before: Timestamp) -> bool {
+fn can_go(record: &StoredRecord, before: Timestamp) -> bool {
     let was_learnt = matches!(record.megram.level, Level::M | Level::K) && record.author != Author::Operator;
     was_learnt && record.rule.is_none() && record.megram.created_at < before
 }
 
 /// Returns a record with its current numbers, if it counts.
-fn as_it_is(record: Remembered) -> Option<Megram> {
+fn as_it_is(record: StoredRecord) -> Option<Megram> {
     // A task's own outputs are of no use to other tasks.
     let is_kept = !record.megram.space.starts_with(TASK_SPACE);
     let is_told = is_kept && (record.trace.is_summed() || record.is_live_rule());
-    let Remembered { mut megram, trace, .. } = record;
+    let StoredRecord { mut megram, trace, .. } = record;
     if trace.level == setpoint_mkct::Level::K && megram.level == Level::C {
         // A demoted rule fades from its demotion on.
         megram.level = Level::K;
@@ -273,7 +282,7 @@ fn record_of(line: &str, now: Timestamp) -> Result<Megram, String> {
         let is_one = megram.entity == ENV_LOCAL && (megram.f, megram.sigma, megram.k) == (1.0, 1.0, 0.0);
         return match check_fact(megram.content.lesson.trim(), &megram.content.tags) {
             Ok(()) if is_one => Ok(megram),
-            Ok(()) => Err(format!("a fact lies under `{ENV_LOCAL}` and has f 1, sigma 1 and k 0")),
+            Ok(()) => Err(format!("a fact belongs to `{ENV_LOCAL}` and has f 1, sigma 1 and k 0")),
             Err(error) => Err(error.to_string()),
         };
     }
@@ -295,7 +304,7 @@ fn check_fact(lesson: &str, tags: &[String]) -> Result<(), MemoryFailure> {
     let refused = |reason: String| Err(MemoryFailure::Fact { reason });
     let chars = lesson.chars().count();
     if chars == 0 {
-        return refused("there are no words".to_owned());
+        return refused("the text is empty".to_owned());
     }
     if chars > FACT_CHARS_MAX {
         return refused(format!("it has {chars} characters, and at most {FACT_CHARS_MAX} are allowed"));

@@ -8,18 +8,18 @@ use setpoint_protocol::message::{FinalResult, Insight, Level, MacroState, Megram
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp};
 
-use super::dream::Alone;
+use super::dream::DreamLock;
 use super::{Memory, MemoryFailure};
-use crate::store::Remembered;
+use crate::store::StoredRecord;
 
-/// Most records, the newest ones, that are considered.
+/// Maximum records, the newest ones, that are considered.
 const LOOKED_AT_MAX: usize = 256;
 /// Age in microseconds after which a lesson is no longer reworded, even if no model was available until then.
 const AGE_US_MAX: i64 = 86_400_000_000;
 
 impl Memory {
     /// Returns the lessons of the newest tasks' ends that still have a template's words, newest first.
-    pub(crate) fn unreflected(&self, now: Timestamp) -> Result<Vec<Remembered>, MemoryFailure> {
+    pub(crate) fn unreflected(&self, now: Timestamp) -> Result<Vec<StoredRecord>, MemoryFailure> {
         let mut records = self.mended(|| Ok(self.store.newest(LOOKED_AT_MAX)?))?;
         records.retain(|record| {
             let age_us = now.as_micros().saturating_sub(record.megram.created_at.as_micros());
@@ -34,7 +34,7 @@ impl Memory {
 
     /// Returns what a model is shown of the task of a record: its typed facts. `None` if the journal no longer has
     /// them.
-    pub(crate) fn reflection(&self, record: &Remembered) -> Result<Option<ReflectBrief>, MemoryFailure> {
+    pub(crate) fn reflection(&self, record: &StoredRecord) -> Result<Option<ReflectBrief>, MemoryFailure> {
         let Some(task) = &record.task else { return Ok(None) };
         let messages = match self.messages(task) {
             Ok(Some(messages)) => messages,
@@ -88,7 +88,7 @@ impl Memory {
     /// Rewords the lesson of a record.
     pub(crate) fn reword(
         &self,
-        _: &Alone,
+        _: &DreamLock,
         id: MegramId,
         content: Insight,
         worded: Worded,

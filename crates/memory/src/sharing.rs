@@ -14,9 +14,9 @@ use setpoint_protocol::models::Models;
 use setpoint_protocol::{RoleId, Timestamp};
 
 use super::{Memory, MemoryFailure};
-use crate::store::Remembered;
+use crate::store::StoredRecord;
 
-/// Most records, the newest ones, that are searched for one that a model may not see.
+/// Maximum records, the newest ones, that are searched for one that a model may not see.
 const LOOKED_AT_MAX: usize = 256;
 
 /// The language models that read an answer of memory.
@@ -49,7 +49,7 @@ impl Readers {
     }
 
     /// Returns whether each of these models may see the record without the operator's consent.
-    fn may_see(&self, record: &Remembered) -> bool {
+    fn may_see(&self, record: &StoredRecord) -> bool {
         record.author == Author::Operator || self.know(&record.megram)
     }
 }
@@ -64,7 +64,7 @@ pub(super) struct Filter<'a> {
 
 impl Filter<'_> {
     /// Returns whether the models may see the record, and counts it if not.
-    pub(super) fn lets(&mut self, record: &Remembered) -> bool {
+    pub(super) fn admits(&mut self, record: &StoredRecord) -> bool {
         let may = self.is_shared || self.readers.may_see(record);
         self.withheld = self.withheld.saturating_add(u32::from(!may));
         may

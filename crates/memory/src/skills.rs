@@ -10,15 +10,15 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::{TaskId, ToolId};
 
 use super::{Memory, MemoryFailure};
-use crate::store::Remembered;
+use crate::store::StoredRecord;
 
 /// Longest name of a skill in characters: the format's limit is 64.
 const NAME_CHARS_MAX: usize = 64;
-/// Most characters of a name that come from the rule's words.
+/// Maximum characters of a name that come from the rule's words.
 const WORDS_CHARS_MAX: usize = 40;
 /// Longest description in characters: the format's limit is 1,024.
 const DESCRIPTION_CHARS_MAX: usize = 1_000;
-/// Most tasks that are named as sources.
+/// Maximum tasks that are named as sources.
 const TASKS_MAX: usize = 10;
 /// Name of a skill's file.
 const FILE: &str = "SKILL.md";
@@ -51,7 +51,7 @@ struct Skill {
     text: String,
 }
 
-fn skill(rule: &Remembered, sources: &[Remembered], count: u64) -> Option<Skill> {
+fn skill(rule: &StoredRecord, sources: &[StoredRecord], count: u64) -> Option<Skill> {
     let kind = Rule::of_sigma(rule.megram.sigma)?;
     let megram = &rule.megram;
     let content = &megram.content;
@@ -91,7 +91,8 @@ fn skill(rule: &Remembered, sources: &[Remembered], count: u64) -> Option<Skill>
     }
     let records = if count == 1 { "1 record".to_owned() } else { format!("{count} records") };
     text += &format!(
-        "\n## Where it comes from\n\nMade of {records} of finished tasks; a rule of their outcomes, not of their words.\n"
+        "\n## Where it comes from\n\nDerived from {records} of finished tasks: from their outcomes, not from their \
+         words.\n"
     );
     text += &list("Tasks", tasks.iter().map(|task| task.as_str()));
     Some(Skill { name, text })

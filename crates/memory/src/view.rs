@@ -178,7 +178,7 @@ pub struct RecordFilter {
     pub entity: Option<String>,
     /// Only this layer.
     pub level: Option<Level>,
-    /// Most records to list, the newest ones.
+    /// Maximum records to list, the newest ones.
     pub limit: usize,
     /// The moment; `None` for now.
     pub at: Option<Timestamp>,
@@ -212,7 +212,7 @@ pub struct RuleLine {
 
 /// A stated fact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Remembered {
+pub struct FactLine {
     /// Id of the fact.
     pub id: MegramId,
     /// Whether the same fact existed; then nothing was written.

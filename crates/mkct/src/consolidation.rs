@@ -56,9 +56,9 @@ impl Rule {
 /// Sums from which on a rule is promoted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// Least attention. No unit.
+    /// Minimum attention. No unit.
     pub attention: f64,
-    /// Least decision of either sign. No unit.
+    /// Minimum decision of either sign. No unit.
     pub decision: f64,
 }
 

@@ -7,7 +7,7 @@ use crate::threshold::{above, below};
 
 /// Attention below which a pair is ignored.
 pub const ATTENTION_GATE: f64 = 0.5;
-/// Least distance of a decision from 0.
+/// Minimum distance of a decision from 0.
 pub const DECISION_BAND: f64 = 0.2;
 
 /// Advice to the planner about a pair.

@@ -9,7 +9,7 @@ use setpoint_protocol::text::clip;
 
 /// The program's own table.
 const BUILT_IN: &str = include_str!("../../../models.toml");
-/// Most entries of a table.
+/// Maximum entries of a table.
 pub const ENTRIES_MAX: usize = 2_000;
 /// The highest rank.
 pub const RANK_MAX: u8 = 5;
@@ -25,7 +25,7 @@ const TOKENS_OF_A_PRICE: f64 = 1e6;
 pub struct Facts {
     /// Tokens that question and answer may have together.
     pub window_tokens: Option<u32>,
-    /// Most tokens of one answer.
+    /// Maximum tokens of one answer.
     pub tokens_out_max: Option<u32>,
     /// Capability compared with other models, from 1 to [`RANK_MAX`].
     pub rank: Option<u8>,

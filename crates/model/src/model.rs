@@ -38,7 +38,7 @@ pub trait Model: Send + Sync {
 pub struct ModelError {
     /// The recorded failure. It never contains the model's own text.
     pub failure: ModelFailure,
-    /// Least wait before a retry; `None` if a retry would not help. The caller decides how often, and records each
+    /// Minimum wait before a retry; `None` if a retry would not help. The caller decides how often, and records each
     /// retry before it is sent.
     pub again_after: Option<Duration>,
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use setpoint_protocol::record::Usage;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Most pieces that wait to be read; further ones are dropped.
+/// Maximum pieces that wait to be read; further ones are dropped.
 pub const PROGRESS_PIECES_MAX: usize = 256;
 
 /// Bytes of an answer per token, approximately.
@@ -70,7 +70,7 @@ impl Progress {
     }
 
     /// Counts bytes of text, thinking or calls.
-    pub fn came(&self, bytes: usize) {
+    pub fn count_bytes(&self, bytes: usize) {
         self.bytes.fetch_add(u64::try_from(bytes).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
@@ -135,7 +135,7 @@ mod tests {
         let progress = Progress::none();
         assert!(!progress.has_begun());
         progress.begun();
-        progress.came(41);
+        progress.count_bytes(41);
         let used = progress.used(|| 100);
         assert_eq!((progress.has_begun(), used.tokens_in, used.tokens_out), (true, 100, 11));
         // Providers count the question first, and often the answer only at the end.

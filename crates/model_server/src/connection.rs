@@ -11,8 +11,8 @@ use crate::http::response::Piece;
 use crate::http::steps::{GARBAGE, Step};
 use crate::plan::{self, HOP, Plan, error_response, plain, redirect};
 use crate::refusal;
-use crate::seen::{self, Asked, Seen};
-use crate::server::{Served, Shared};
+use crate::seen::{self, Asked, SeenRequest};
+use crate::server::{RequestOutcome, Shared};
 use crate::wire::{Purpose, Route, Wire, route};
 
 /// How an answer ends its connection.
@@ -52,7 +52,7 @@ async fn converse(reader: &mut Reader<ReadHalf<'_>>, write: &mut WriteHalf<'_>, 
         shared.saw(seen);
         shared.prepare(plan.fault.as_ref()).await;
         let end = perform(plan.steps, reader, write).await;
-        shared.has_served(Served {
+        shared.has_served(RequestOutcome {
             nth,
             wire,
             fault: plan.fault.map(|fault| fault.name()),
@@ -84,7 +84,7 @@ async fn object(error: &ReadError, reader: &mut Reader<ReadHalf<'_>>, write: &mu
     End::Close
 }
 
-fn plan(seen: &Seen, keeps_alive: bool, shared: &Shared) -> Plan {
+fn plan(seen: &SeenRequest, keeps_alive: bool, shared: &Shared) -> Plan {
     let refused = |trouble| plain(error_response(seen.wire, &trouble), keeps_alive);
     match seen.purpose {
         _ if shared.is_stormy() => refused(refusal::UNAVAILABLE),
@@ -101,11 +101,11 @@ fn plan(seen: &Seen, keeps_alive: bool, shared: &Shared) -> Plan {
 }
 
 /// Converts a request into the form that scripts get.
-fn look(request: Request, nth: usize) -> Seen {
+fn look(request: Request, nth: usize) -> SeenRequest {
     let Request { method, path, query, headers, body, .. } = request;
     let Route { wire, purpose, model, is_stream } = route(&method, &path, &query, &headers);
     let body = serde_json::from_slice(&body).unwrap_or_default();
-    let mut seen = Seen {
+    let mut seen = SeenRequest {
         nth,
         wire,
         purpose,

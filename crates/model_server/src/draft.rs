@@ -1,7 +1,7 @@
 //! A complete answer before rendering: with ids and numbers, and altered by a fault.
 
 use crate::answer::{Answer, Finish, Usage};
-use crate::seen::Seen;
+use crate::seen::SeenRequest;
 use crate::wire::Wire;
 
 /// Pieces in which the arguments of a call are streamed, if they are long enough.
@@ -72,7 +72,7 @@ pub(crate) enum Shape {
 }
 
 impl Draft {
-    pub(crate) fn new(seen: &Seen, answer: &Answer) -> Self {
+    pub(crate) fn new(seen: &SeenRequest, answer: &Answer) -> Self {
         let calls = answer.calls.iter().enumerate().map(|(index, call)| DraftCall {
             id: call_id(seen.wire, seen.nth, index),
             has_own_id: false,
@@ -122,7 +122,7 @@ pub(crate) fn call_id(wire: Wire, nth: usize, index: usize) -> String {
     format!("{prefix}_{nth:02}_{index:02}")
 }
 
-fn counted(seen: &Seen, answer: &Answer) -> Usage {
+fn counted(seen: &SeenRequest, answer: &Answer) -> Usage {
     let characters = |texts: &[String]| texts.iter().map(|text| text.chars().count()).sum::<usize>();
     let calls: usize =
         answer.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count()).sum();

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// Levels to which a schema is followed.
 const DEPTH_MAX: usize = 16;
-/// Most elements that are generated for an array with `minItems`.
+/// Maximum elements that are generated for an array with `minItems`.
 const ELEMENTS_MAX: u64 = 8;
 
 /// Returns a value that fits the schema. Supports types, `required`, `enum`, `const`, `anyOf`, `$ref` within the

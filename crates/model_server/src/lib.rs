@@ -7,11 +7,11 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use setpoint_model_server::{Answer, Fault, ModelServer, Seen, Turn, Wire};
+//! use setpoint_model_server::{Answer, Fault, ModelServer, SeenRequest, Turn, Wire};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> std::io::Result<()> {
-//! let script = |seen: &Seen| match seen.nth {
+//! let script = |seen: &SeenRequest| match seen.nth {
 //!     0 => Turn::from(Fault::Overloaded),
 //!     _ => Turn::from(Answer::call("read_file", r#"{"path":"a.txt"}"#)),
 //! };
@@ -23,7 +23,7 @@
 //! # }
 //! ```
 //!
-//! Reading order: [`ModelServer`], [`Script`] with [`Turn`] and [`Answer`], [`Seen`], [`Fault`]. Inside: `wire` finds
+//! Reading order: [`ModelServer`], [`Script`] with [`Turn`] and [`Answer`], [`SeenRequest`], [`Fault`]. Inside: `wire` finds
 //! out what a request is for, `seen` reads it, `plan` decides what is sent (with `fault::content` for what the model
 //! says, `render` for the format of the wire, `shape` and `http::steps` for bytes and ends), `connection` sends it.
 
@@ -54,6 +54,6 @@ pub use fault::{Fault, Measures};
 pub use hosted::Hosted;
 pub use http::request::HEAD_BYTES_MAX;
 pub use script::{Listing, ModelInfo, Script, Turn};
-pub use seen::{Asked, Said, Seen, Tool};
-pub use server::{ModelServer, RefusedAddress, Served, refused_address};
+pub use seen::{Asked, Said, SeenRequest, Tool};
+pub use server::{ModelServer, RefusedAddress, RequestOutcome, refused_address};
 pub use wire::{Purpose, Wire};

@@ -10,7 +10,7 @@ use crate::json::object;
 use crate::refusal::{self, Trouble, error_body, error_event};
 use crate::render::listing::{self, OLLAMA_VERSION};
 use crate::script::{Listing, Turn};
-use crate::seen::Seen;
+use crate::seen::SeenRequest;
 use crate::shape;
 use crate::wire::{Purpose, Wire};
 
@@ -31,7 +31,7 @@ pub(crate) struct Plan {
 }
 
 /// Plans a turn of the script.
-pub(crate) fn turn(seen: &Seen, turn: &Turn, keeps_alive: bool) -> Plan {
+pub(crate) fn turn(seen: &SeenRequest, turn: &Turn, keeps_alive: bool) -> Plan {
     let fault = turn.fault.as_ref().filter(|fault| fault.applies(seen.wire, seen.is_streaming));
     let mut draft = Draft::new(seen, &turn.answer);
     if let Some(fault) = fault {
@@ -51,7 +51,7 @@ pub(crate) fn turn(seen: &Seen, turn: &Turn, keeps_alive: bool) -> Plan {
 }
 
 /// Plans the answer to a request for information.
-pub(crate) fn listing(seen: &Seen, listing: &Listing, keeps_alive: bool) -> Plan {
+pub(crate) fn listing(seen: &SeenRequest, listing: &Listing, keeps_alive: bool) -> Plan {
     // Faults of streams and content do not apply to it.
     let is_possible = |fault: &&Fault| fault.number() <= 28 && fault.applies(seen.wire, false);
     let fault = listing.fault.as_ref().filter(is_possible);
@@ -65,7 +65,7 @@ pub(crate) fn plain(response: Response, keeps_alive: bool) -> Plan {
 }
 
 /// Returns the response of a fault that is a status.
-fn refusal(fault: &Fault, seen: &Seen) -> Option<Response> {
+fn refusal(fault: &Fault, seen: &SeenRequest) -> Option<Response> {
     let (wire, model) = (seen.wire, &seen.asked.model);
     let trouble = match fault {
         Fault::ContextTooLong => refusal::context_too_long(wire),
@@ -122,7 +122,7 @@ pub(crate) fn error_response(wire: Wire, trouble: &Trouble) -> Response {
 }
 
 /// Redirects to the same place, with a count that makes every address a new one.
-pub(crate) fn redirect(seen: &Seen) -> Response {
+pub(crate) fn redirect(seen: &SeenRequest) -> Response {
     let kept: Vec<&str> =
         seen.query.split('&').filter(|pair| !pair.is_empty() && !pair.starts_with(HOP)).collect();
     let query = kept.iter().fold(String::new(), |query, pair| format!("{query}{pair}&"));
@@ -131,7 +131,7 @@ pub(crate) fn redirect(seen: &Seen) -> Response {
 }
 
 /// Returns a list of models, one model, a version or a greeting.
-fn listed(seen: &Seen, listing: &Listing) -> Response {
+fn listed(seen: &SeenRequest, listing: &Listing) -> Response {
     let body = match seen.purpose {
         Purpose::Models => listing::models(seen.wire, &listing.models),
         Purpose::Model => match listing.models.iter().find(|model| model.name == seen.asked.model) {

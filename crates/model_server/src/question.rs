@@ -1,7 +1,7 @@
 //! Recognises an organisation's questions by their text: which role asks, and about what. For scripts that answer as
 //! models would.
 
-use crate::seen::Seen;
+use crate::seen::SeenRequest;
 
 /// The place in the organisation that asks a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ impl Site {
 
     /// Returns the site that asks; `None` if none does.
     #[must_use]
-    pub fn of(seen: &Seen) -> Option<Self> {
+    pub fn of(seen: &SeenRequest) -> Option<Self> {
         let whole = format!("{}\n{}", seen.asked.system, seen.asked.last_user().unwrap_or_default());
         Self::ALL.into_iter().find(|site| whole.contains(site.standing_words()))
     }

@@ -3,15 +3,15 @@
 use crate::answer::Answer;
 use crate::delay::Delay;
 use crate::fault::Fault;
-use crate::seen::Seen;
+use crate::seen::SeenRequest;
 
 /// Decides the answers. It is called from the server's tasks and must not block.
 pub trait Script: Send + Sync + 'static {
     /// Returns the turn for a request for an answer.
-    fn turn(&self, seen: &Seen) -> Turn;
+    fn turn(&self, seen: &SeenRequest) -> Turn;
 
     /// Returns the answer to a request for the models, or for one of them.
-    fn listing(&self, seen: &Seen) -> Listing {
+    fn listing(&self, seen: &SeenRequest) -> Listing {
         let _ = seen;
         Listing::default()
     }
@@ -96,17 +96,17 @@ impl ModelInfo {
 /// Functions are scripts.
 impl<F, T> Script for F
 where
-    F: Fn(&Seen) -> T + Send + Sync + 'static,
+    F: Fn(&SeenRequest) -> T + Send + Sync + 'static,
     T: Into<Turn>,
 {
-    fn turn(&self, seen: &Seen) -> Turn {
+    fn turn(&self, seen: &SeenRequest) -> Turn {
         self(seen).into()
     }
 }
 
 /// The same turn for every request.
 impl Script for Turn {
-    fn turn(&self, _: &Seen) -> Turn {
+    fn turn(&self, _: &SeenRequest) -> Turn {
         self.clone()
     }
 }

@@ -14,7 +14,7 @@ use crate::connection;
 use crate::delay::Delay;
 use crate::fault::{Fault, STORM};
 use crate::script::Script;
-use crate::seen::Seen;
+use crate::seen::SeenRequest;
 use crate::wire::Wire;
 
 /// Connections that may wait to be accepted.
@@ -31,8 +31,8 @@ pub struct ModelServer {
 
 /// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Served {
-    /// The request's number ([`Seen::nth`]).
+pub struct RequestOutcome {
+    /// The request's number ([`SeenRequest::nth`]).
     pub nth: usize,
     /// Its wire.
     pub wire: Wire,
@@ -87,13 +87,13 @@ impl ModelServer {
 
     /// Returns every request so far.
     #[must_use]
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<SeenRequest> {
         self.shared.log.borrow().seen.clone()
     }
 
     /// Returns the outcome of every request whose answer has ended, in the order in which they ended.
     #[must_use]
-    pub fn served(&self) -> Vec<Served> {
+    pub fn served(&self) -> Vec<RequestOutcome> {
         self.shared.log.borrow().served.clone()
     }
 
@@ -187,8 +187,8 @@ type Refusal = (Delay, oneshot::Sender<()>);
 
 #[derive(Default)]
 struct Log {
-    seen: Vec<Seen>,
-    served: Vec<Served>,
+    seen: Vec<SeenRequest>,
+    served: Vec<RequestOutcome>,
     /// Open connections.
     open: usize,
     storm_ends: Option<Instant>,
@@ -201,13 +201,13 @@ impl Shared {
     }
 
     /// Returns how much of a request's prompt, from its beginning, one of the last requests had too.
-    pub(crate) fn repeated(&self, seen: &Seen) -> usize {
-        let is_like = |earlier: &&Seen| {
+    pub(crate) fn repeated(&self, seen: &SeenRequest) -> usize {
+        let is_like = |earlier: &&SeenRequest| {
             earlier.wire == seen.wire
                 && earlier.asked.model == seen.asked.model
                 && earlier.problems.is_empty()
         };
-        let common = |earlier: &Seen| {
+        let common = |earlier: &SeenRequest| {
             let pairs = seen.prompt.chars().zip(earlier.prompt.chars());
             pairs.take_while(|(one, other)| one == other).count()
         };
@@ -216,11 +216,11 @@ impl Shared {
         earlier.map(common).max().unwrap_or_default()
     }
 
-    pub(crate) fn saw(&self, seen: Seen) {
+    pub(crate) fn saw(&self, seen: SeenRequest) {
         self.log.send_modify(|log| log.seen.push(seen));
     }
 
-    pub(crate) fn has_served(&self, served: Served) {
+    pub(crate) fn has_served(&self, served: RequestOutcome) {
         self.log.send_modify(|log| log.served.push(served));
     }
 

@@ -13,7 +13,7 @@ use crate::json::escaped;
 use crate::plan::error_response;
 use crate::refusal::{self, error_event};
 use crate::render::{self, Event, Kind};
-use crate::seen::Seen;
+use crate::seen::SeenRequest;
 use crate::wire::Wire;
 
 /// The text that a long filling repeats.
@@ -22,7 +22,7 @@ const BLOCK: &str = "la ";
 const BLOCK_BYTES: usize = 64 << 10;
 
 /// Returns the answer with the faults of streams and content.
-pub(crate) fn answer(seen: &Seen, draft: &Draft, fault: Option<&Fault>) -> Response {
+pub(crate) fn answer(seen: &SeenRequest, draft: &Draft, fault: Option<&Fault>) -> Response {
     let wire = seen.wire;
     if wire == Wire::Ollama && draft.is_garbled {
         return garbled_ollama(seen, draft);
@@ -62,7 +62,7 @@ pub(crate) fn answer(seen: &Seen, draft: &Draft, fault: Option<&Fault>) -> Respo
 }
 
 /// Ollama parses calls itself; a malformed one becomes an error instead of the call.
-fn garbled_ollama(seen: &Seen, draft: &Draft) -> Response {
+fn garbled_ollama(seen: &SeenRequest, draft: &Draft) -> Response {
     let raw = draft.calls.first().map(|call| call.arguments.as_str()).unwrap_or_default();
     let text = format!("error parsing tool call: raw='{raw}', err=invalid character");
     let trouble = refusal::INTERNAL.saying(text);

@@ -24,7 +24,7 @@ const DATABASE_FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 /// A refused file, and why.
 #[derive(Debug)]
-pub struct At {
+pub struct RefusedFile {
     /// Path of the file.
     pub path: PathBuf,
     /// A [`Refusal`], or the system's error.
@@ -118,11 +118,11 @@ pub fn create_dir(path: &Path) -> io::Result<bool> {
 ///
 /// # Errors
 /// The first file that was refused or could not be checked.
-pub fn check_database(path: &Path) -> Result<PathBuf, At> {
+pub fn check_database(path: &Path) -> Result<PathBuf, RefusedFile> {
     let directory = directory_of(path);
     let at = |path: &Path| {
         let path = path.to_owned();
-        move |source| At { path, source }
+        move |source| RefusedFile { path, source }
     };
     check_dir(directory).map_err(at(directory))?;
     for ending in DATABASE_FILES {

@@ -56,13 +56,13 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// An own file is not a regular file.
-    #[error("it is {}, where only a regular file is used; move it away", kind.name())]
+    #[error("it is {}, and it must be a regular file; move it away", kind.name())]
     NoOwnFile {
         /// The kind of the entry found.
         kind: Kind,
     },
     /// An own directory is something else.
-    #[error("it is {}, where only a directory is used; move it away", kind.name())]
+    #[error("it is {}, and it must be a directory; move it away", kind.name())]
     NoOwnDirectory {
         /// The kind of the entry found.
         kind: Kind,

@@ -1,12 +1,12 @@
 //! Every limit of the vocabulary, with its name and what happens when it is reached.
 
-/// Most characters of the operator's instructions for every task, all of them together.
+/// Maximum characters of the operator's instructions for every task, all of them together.
 pub const THINKING_CHARS_MAX: usize = 8_000;
 /// Longest raw input in bytes. A longer goal is refused before a task is opened.
 pub const RAW_INPUT_BYTES_MAX: usize = 256 * 1024;
-/// Most sub-tasks in one plan. A plan with more is refused by the plan validator.
+/// Maximum sub-tasks in one plan. A plan with more is refused by the plan validator.
 pub const SUBTASKS_MAX: usize = 32;
-/// Most criteria of one sub-task, or of one task. A plan with more is refused.
+/// Maximum criteria of one sub-task, or of one task. A plan with more is refused.
 pub const CRITERIA_MAX: usize = 32;
 /// Longest text of one criterion in characters. A plan with a longer one is refused.
 pub const CRITERION_CHARS_MAX: usize = 1_000;
@@ -16,60 +16,61 @@ pub const INTENT_CHARS_MAX: usize = 2_000;
 pub const WORDS_CHARS_MAX: usize = 16_000;
 /// Longest `context` of a sub-task in characters. A longer one is cut with a mark.
 pub const CONTEXT_CHARS_MAX: usize = 16_000;
-/// Most characters of all outputs that a sub-task receives from earlier ones. An output that does not fit keeps its
+/// Maximum characters of all outputs that a sub-task receives from earlier ones. An output that does not fit keeps its
 /// head and tail.
 pub const OUTPUTS_CHARS_MAX: usize = 16_000;
-/// Most characters of a call's evidence in a `ToolRecord`. A program's output keeps head and tail, any other result its
-/// beginning, in whole lines; the cut is marked.
+/// Maximum characters of a call's evidence in a `ToolRecord`. A program's output keeps head and tail, any other result
+/// its beginning, in whole lines; the cut is marked.
 pub const EVIDENCE_CHARS_MAX: usize = 24_000;
 /// The same for a probe, whose record is judged by code. If a cut may affect a check, its verdict says so.
 pub const PROBE_EVIDENCE_CHARS_MAX: usize = 48_000;
-/// Most bytes of canonical JSON for a record's structured facts; larger facts are left out, and the evidence says so.
+/// Maximum bytes of canonical JSON for a record's structured facts; larger facts are left out, and the evidence says
+/// so.
 pub const FACTS_BYTES_MAX: usize = 256 * 1024;
-/// Most bytes of a tool's output that are kept while reading. Head and tail are kept, the cut is marked.
+/// Maximum bytes of a tool's output that are kept while reading. Head and tail are kept, the cut is marked.
 pub const TOOL_OUTPUT_BYTES_MAX: usize = 1024 * 1024;
-/// Most model–tool rounds in one attempt of R3; reaching it ends the attempt as `failed`.
+/// Maximum model–tool rounds in one attempt of R3; reaching it ends the attempt as `failed`.
 pub const TOOL_ROUNDS_MAX: u32 = 24;
-/// Most tool calls in one model answer; further ones are refused with an error record.
+/// Maximum tool calls in one model answer; further ones are refused with an error record.
 pub const CALLS_PER_REPLY_MAX: usize = 16;
-/// Most corrections of one sub-task (attempts are one more); then the sub-task is `failed`.
+/// Maximum corrections of one sub-task (attempts are one more); then the sub-task is `failed`.
 pub const CORRECTIONS_MAX: u32 = 2;
-/// Most times that the same call may return the same result while nothing changed; the last one ends the attempt.
+/// Maximum times that the same call may return the same result while nothing changed; the last one ends the attempt.
 pub const SAME_RESULT_MAX: u32 = 3;
-/// Most consecutive tool rounds that return nothing new for their calls, numbers in the calls aside; the last one ends
-/// the attempt.
+/// Maximum consecutive tool rounds that return nothing new for their calls, numbers in the calls aside; the last one
+/// ends the attempt.
 pub const STALE_ROUNDS_MAX: u32 = 8;
 /// The same for rounds in which every call fails with an error seen before.
 pub const FAILED_ROUNDS_MAX: u32 = 5;
-/// Most plan calls in one round; after the last refusal R2 raises a `TaskFault`.
+/// Maximum plan calls in one round; after the last refusal R2 raises a `TaskFault`.
 pub const PLAN_CALLS_MAX: u32 = 4;
-/// Most clarification rounds of one task; then R1 commits with what it has.
+/// Maximum clarification rounds of one task; then R1 commits with what it has.
 pub const CLARIFICATION_ROUNDS_MAX: u32 = 2;
-/// Most questions in one clarification round; further ones are dropped.
+/// Maximum questions in one clarification round; further ones are dropped.
 pub const QUESTIONS_MAX: usize = 5;
-/// Most earlier exchanges of the session that R1 sees.
+/// Maximum earlier exchanges of the session that R1 sees.
 pub const HISTORY_MAX: usize = 5;
-/// Most characters of one history entry's summary and of its output excerpt.
+/// Maximum characters of one history entry's summary and of its output excerpt.
 pub const HISTORY_CHARS_MAX: usize = 1_000;
-/// Most records waiting inside one cell; reaching it is a `TaskFault`.
+/// Maximum records waiting inside one cell; reaching it is a `TaskFault`.
 pub const CELL_QUEUE_MAX: usize = 4_096;
-/// Most records of one step; reaching it is a `TaskFault` (a machine that sends to itself without end).
+/// Maximum records of one step; reaching it is a `TaskFault` (a machine that sends to itself without end).
 pub const STEP_RECORDS_MAX: usize = 2_048;
-/// Most bytes of one record's body; a larger one is refused and is a `TaskFault`.
+/// Maximum bytes of one record's body; a larger one is refused and is a `TaskFault`.
 pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Least time limit of an abandon's partial report, in milliseconds; after the limit the template is used.
+/// Minimum time limit of an abandon's partial report, in milliseconds; after the limit the template is used.
 pub const REPORT_MS_MIN: u64 = 30_000;
 /// Time limit of a partial report as a multiple of its model's median latency so far, if that is more than
 /// [`REPORT_MS_MIN`].
 pub const REPORT_MEDIANS: u64 = 3;
 /// Milliseconds that stopped asks have to return; after that they are answered `interrupted`.
 pub const STOP_MS_MAX: u64 = 2_000;
-/// Most effector instances (sub-tasks) of one task over all its rounds; reaching it is a `TaskFault`.
+/// Maximum effector instances (sub-tasks) of one task over all its rounds; reaching it is a `TaskFault`.
 pub const INSTANCES_MAX: u16 = 4_096;
-/// Most characters of a task id.
+/// Maximum characters of a task id.
 pub const TASK_ID_CHARS_MAX: usize = 80;
-/// Most levels of objects and lists in JSON of no fixed shape from a model. A record adds some levels, and `serde_json`
-/// reads at most 127.
+/// Maximum levels of objects and lists in JSON of no fixed shape from a model. A record adds some levels, and
+/// `serde_json` reads at most 127.
 pub const VALUE_DEPTH_MAX: usize = 64;
 /// Greatest nesting depth of a predicate; a deeper one is malformed.
 pub const PREDICATE_DEPTH_MAX: usize = 8;

@@ -139,7 +139,7 @@ pub struct FileExpectation {
 
 /// The observation that a predicate is evaluated on.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Observed<'a> {
+pub struct Observation<'a> {
     /// Text of the observation.
     pub text: &'a str,
     /// Structured value, if there is one.
@@ -240,7 +240,7 @@ impl Predicate {
     /// Returns whether the predicate can hold on this kind of observation. A pointer needs JSON; `file` needs a call
     /// that describes a file.
     #[must_use]
-    pub fn applies_to(&self, seen: &Observed<'_>) -> bool {
+    pub fn applies_to(&self, seen: &Observation<'_>) -> bool {
         match self {
             Predicate::Pointer { .. } => {
                 seen.value.is_some() || serde_json::from_str::<serde::de::IgnoredAny>(seen.text).is_ok()
@@ -265,13 +265,13 @@ impl Predicate {
     /// Evaluates the predicate without an output. A predicate that does not validate does not hold; nor does one that
     /// compares with the output, because there is none before the work.
     #[must_use]
-    pub fn evaluate(&self, seen: &Observed<'_>) -> Finding {
+    pub fn evaluate(&self, seen: &Observation<'_>) -> Finding {
         self.evaluate_with(seen, None)
     }
 
     /// Evaluates the predicate with the output that some comparisons use.
     #[must_use]
-    pub fn evaluate_against(&self, seen: &Observed<'_>, output: &Value) -> Finding {
+    pub fn evaluate_against(&self, seen: &Observation<'_>, output: &Value) -> Finding {
         self.evaluate_with(seen, Some(output))
     }
 
@@ -352,7 +352,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn holds(predicate: Value, seen: Observed<'_>) -> bool {
+    fn holds(predicate: Value, seen: Observation<'_>) -> bool {
         let predicate: Predicate = serde_json::from_value(predicate).unwrap();
         predicate.validate().unwrap();
         predicate.evaluate(&seen).holds
@@ -360,8 +360,8 @@ mod tests {
 
     #[test]
     fn every_predicate_can_hold_and_can_fail() {
-        let text = |text| Observed { text, ..Observed::default() };
-        let code = |code| Observed { exit_code: Some(code), ..Observed::default() };
+        let text = |text| Observation { text, ..Observation::default() };
+        let code = |code| Observation { exit_code: Some(code), ..Observation::default() };
         assert!(holds(json!({"exit_code": 0}), code(0)));
         assert!(!holds(json!({"exit_code": 0}), code(1)));
         assert!(!holds(json!({"exit_code": 0}), text("")));
@@ -396,7 +396,7 @@ mod tests {
         assert!(holds(json!({"any": [{"contains": "x"}, {"contains": "a"}]}), text("a")));
         assert!(!holds(json!({"any": [{"contains": "x"}, {"contains": "y"}]}), text("a")));
         let file = json!({"exists": true, "sha256": "AB", "lines": 3});
-        let seen = Observed { value: Some(&file), ..Observed::default() };
+        let seen = Observation { value: Some(&file), ..Observation::default() };
         assert!(holds(json!({"file": {"exists": true, "sha256": "ab", "lines": 3}}), seen));
         assert!(!holds(json!({"file": {"lines_min": 4}}), seen));
         assert!(!holds(json!({"file": {"exists": false}}), seen));
@@ -409,7 +409,7 @@ mod tests {
             let predicate: Predicate =
                 serde_json::from_value(json!({"pointer": {"at": "/m", "is": is}})).unwrap();
             predicate.validate().unwrap();
-            let seen = Observed { value: Some(&measured), ..Observed::default() };
+            let seen = Observation { value: Some(&measured), ..Observation::default() };
             assert!(!predicate.evaluate(&seen).holds, "no output, no agreement");
             predicate.evaluate_against(&seen, &output).holds
         };

@@ -10,7 +10,7 @@ mod runners;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::predicate::{Finding, Observed};
+use crate::predicate::{Finding, Observation};
 
 /// What must hold of a test run: tests were collected and passed, and none failed, unless it says otherwise. A run that only
 /// has to have taken place, whatever came of it, has `ran_min` alone.
@@ -73,7 +73,7 @@ pub fn counts(text: &str) -> Option<Counts> {
 
 impl TestRunExpectation {
     /// Evaluates the expectation on an observation.
-    pub(crate) fn evaluate(&self, seen: &Observed<'_>) -> Finding {
+    pub(crate) fn evaluate(&self, seen: &Observation<'_>) -> Finding {
         let Some(counts) = counts(seen.text) else {
             return Finding { holds: false, why: "no test runner's summary in the text".to_owned() };
         };

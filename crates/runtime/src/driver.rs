@@ -26,14 +26,14 @@ use crate::clock::{self, TaskClock};
 use crate::error::RuntimeError;
 use crate::services::Services;
 
-use self::again::{Again, Question, Resumed};
-use self::commit::Staged;
-use self::perform::Running;
+use self::again::{Question, RetriedAsk, Retry};
+use self::commit::StagedBatch;
+use self::perform::RunningAsk;
 use self::timing::Timing;
 
-/// Most inputs that may wait for one task; with more, senders wait.
+/// Maximum inputs that may wait for one task; with more, senders wait.
 pub(crate) const INBOX_MAX: usize = 1_024;
-/// Most steps that are committed together.
+/// Maximum steps that are committed together.
 const BATCH_STEPS_MAX: usize = 64;
 /// Number of rows after which a batch is committed even if inputs wait.
 const BATCH_ROWS_MAX: usize = 1_024;
@@ -64,7 +64,7 @@ pub(crate) enum Inbound {
         command: Option<u64>,
     },
     /// Resume a restored task's open asks, after what people said in the meantime.
-    TakeUp(Box<recover::Open>),
+    TakeUp(Box<recover::OpenAsks>),
     /// Stop driving; the task stays open for another process.
     Release,
 }
@@ -91,11 +91,11 @@ pub(crate) struct Driver {
     trusts_fragments: bool,
     inbox: mpsc::Receiver<Inbound>,
     sender: mpsc::Sender<Inbound>,
-    running: BTreeMap<CallId, Running>,
+    running: BTreeMap<CallId, RunningAsk>,
     /// Open questions to models, over all their attempts.
     questions: BTreeMap<CallId, Question>,
     /// Questions that wait for their next attempt.
-    again: BTreeMap<CallId, Again>,
+    again: BTreeMap<CallId, Retry>,
     created: Arc<BTreeSet<String>>,
     clock: TaskClock,
     timing: Timing,
@@ -105,7 +105,7 @@ pub(crate) struct Driver {
     /// Ids of commands already handled.
     commands: BTreeSet<u64>,
     /// Asks that are retried once their new attempt is recorded.
-    resumed: BTreeMap<CallId, Resumed>,
+    resumed: BTreeMap<CallId, RetriedAsk>,
 }
 
 impl Driver {
@@ -180,7 +180,7 @@ impl Driver {
 
     /// Steps a batch, commits it and starts its effects.
     async fn work(&mut self) -> Result<Option<DriverEnd>, RuntimeError> {
-        let mut staged = Staged::new(&self.head);
+        let mut staged = StagedBatch::new(&self.head);
         let mut steps = 0;
         while steps < BATCH_STEPS_MAX && staged.rows() < BATCH_ROWS_MAX {
             let Some(inbound) = self.backlog.pop_front().or_else(|| self.inbox.try_recv().ok()) else {
@@ -206,7 +206,7 @@ impl Driver {
                 }
                 Inbound::TakeUp(open) => {
                     self.commit(staged).await?;
-                    self.take_up(*open);
+                    self.resume_asks(*open);
                     return Ok(None);
                 }
                 Inbound::Release => {
@@ -245,9 +245,9 @@ impl Driver {
         error: StepError,
         reply: Option<oneshot::Sender<Result<(), RuntimeError>>>,
         command: Option<u64>,
-        staged: &mut Staged,
+        staged: &mut StagedBatch,
     ) -> Result<(), RuntimeError> {
-        tracing::debug!(task = %self.task, %error, "an input was not taken");
+        tracing::debug!(task = %self.task, %error, "an input was not applied");
         staged.take_command(command)?;
         if let Some(reply) = reply {
             drop(reply.send(Err(RuntimeError::Refused { task: self.task.clone(), source: error })));
@@ -256,7 +256,7 @@ impl Driver {
     }
 
     /// Updates the driver's own state for an input.
-    fn note(&mut self, external: &External, staged: &mut Staged) {
+    fn note(&mut self, external: &External, staged: &mut StagedBatch) {
         match external {
             External::Answered(Answered { call, answer, .. }) => {
                 self.finished(*call);

@@ -7,7 +7,7 @@ use setpoint_journal::JournalError;
 use setpoint_machine::cell::{Divergence, StepError};
 use setpoint_protocol::TaskId;
 
-use crate::models::Unlike;
+use crate::models::ModelMismatch;
 
 /// A failure of the runtime. The failure of a task is not one: it ends in a `FinalResult`.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +57,7 @@ pub enum RuntimeError {
         /// The task.
         task: TaskId,
         /// The model that differs.
-        unlike: Unlike,
+        unlike: ModelMismatch,
     },
     /// A recording answered the task, and now models would.
     #[error("resume {task}: a recording answered it, and no recording is played now")]

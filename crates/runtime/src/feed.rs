@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock;
-use crate::tap::{Event, Tap, Tapped};
+use crate::tap::{Event, Tap, TapItem};
 
 /// The feed of an organisation.
 pub(crate) struct Feed {
@@ -97,11 +97,11 @@ impl Listener {
                 () = stop.cancelled() => return,
             };
             match tapped {
-                Tapped::Event(Event::Records { task, records, .. }) => self.hear(&task, &records).await,
-                Tapped::Event(Event::Released { task, .. }) => self.forget(&task),
-                Tapped::Event(Event::Progress { .. }) => {}
-                Tapped::Lagged(events) => self.catch_up(events).await,
-                Tapped::Closed => return,
+                TapItem::Event(Event::Records { task, records, .. }) => self.hear(&task, &records).await,
+                TapItem::Event(Event::Released { task, .. }) => self.forget(&task),
+                TapItem::Event(Event::Progress { .. }) => {}
+                TapItem::Lagged(events) => self.catch_up(events).await,
+                TapItem::Closed => return,
             }
         }
     }
@@ -120,7 +120,7 @@ impl Listener {
 
     /// Reads lost events from the journal, for all expected tasks.
     async fn catch_up(&mut self, events: u64) {
-        tracing::debug!(events, "telemetry is behind, and reads the journal");
+        tracing::debug!(events, "telemetry has fallen behind, and reads the journal");
         let expected: Vec<TaskId> = tasks(&self.expected).keys().cloned().collect();
         for task in expected {
             let heard = self.traces.get(&task).map_or(0, TaskTrace::last_seq);

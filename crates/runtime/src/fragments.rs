@@ -7,14 +7,15 @@ use setpoint_journal::Fragment;
 use setpoint_machine::prompt::Fragment as PromptFragment;
 use setpoint_protocol::record::FragmentHash;
 
-/// Most remembered hashes. With more the set is cleared, which costs time only: the journal stores no fragment twice.
+/// Maximum remembered hashes. With more the set is cleared, which costs time only: the journal stores no fragment
+/// twice.
 const REMEMBERED_MAX: usize = 65_536;
 
 /// Remembers which fragments the journal has. One that is not remembered is offered again.
 #[derive(Default)]
 #[expect(
     clippy::disallowed_types,
-    reason = "it is asked what it holds, for each fragment of each question, and never gone through"
+    reason = "it is only looked up, once per fragment of each question, and never iterated"
 )]
 pub(crate) struct Fragments {
     known: Mutex<std::collections::HashSet<FragmentHash>>,
@@ -31,7 +32,7 @@ impl Fragments {
     }
 
     /// Returns the fragment to attach; `None` if the journal received it before and `is_trusted` to hold it still.
-    pub(crate) fn unseen(
+    pub(crate) fn unstored(
         &self,
         fragment: &PromptFragment,
         hash: &FragmentHash,

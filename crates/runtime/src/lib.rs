@@ -18,5 +18,5 @@ pub mod toolbox;
 
 pub use error::RuntimeError;
 pub use models::Models;
-pub use organisation::{NewTask, Organisation, Parts, Resumed};
-pub use tap::{Event as TapEvent, Tap, Tapped};
+pub use organisation::{NewTask, Organisation, Parts, ResumeOutcome};
+pub use tap::{Event as TapEvent, Tap, TapItem};

@@ -32,7 +32,7 @@ pub enum StandIn {
 
 /// A model that differs from the one that the task was opened with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unlike {
+pub struct ModelMismatch {
     /// The role whose model differs.
     pub role: RoleId,
     /// The model that the task was opened with.
@@ -43,9 +43,9 @@ pub struct Unlike {
     pub is_for_money: bool,
 }
 
-impl std::fmt::Display for Unlike {
+impl std::fmt::Display for ModelMismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Unlike { role, opened_with, now, is_for_money } = self;
+        let ModelMismatch { role, opened_with, now, is_for_money } = self;
         write!(f, "{} was answered by {opened_with} and would now be answered by {now}", role.label())?;
         if *is_for_money {
             f.write_str(", for which its budget of money cannot be enforced")?;
@@ -76,13 +76,13 @@ impl Models {
 
     /// Sets whether tasks that were opened with other models may be resumed.
     #[must_use]
-    pub fn standing_in(mut self, stand_in: StandIn) -> Self {
+    pub fn with_stand_in(mut self, stand_in: StandIn) -> Self {
         self.stand_in = stand_in;
         self
     }
 
     /// Returns why a task must not be resumed with these models; `None` if it may.
-    pub(crate) fn unlike(&self, opened: &Opened) -> Option<Unlike> {
+    pub(crate) fn mismatch(&self, opened: &Opened) -> Option<ModelMismatch> {
         let differs = |role: &RoleId| {
             let known = &opened.models.of(*role).name;
             let now = self.of(*role).name();
@@ -96,7 +96,7 @@ impl Models {
             StandIn::Unasked => false,
         };
         let is_for_money = self.stand_in == StandIn::Named;
-        is_refused.then_some(Unlike { role, opened_with, now, is_for_money })
+        is_refused.then_some(ModelMismatch { role, opened_with, now, is_for_money })
     }
 
     /// Wraps each model with `other`.

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use setpoint_audit::{AuditPlace, PutBack, put_back};
 use setpoint_history::History;
-use setpoint_history::fork::{ForkKeeper, Forked, NewFork};
+use setpoint_history::fork::{ForkKeeper, ForkResult, NewFork};
 use setpoint_journal::{Journal, NewCommand, TaskHead};
 use setpoint_machine::{Cell, External, Factory};
 use setpoint_memory::Access;
@@ -45,12 +45,12 @@ use crate::tap::{Event, Hub, Tap};
 use crate::toolbox::Toolbox;
 
 pub use self::auditing::AuditTrouble;
-pub use self::pruning::{Left, Prunable, Pruned};
+pub use self::pruning::{PrunableTasks, PruneReport, TaskRemains};
 pub use self::tasks::TaskSummary;
 
 /// Longest wait of an opening task for the approved proposals in memory.
 const THINKING_WAIT_MAX: Duration = Duration::from_secs(5);
-/// Most characters of the goal in the task list.
+/// Maximum characters of the goal in the task list.
 const TITLE_CHARS_MAX: usize = 200;
 
 /// The parts of an organisation.
@@ -82,7 +82,7 @@ pub struct NewTask {
 
 /// The result of a resume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resumed {
+pub enum ResumeOutcome {
     /// The task is being driven.
     Running,
     /// The task had ended before.
@@ -222,8 +222,8 @@ impl Organisation {
     ///
     /// # Errors
     /// When the task is unknown or damaged, another live process drives it, or it was opened with other models.
-    pub async fn resume(&self, task: &TaskId) -> Result<Resumed, RuntimeError> {
-        self.take_up(task, recover::Pause::Crash).await
+    pub async fn resume(&self, task: &TaskId) -> Result<ResumeOutcome, RuntimeError> {
+        self.resume_asks(task, recover::Pause::Crash).await
     }
 
     /// Creates a new task from another one's records up to a point, and drives it from there. It uses the models
@@ -231,7 +231,7 @@ impl Organisation {
     ///
     /// # Errors
     /// When the task is unknown or damaged, it cannot be continued from the point, or the journal refuses.
-    pub async fn fork(&self, new: NewFork) -> Result<Forked, RuntimeError> {
+    pub async fn fork(&self, new: NewFork) -> Result<ForkResult, RuntimeError> {
         let (history, from) = (self.history(), new.from.clone());
         let keeper = ForkKeeper {
             models: self.shared.services.models.cards(),
@@ -240,13 +240,13 @@ impl Organisation {
         let made = tokio::task::spawn_blocking(move || history.fork(&new, keeper))
             .await
             .map_err(|error| RuntimeError::Broken { task: from, reason: error.to_string() })??;
-        self.take_up(&made.task, recover::Pause::Fork).await?;
+        self.resume_asks(&made.task, recover::Pause::Fork).await?;
         Ok(made)
     }
 
-    async fn take_up(&self, task: &TaskId, pause: recover::Pause) -> Result<Resumed, RuntimeError> {
+    async fn resume_asks(&self, task: &TaskId, pause: recover::Pause) -> Result<ResumeOutcome, RuntimeError> {
         if self.shared.drivers().contains_key(task) {
-            return Ok(Resumed::Running);
+            return Ok(ResumeOutcome::Running);
         }
         let shared = Arc::clone(&self.shared);
         let wanted = task.clone();
@@ -254,8 +254,8 @@ impl Organisation {
             tokio::task::spawn_blocking(move || tasks::load_for_resume(&shared, &wanted))
                 .await
                 .map_err(|error| RuntimeError::Broken { task: task.clone(), reason: error.to_string() })??;
-        let Some(tasks::Loaded { mut restored, head, lease, dead }) = loaded else {
-            return Ok(Resumed::Ended);
+        let Some(tasks::LoadedTask { mut restored, head, lease, dead }) = loaded else {
+            return Ok(ResumeOutcome::Ended);
         };
         restored.open.pause = pause;
         // Before anyone checks whether a call took effect: a call that still runs may yet take effect.
@@ -292,7 +292,7 @@ impl Organisation {
             waiting.into_iter().chain([take_up]).collect()
         };
         self.drive(task, sender, driver, first);
-        Ok(Resumed::Running)
+        Ok(ResumeOutcome::Running)
     }
 
     /// Passes a person's message to a task, directly or through the journal to the process that drives it.
@@ -401,7 +401,7 @@ impl Organisation {
             let asked = async {
                 let _turn = memory.turn().await;
                 let memory = Arc::clone(memory);
-                tokio::task::spawn_blocking(move || memory.laid_down()).await
+                tokio::task::spawn_blocking(move || memory.approved_principles()).await
             };
             match tokio::time::timeout(THINKING_WAIT_MAX, asked).await {
                 Ok(Ok(Ok(approved))) => laws.extend(approved),
@@ -438,7 +438,7 @@ impl Organisation {
                 DriverEnd::Released(reason) => reason,
                 DriverEnd::Broken(error) => {
                     let reason = error_chain(&error);
-                    tracing::error!(%task, reason, "a task is given up; its journal is intact");
+                    tracing::error!(%task, reason, "a task was released after an error; its journal is intact");
                     shared
                         .failures
                         .lock()

@@ -9,7 +9,7 @@ use setpoint_protocol::record::Record;
 use setpoint_protocol::{CallId, TaskId};
 use tokio::sync::broadcast;
 
-/// Most events that a tap may lag before it loses the oldest.
+/// Maximum events that a tap may lag before it loses the oldest.
 pub const TAP_EVENTS_MAX: usize = 4_096;
 
 /// A live event.
@@ -45,7 +45,7 @@ pub enum Event {
 /// An item of a tap.
 #[derive(Clone, Debug)]
 #[must_use = "a lag means that the journal must be read for what was missed"]
-pub enum Tapped {
+pub enum TapItem {
     /// The next event.
     Event(Event),
     /// This many events were lost; read the journal.
@@ -95,11 +95,11 @@ pub struct Tap {
 
 impl Tap {
     /// Waits for the next event.
-    pub async fn next(&mut self) -> Tapped {
+    pub async fn next(&mut self) -> TapItem {
         match self.receiver.recv().await {
-            Ok(event) => Tapped::Event(event),
-            Err(broadcast::error::RecvError::Lagged(lost)) => Tapped::Lagged(lost),
-            Err(broadcast::error::RecvError::Closed) => Tapped::Closed,
+            Ok(event) => TapItem::Event(event),
+            Err(broadcast::error::RecvError::Lagged(lost)) => TapItem::Lagged(lost),
+            Err(broadcast::error::RecvError::Closed) => TapItem::Closed,
         }
     }
 }
@@ -119,9 +119,9 @@ mod tests {
         for n in 0..TAP_EVENTS_MAX + 10 {
             hub.publish(released(n));
         }
-        assert!(matches!(tap.next().await, Tapped::Lagged(10)));
+        assert!(matches!(tap.next().await, TapItem::Lagged(10)));
         match tap.next().await {
-            Tapped::Event(Event::Released { reason, .. }) => assert_eq!(&*reason, "10"),
+            TapItem::Event(Event::Released { reason, .. }) => assert_eq!(&*reason, "10"),
             other => panic!("{other:?}"),
         }
     }

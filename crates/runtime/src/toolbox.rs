@@ -106,7 +106,7 @@ impl Toolbox for Tools {
     async fn end_calls_of(&self, process: &DeadProcess) {
         let ended = setpoint_tools::end_calls_of(process.pid, &process.started).await;
         if ended > 0 {
-            tracing::info!(process.pid, ended, "ended what a dead process was running");
+            tracing::info!(process.pid, ended, "ended what a dead process had left running");
         }
     }
 }

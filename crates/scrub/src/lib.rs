@@ -24,10 +24,10 @@ pub const SECRET_BYTES_MIN: usize = 8;
 pub const SECRET_BYTES_MAX: usize = 16 * 1024;
 /// Longest part of a value that is searched for as one. The encodings of a longer part would not fit [`SPAN_BYTES_MAX`].
 const PART_BYTES_MAX: usize = 1_024;
-/// Most values that are searched for; further ones are ignored.
+/// Maximum values that are searched for; further ones are ignored.
 pub const SECRETS_MAX: usize = 512;
-/// Most bytes of text that one value can span, encoded and wrapped. Text that was cut must be searched with this many
-/// bytes around each end.
+/// Maximum bytes of text that one value can span, encoded and wrapped. Text that was cut must be searched with this
+/// many bytes around each end.
 pub const SPAN_BYTES_MAX: usize = 32 * 1024;
 /// Replaces a secret without a name. It needs no escape in JSON.
 pub const MARK: &str = "{secret}";

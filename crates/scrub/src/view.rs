@@ -8,7 +8,7 @@ use aho_corasick::AhoCorasick;
 const ANCHOR_BYTES: usize = 8;
 /// Bytes between two anchors of a form, so that every piece of [`PIECE_BYTES_MIN`] bytes holds an anchor.
 const ANCHOR_STEP: usize = PIECE_BYTES_MIN - ANCHOR_BYTES + 1;
-/// Least bytes of a piece that counts as a secret. A shorter secret is found whole or not at all.
+/// Minimum bytes of a piece that counts as a secret. A shorter secret is found whole or not at all.
 const PIECE_BYTES_MIN: usize = 12;
 /// Half of a secret counts as a piece; of a long one, this many bytes.
 const PIECE_BYTES_MAX: usize = 16;

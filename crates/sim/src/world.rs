@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use setpoint_machine::cell::{AskClass, Strictness, needs_rebuild};
-use setpoint_machine::{Cell, External, Factory, Outside, Record};
+use setpoint_machine::{Cell, External, Factory, Record, WorldEffect};
 use setpoint_protocol::message::{
     ApprovalDecision, ApprovalWord, Availability, CancelRequest, ClarificationAnswer, FaultKind, MemoryReply,
     PlanDecision, Potentials, TaskFault, UserInput,
@@ -80,7 +80,7 @@ struct World<'a> {
     plant: Plant,
     chance: Chance,
     /// Started effects without an answer yet; they are lost with the process.
-    flying: BTreeMap<CallId, (u32, Outside)>,
+    flying: BTreeMap<CallId, (u32, WorldEffect)>,
     /// Questions to the person. They are in the journal, so they survive every crash.
     inbox: Vec<External>,
     clock_ms: u64,
@@ -205,11 +205,13 @@ impl World<'_> {
         Ok(true)
     }
 
-    fn start(&mut self, effect: Outside) {
+    fn start(&mut self, effect: WorldEffect) {
         match effect {
-            Outside::Stop { call } => {
-                if matches!(self.flying.get(&call), Some((_, Outside::Timer { .. } | Outside::Party { .. })))
-                {
+            WorldEffect::Stop { call } => {
+                if matches!(
+                    self.flying.get(&call),
+                    Some((_, WorldEffect::Timer { .. } | WorldEffect::Party { .. }))
+                ) {
                     self.flying.remove(&call);
                 } else {
                     self.stopped.insert(call);
@@ -217,7 +219,7 @@ impl World<'_> {
             }
             effect => {
                 let call = effect.call();
-                if let Outside::Model { .. } = &effect {
+                if let WorldEffect::Model { .. } = &effect {
                     self.sent.push((call, 1));
                 }
                 self.flying.insert(call, (1, effect));
@@ -252,11 +254,11 @@ impl World<'_> {
         let (timers, others): (Vec<CallId>, Vec<CallId>) = self
             .flying
             .keys()
-            .partition(|call| matches!(self.flying.get(call), Some((_, Outside::Timer { .. }))));
+            .partition(|call| matches!(self.flying.get(call), Some((_, WorldEffect::Timer { .. }))));
         let call = match self.chance.pick(&others) {
             Some(call) => *call,
             None => *timers.iter().min_by_key(|call| match self.flying.get(call) {
-                Some((_, Outside::Timer { due_clock_ms, .. })) => *due_clock_ms,
+                Some((_, WorldEffect::Timer { due_clock_ms, .. })) => *due_clock_ms,
                 _ => u64::MAX,
             })?,
         };
@@ -264,36 +266,36 @@ impl World<'_> {
         Some(self.come_back(call, attempt, effect))
     }
 
-    fn come_back(&mut self, call: CallId, attempt: u32, effect: Outside) -> External {
+    fn come_back(&mut self, call: CallId, attempt: u32, effect: WorldEffect) -> External {
         let person = |payload| External::Message { from: RoleId::User, payload };
         let answered = |answer| External::Answered(Answered::new(call, attempt, answer));
         if self.stopped.remove(&call) {
             return answered(Answer::Interrupted);
         }
         match effect {
-            Outside::Model { ask, .. } => {
+            WorldEffect::Model { ask, .. } => {
                 self.clock_ms += 50 + self.chance.below(4_000);
                 answered(match brain::answer(call, &ask, self.scenario.skill, &mut self.chance) {
                     Ok(reply) => Answer::Model(reply),
                     Err(failure) => Answer::ModelFailed(failure),
                 })
             }
-            Outside::Tool { ask, effect, .. } => {
+            WorldEffect::Tool { ask, effect, .. } => {
                 self.clock_ms += 1 + self.chance.below(1_000);
                 if effect == setpoint_protocol::tool::Effect::Unsafe {
                     self.unsafe_started.push(call);
                 }
                 answered(Answer::Tool(Box::new(self.plant.run(call, &ask, &mut self.chance))))
             }
-            Outside::Survey { .. } => {
+            WorldEffect::Survey { .. } => {
                 self.clock_ms += 1 + self.chance.below(1_000);
                 answered(Answer::Survey(Box::default()))
             }
-            Outside::Timer { due_clock_ms, .. } => {
+            WorldEffect::Timer { due_clock_ms, .. } => {
                 self.clock_ms = self.clock_ms.max(due_clock_ms);
                 answered(Answer::Timer)
             }
-            Outside::Party { payload, .. } => match *payload {
+            WorldEffect::Party { payload, .. } => match *payload {
                 Payload::MemoryQuery(_) => External::Message {
                     from: RoleId::Memory,
                     payload: Payload::MemoryReply(MemoryReply {
@@ -332,7 +334,7 @@ impl World<'_> {
                     answers: vec![],
                 })),
             },
-            Outside::Stop { .. } => answered(Answer::Interrupted),
+            WorldEffect::Stop { .. } => answered(Answer::Interrupted),
         }
     }
 
@@ -344,7 +346,7 @@ impl World<'_> {
         self.inbox.clear();
         // A started call may have taken effect although its answer was lost.
         for (call, (_, effect)) in running {
-            if let Outside::Tool { ask, effect: setpoint_protocol::tool::Effect::Unsafe, .. } = effect
+            if let WorldEffect::Tool { ask, effect: setpoint_protocol::tool::Effect::Unsafe, .. } = effect
                 && self.chance.percent(50)
             {
                 self.unsafe_started.push(call);
@@ -363,7 +365,7 @@ impl World<'_> {
                     continue;
                 }
                 // Like the driver: if the budgets leave no room for another attempt, the interrupted one is final.
-                (AskClass::Model, Some(Outside::Model { ask, .. }))
+                (AskClass::Model, Some(WorldEffect::Model { ask, .. }))
                     if !pending.stopped
                         && !self.cell.may_ask_again(pending.call, ask.purpose(), Usage::default()) =>
                 {

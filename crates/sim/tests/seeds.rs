@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use setpoint_machine::cell::Strictness;
-use setpoint_machine::{Cell, Factory, Outside};
+use setpoint_machine::{Cell, Factory, WorldEffect};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::{EndState, FindingKind, Severity};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
@@ -95,7 +95,7 @@ fn every_seed_replays_to_the_same_records_and_effects() {
         let mut wanted = std::collections::BTreeSet::new();
         let mut cell = Cell::new(TaskId::mint("simulated", seed), factory());
         let replayed = cell.replay_steps(&run.records, Strictness::Exact, &mut |step| {
-            wanted.extend(step.effects.iter().filter(|effect| begins(effect)).map(Outside::call));
+            wanted.extend(step.effects.iter().filter(|effect| begins(effect)).map(WorldEffect::call));
         });
         let replayed = replayed.unwrap_or_else(|divergence| panic!("SEED={seed}: {divergence}"));
         assert_eq!(replayed.records, run.records.len() as u64, "SEED={seed}");
@@ -110,8 +110,8 @@ fn every_seed_replays_to_the_same_records_and_effects() {
 }
 
 /// Whether the effect calls a model or a tool, or is a survey.
-fn begins(effect: &Outside) -> bool {
-    matches!(effect, Outside::Model { .. } | Outside::Tool { .. } | Outside::Survey { .. })
+fn begins(effect: &WorldEffect) -> bool {
+    matches!(effect, WorldEffect::Model { .. } | WorldEffect::Tool { .. } | WorldEffect::Survey { .. })
 }
 
 #[test]

@@ -17,9 +17,9 @@ use setpoint_protocol::text::clip;
 
 /// Media type of the text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// Most series of one list (tools, models, roles); further ones are left out, and counted.
+/// Maximum series of one list (tools, models, roles); further ones are left out, and counted.
 pub const SERIES_MAX: usize = 500;
-/// Most characters of a label from outside: the name of a tool or a model.
+/// Maximum characters of a label from outside: the name of a tool or a model.
 pub const LABEL_CHARS_MAX: usize = 128;
 
 /// Renders a report as text for Prometheus.
@@ -119,25 +119,33 @@ fn families(report: &AuditReport) -> Vec<Family> {
         counter("tasks_opened", "Tasks that were opened", total.tasks),
         counters(
             "tasks",
-            "Tasks that ended, by how",
+            "Tasks that ended, by way of ending",
             ends.map(|(end, count)| (vec![("end", word(end))], count)),
         ),
         counter("replans", "Directives that asked for another plan", total.replans),
         counter("corrections", "Attempts that a validator sent back", total.corrections),
         counter("model_calls", "Attempts of questions to models", total.model_calls),
         counter("tokens", "Tokens in and out", total.tokens),
-        counter("tool_calls", "Tool calls that came back", total.tool_calls),
+        counter("tool_calls", "Tool calls that returned", total.tool_calls),
         counters("findings", "What the Auditor found, by kind", findings),
         counters(
             "role_chances",
-            "How often something that is counted of a role could have happened",
+            "Chances of a role for an event that is counted",
             roles.iter().map(|one| (role(one), one.seen)),
         ),
-        counters("role_events", "How often it did", roles.iter().map(|one| (role(one), one.happened))),
-        gauges("role_recent_share", "Its share of late", roles.iter().map(|one| (role(one), one.recent))),
+        counters(
+            "role_events",
+            "Events of a role that happened",
+            roles.iter().map(|one| (role(one), one.happened)),
+        ),
+        gauges(
+            "role_recent_share",
+            "Share of chances with an event, recently",
+            roles.iter().map(|one| (role(one), one.recent)),
+        ),
         gauges(
             "role_share_bound",
-            "The share that counts as a change of the role, once enough was seen to know what is usual",
+            "Share above which a role counts as changed, once its usual share is known",
             roles.iter().filter_map(|one| Some((role(one), one.bound?))),
         ),
         counters(
@@ -147,7 +155,7 @@ fn families(report: &AuditReport) -> Vec<Family> {
         ),
         counters(
             "claims_refuted",
-            "Those of which a criterion failed",
+            "Attempts that R3 called completed and of which a criterion failed",
             claims.iter().map(|one| (model(&one.model), one.refuted)),
         ),
         gauges("window_tool_calls", "Tool calls of the report's window, by result", tool_calls),

@@ -21,11 +21,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::prometheus;
 
-/// Most clients answered at the same time; others wait.
+/// Maximum clients answered at the same time; others wait.
 pub const CONNECTIONS_MAX: usize = 32;
-/// Most bytes of a request.
+/// Maximum bytes of a request.
 pub const REQUEST_BYTES_MAX: usize = 16 * 1024;
-/// Most headers of a request.
+/// Maximum headers of a request.
 pub const HEADERS_MAX: usize = 64;
 /// Time limit in milliseconds for the head of a request: a silent client frees its place long before Prometheus, which
 /// waits for ten seconds, gives up.
@@ -48,7 +48,7 @@ pub enum Reach {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address can be reached from other machines.
-    #[error("serve metrics on {address}: others could read them there")]
+    #[error("serve metrics on {address}: other machines could read them")]
     NotLoopback {
         /// The requested address.
         address: SocketAddr,
@@ -136,13 +136,13 @@ fn answer(
     // A web page must not read this one by resolving a name of its own to this address (DNS rebinding).
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     if is_local && host.is_some_and(|host| !is_of_this_machine(host)) {
-        return plain(StatusCode::FORBIDDEN, "this is served to this machine alone\n");
+        return plain(StatusCode::FORBIDDEN, "metrics are served only to this machine\n");
     }
     if request.uri().path() != "/metrics" {
-        return plain(StatusCode::NOT_FOUND, "there is /metrics and nothing else\n");
+        return plain(StatusCode::NOT_FOUND, "only /metrics is served\n");
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "it can be read and nothing else\n");
+        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are allowed\n");
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return refused;
     }

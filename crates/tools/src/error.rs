@@ -139,7 +139,7 @@ impl ToolError {
     }
 
     /// Returns the error for a state at `path` that forbids the operation.
-    pub(crate) fn in_the_way(doing: &'static str, path: &Path, reason: impl Into<String>) -> Self {
+    pub(crate) fn blocked_by_state(doing: &'static str, path: &Path, reason: impl Into<String>) -> Self {
         ToolError::InTheWay { doing, path: show::path(path), reason: reason.into() }
     }
 

@@ -49,7 +49,7 @@ impl Host {
 
     /// Sets the executable that keeps calls. Its `main` must begin with [`crate::keeper::serve`].
     #[must_use]
-    pub fn kept_by(self, keeper: impl Into<PathBuf>) -> Self {
+    pub fn with_keeper(self, keeper: impl Into<PathBuf>) -> Self {
         Host { keeper: Some(keeper.into()), ..self }
     }
 
@@ -62,7 +62,7 @@ impl Host {
 
     /// Sets the program's own commands, which run without a question.
     #[must_use]
-    pub fn knowing(self, forms: fn() -> &'static [Form]) -> Self {
+    pub fn with_own_commands(self, forms: fn() -> &'static [Form]) -> Self {
         Host { forms, ..self }
     }
 

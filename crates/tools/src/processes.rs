@@ -2,7 +2,7 @@
 //!
 //! Never examines a process: it decides by a path's text alone.
 
-/// Entries of a process that anybody may see, as in `ps`.
+/// Entries of a process that every process may see, as in `ps`.
 const HARMLESS: &[&str] = &[
     "cgroup",
     "cmdline",
@@ -27,7 +27,7 @@ const MEMORY: &[&str] = &["kcore", "kmem", "vmcore"];
 
 /// Where a path below `/proc` leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leads {
+pub(crate) enum ProcPath {
     /// Not to the inside of a process.
     Elsewhere,
     /// To `/proc` itself, which contains every process.
@@ -37,28 +37,28 @@ pub(crate) enum Leads {
 }
 
 /// Classifies an absolute path that may contain wildcards, or `unknown` in place of characters that are not known.
-pub(crate) fn leads(path: &str, unknown: char) -> Leads {
+pub(crate) fn leads(path: &str, unknown: char) -> ProcPath {
     let is_open = |part: &str| part.contains(['*', '?', '[', unknown]);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    let Some((first, below)) = parts.split_first() else { return Leads::Everything };
+    let Some((first, below)) = parts.split_first() else { return ProcPath::Everything };
     let may_be_proc = *first == "proc"
         || (is_open(first)
             && first.split(['*', '?', '[', unknown]).next().is_some_and(|start| "proc".starts_with(start)));
     if !may_be_proc {
-        return Leads::Elsewhere;
+        return ProcPath::Elsewhere;
     }
-    let Some((second, below)) = below.split_first() else { return Leads::Everything };
+    let Some((second, below)) = below.split_first() else { return ProcPath::Everything };
     let is_process = is_open(second)
         || ["self", "thread-self"].contains(second)
         || second.chars().all(|c| c.is_ascii_digit());
     if parts.contains(&"..") || MEMORY.contains(second) {
-        return Leads::Inside;
+        return ProcPath::Inside;
     }
     match below {
-        _ if !is_process => Leads::Elsewhere,
-        [leaf] if HARMLESS.contains(leaf) => Leads::Elsewhere,
-        [] if is_open(second) => Leads::Everything,
-        _ => Leads::Inside,
+        _ if !is_process => ProcPath::Elsewhere,
+        [leaf] if HARMLESS.contains(leaf) => ProcPath::Elsewhere,
+        [] if is_open(second) => ProcPath::Everything,
+        _ => ProcPath::Inside,
     }
 }
 
@@ -85,10 +85,10 @@ mod tests {
             "/proc/1",
             "/proc/kcore",
         ] {
-            assert_eq!(leads(path, '!'), Leads::Inside, "{path}");
+            assert_eq!(leads(path, '!'), ProcPath::Inside, "{path}");
         }
         for path in ["/", "/proc", "/proc/", "/*", "/proc/*", "/p*"] {
-            assert_eq!(leads(path, '!'), Leads::Everything, "{path}");
+            assert_eq!(leads(path, '!'), ProcPath::Everything, "{path}");
         }
         for path in [
             "/proc/cpuinfo",
@@ -102,7 +102,7 @@ mod tests {
             "/u*/lib/environ",
             "proc.txt",
         ] {
-            assert_eq!(leads(path, '!'), Leads::Elsewhere, "{path}");
+            assert_eq!(leads(path, '!'), ProcPath::Elsewhere, "{path}");
         }
     }
 }

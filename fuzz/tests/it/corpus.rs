@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use setpoint_fuzz::{INPUT_BYTES_MAX, TARGETS};
 
-/// Most inputs per target, and most bytes of all corpora: every test run replays the corpus and every clone contains
+/// Maximum inputs per target, and most bytes of all corpora: every test run replays the corpus and every clone contains
 /// it.
 const INPUTS_MAX: usize = 200;
 const BYTES_MAX: u64 = 256 * 1024;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use setpoint_control::compare::TOLERANCE;
 
-use super::Unusable;
+use super::VectorFault;
 
 /// Compares each expected field with the result's field of the same name; a missing field is a difference too. Numbers
 /// may differ by the tolerance, other values not at all.
@@ -14,9 +14,9 @@ pub(super) fn fields(
     at: &str,
     expected: &Map<String, Value>,
     got: &Map<String, Value>,
-) -> Result<Vec<String>, Unusable> {
+) -> Result<Vec<String>, VectorFault> {
     if expected.is_empty() {
-        return Err(Unusable::shape(at, "it expects nothing"));
+        return Err(VectorFault::shape(at, "it expects nothing"));
     }
     let mut differences = Vec::new();
     for (name, expected) in expected {
@@ -34,7 +34,7 @@ fn value(
     expected: &Value,
     got: &Value,
     differences: &mut Vec<String>,
-) -> Result<(), Unusable> {
+) -> Result<(), VectorFault> {
     let same = match (expected, got) {
         (Value::Number(expected), Value::Number(got)) => match (expected.as_f64(), got.as_f64()) {
             (Some(expected), Some(got)) => (expected - got).abs() <= TOLERANCE,
@@ -60,7 +60,7 @@ fn value(
         }
         (expected, got) => {
             let reason = format!("{name} is {}, not {}", kind(expected), kind(got));
-            return Err(Unusable::shape(at, reason));
+            return Err(VectorFault::shape(at, reason));
         }
     };
     if !same {

@@ -11,7 +11,7 @@ use setpoint_control::compare::TOLERANCE;
 use setpoint_control::measurement::{Call, CallEnd, Criterion, Event, Merge, Outcome, Verdict};
 use setpoint_control::{FailureClass, Gains, Mode, OutcomeStatus, law};
 
-use super::{Summary, Unusable, memory};
+use super::{Summary, VectorFault, memory};
 
 /// One vector with a single input.
 #[derive(Debug, Deserialize)]
@@ -21,7 +21,7 @@ pub(super) struct Vector<I> {
     pub(super) input: I,
     pub(super) expect: Value,
     #[serde(flatten)]
-    pub(super) unread: Unread,
+    pub(super) unread: UnreadFields,
 }
 
 /// A vector of several rounds.
@@ -30,7 +30,7 @@ pub(super) struct Sequence {
     pub(super) id: String,
     pub(super) rounds: Vec<Round>,
     #[serde(flatten)]
-    pub(super) unread: Unread,
+    pub(super) unread: UnreadFields,
 }
 
 /// The gradient of a second round that differs only in the used budget.
@@ -41,7 +41,7 @@ pub(super) struct FlatRound {
     pub(super) seconds_between_rounds: f64,
     pub(super) grad_l: f64,
     #[serde(flatten)]
-    pub(super) unread: Unread,
+    pub(super) unread: UnreadFields,
 }
 
 /// Numbers for the decision table.
@@ -59,7 +59,7 @@ pub(super) struct CellInput {
     #[serde(default)]
     pub(super) replan_count: u32,
     #[serde(flatten)]
-    pub(super) unread: Unread,
+    pub(super) unread: UnreadFields,
 }
 
 /// The measurements of one round.
@@ -80,7 +80,7 @@ pub(super) struct Round {
     pub(super) merge_failed: bool,
     pub(super) expect: Option<Value>,
     #[serde(flatten)]
-    pub(super) unread: Unread,
+    pub(super) unread: UnreadFields,
 }
 
 /// A sub-task's outcome.
@@ -99,7 +99,7 @@ pub(super) struct OutcomeInput {
     #[serde(default)]
     carried: bool,
     #[serde(flatten)]
-    unread: Unread,
+    unread: UnreadFields,
 }
 
 /// A verdict on one criterion; without a mode it is verifiable.
@@ -113,7 +113,7 @@ pub(super) struct VerdictInput {
     #[serde(default)]
     vacuous: bool,
     #[serde(flatten)]
-    unread: Unread,
+    unread: UnreadFields,
 }
 
 /// The criteria that failed in one attempt.
@@ -123,7 +123,7 @@ struct GapInput {
     _attempt: u32,
     failed_criteria: Vec<FailedInput>,
     #[serde(flatten)]
-    unread: Unread,
+    unread: UnreadFields,
 }
 
 #[derive(Debug, Deserialize)]
@@ -134,7 +134,7 @@ struct FailedInput {
     #[serde(rename = "failure_class")]
     _failure_class: Option<FailureClass>,
     #[serde(flatten)]
-    unread: Unread,
+    unread: UnreadFields,
 }
 
 /// A tool call. If the file does not say whether it succeeded, it has the result of its sub-task: in a failing one
@@ -146,7 +146,7 @@ struct CallInput {
     ok: Option<bool>,
     error_kind: Option<String>,
     #[serde(flatten)]
-    unread: Unread,
+    unread: UnreadFields,
 }
 
 /// A criterion: a text, or an object that contains it.
@@ -165,7 +165,7 @@ enum PassOrFail {
 }
 
 /// Fields that were not read.
-pub(super) type Unread = BTreeMap<String, Value>;
+pub(super) type UnreadFields = BTreeMap<String, Value>;
 
 /// Fields that describe a vector, and fields of the contracts that the arithmetic does not use.
 const WITHOUT_EFFECT: &[&str] = &[
@@ -186,12 +186,12 @@ const WITHOUT_EFFECT: &[&str] = &[
 ];
 
 /// Reads one value of the file.
-pub(super) fn read<T: DeserializeOwned>(at: &str, value: &Value) -> Result<T, Unusable> {
-    T::deserialize(value).map_err(|source| Unusable::Shape { at: at.to_owned(), source })
+pub(super) fn read<T: DeserializeOwned>(at: &str, value: &Value) -> Result<T, VectorFault> {
+    T::deserialize(value).map_err(|source| VectorFault::Shape { at: at.to_owned(), source })
 }
 
 /// Returns the reference settings with the file's settings applied. An unknown setting counts as a failed vector.
-pub(super) fn gains(settings: Option<&Value>, summary: &mut Summary) -> Result<Gains, Unusable> {
+pub(super) fn gains(settings: Option<&Value>, summary: &mut Summary) -> Result<Gains, VectorFault> {
     let mut gains = Gains::default();
     let Some(settings) = settings else { return Ok(gains) };
     for (name, value) in super::object("hyperparameters", settings)? {
@@ -226,12 +226,12 @@ pub(super) fn gains(settings: Option<&Value>, summary: &mut Summary) -> Result<G
             },
         }
     }
-    law::governing(&gains).map_err(Unusable::Settings)?;
+    law::governing(&gains).map_err(VectorFault::Settings)?;
     Ok(gains)
 }
 
 /// Reports the fields that were not read, except those without effect, as differences.
-pub(super) fn unread(at: &str, fields: &Unread) -> impl Iterator<Item = String> {
+pub(super) fn unread(at: &str, fields: &UnreadFields) -> impl Iterator<Item = String> {
     let at = at.to_owned();
     let matter = fields.keys().filter(|name| !WITHOUT_EFFECT.contains(&name.as_str()));
     matter.map(move |name| format!("{at}{name}: an input that is not known here"))

@@ -12,9 +12,13 @@ use setpoint_control::{
 use setpoint_mkct::{State, quantize};
 
 use super::format::{CellInput, FlatRound, Round, Sequence, Vector, read, unread};
-use super::{Summary, Unusable, array, compare, object};
+use super::{Summary, VectorFault, array, compare, object};
 
-pub(super) fn run(group: &Map<String, Value>, gains: &Gains, summary: &mut Summary) -> Result<(), Unusable> {
+pub(super) fn run(
+    group: &Map<String, Value>,
+    gains: &Gains,
+    summary: &mut Summary,
+) -> Result<(), VectorFault> {
     for (name, vectors) in group {
         let at = format!("ggs.{name}");
         match name.as_str() {
@@ -33,8 +37,8 @@ fn each(
     group: &str,
     vectors: &Value,
     summary: &mut Summary,
-    run: impl Fn(&str, &Value) -> Result<(String, Vec<String>), Unusable>,
-) -> Result<(), Unusable> {
+    run: impl Fn(&str, &Value) -> Result<(String, Vec<String>), VectorFault>,
+) -> Result<(), VectorFault> {
     for (index, vector) in array(group, vectors)?.iter().enumerate() {
         let (id, differences) = run(&format!("{group}[{index}]"), vector)?;
         summary.add(group, &id, differences);
@@ -42,7 +46,7 @@ fn each(
     Ok(())
 }
 
-fn decision(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<String>), Unusable> {
+fn decision(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<String>), VectorFault> {
     let Vector::<CellInput> { id, input, expect, unread: other } = read(at, vector)?;
     let mut differences: Vec<String> = unread("", &other).chain(unread("in.", &input.unread)).collect();
     match Cell::new(input.grad_l, input.d, input.p, input.omega) {
@@ -56,9 +60,9 @@ fn decision(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<Stri
     Ok((id, differences))
 }
 
-fn component(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<String>), Unusable> {
+fn component(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<String>), VectorFault> {
     let Vector::<Round> { id, input, expect, unread: other } = read(at, vector)?;
-    let rounds = input.replan_count.ok_or_else(|| Unusable::shape(at, "missing field `replan_count`"))?;
+    let rounds = input.replan_count.ok_or_else(|| VectorFault::shape(at, "missing field `replan_count`"))?;
     let mut differences: Vec<String> = unread("", &other).chain(input.unread()).collect();
     match measurement(at, &input)? {
         Some(measurement) => match measurement.validate() {
@@ -75,7 +79,7 @@ fn component(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<Str
 }
 
 /// Keeps tasks apart by their ids, and forgets one that has ended or was aborted.
-fn sequence(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<String>), Unusable> {
+fn sequence(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<String>), VectorFault> {
     let Sequence { id, rounds, unread: other } = read(at, vector)?;
     let mut tasks: BTreeMap<String, Trajectory> = BTreeMap::new();
     let mut differences: Vec<String> = unread("", &other).collect();
@@ -94,7 +98,7 @@ fn sequence(at: &str, vector: &Value, gains: &Gains) -> Result<(String, Vec<Stri
             .extend(round.unread().into_iter().chain(found).map(|text| format!("round {number}: {text}")));
     }
     if rounds.is_empty() {
-        return Err(Unusable::shape(at, "it has no rounds"));
+        return Err(VectorFault::shape(at, "it has no rounds"));
     }
     Ok((id, differences))
 }
@@ -104,12 +108,12 @@ fn run_round(
     round: &Round,
     tasks: &mut BTreeMap<String, Trajectory>,
     gains: &Gains,
-) -> Result<Vec<String>, Unusable> {
-    let expect = round.expect.as_ref().ok_or_else(|| Unusable::shape(at, "missing field `expect`"))?;
+) -> Result<Vec<String>, VectorFault> {
+    let expect = round.expect.as_ref().ok_or_else(|| VectorFault::shape(at, "missing field `expect`"))?;
     let Some(measurement) = measurement(at, round)? else { return Ok(vec![unknown_kind(round)]) };
     let mut trajectory = match tasks.remove(&round.task_id) {
         Some(trajectory) => trajectory,
-        None => Trajectory::new(gains.clone()).map_err(Unusable::Settings)?,
+        None => Trajectory::new(gains.clone()).map_err(VectorFault::Settings)?,
     };
     let decision = match trajectory.advance(&measurement) {
         Ok(decision) => decision,
@@ -125,8 +129,8 @@ fn run_round(
     compare::fields(at, &expect, &decision_fields(&measurement.event, &decision, gains))
 }
 
-fn measurement(at: &str, round: &Round) -> Result<Option<Measurement>, Unusable> {
-    let elapsed_ms = round.elapsed_ms.ok_or_else(|| Unusable::shape(at, "missing field `elapsed_ms`"))?;
+fn measurement(at: &str, round: &Round) -> Result<Option<Measurement>, VectorFault> {
+    let elapsed_ms = round.elapsed_ms.ok_or_else(|| VectorFault::shape(at, "missing field `elapsed_ms`"))?;
     Ok(round.event().map(|event| Measurement { elapsed_ms, event }))
 }
 
@@ -215,13 +219,13 @@ fn decided_by(ruling: Ruling) -> &'static str {
 }
 
 /// Checks figures that follow from the settings alone, by using each as input of the controller.
-fn derived(figures: &Map<String, Value>, gains: &Gains, summary: &mut Summary) -> Result<(), Unusable> {
+fn derived(figures: &Map<String, Value>, gains: &Gains, summary: &mut Summary) -> Result<(), VectorFault> {
     for (name, figure) in figures {
         let at = format!("ggs.derived.{name}");
         match name.as_str() {
             "elapsed_ms_at_which_omega_reaches_theta_by_replan_count" => {
                 for (count, elapsed_ms) in object(&at, figure)? {
-                    let rounds: u32 = count.parse().map_err(|error| Unusable::shape(&at, error))?;
+                    let rounds: u32 = count.parse().map_err(|error| VectorFault::shape(&at, error))?;
                     let differences = reaches_theta(rounds, read(&at, elapsed_ms)?, gains);
                     summary.add(&at, count, differences);
                 }

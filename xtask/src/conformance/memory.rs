@@ -10,16 +10,16 @@ use setpoint_mkct::{
     quantize,
 };
 
-use super::format::{Unread, Vector, read, unread};
+use super::format::{UnreadFields, Vector, read, unread};
 use super::recall;
-use super::{Summary, Unusable, array, compare, object};
+use super::{Summary, VectorFault, array, compare, object};
 
 /// The moment of every query; ages count back from it.
 const NOW_US: i64 = 20_000 * DAY_US;
-/// Most equal records that are tried to reach a rule.
+/// Maximum equal records that are tried to reach a rule.
 const RECORDS_MAX: usize = 10_000;
 
-pub(super) fn run(group: &Map<String, Value>, summary: &mut Summary) -> Result<(), Unusable> {
+pub(super) fn run(group: &Map<String, Value>, summary: &mut Summary) -> Result<(), VectorFault> {
     for (name, vectors) in group {
         let at = format!("memory.{name}");
         match name.as_str() {
@@ -60,7 +60,7 @@ struct Row {
     state: String,
 }
 
-fn quantization(at: &str, rows: &[Value], summary: &mut Summary) -> Result<(), Unusable> {
+fn quantization(at: &str, rows: &[Value], summary: &mut Summary) -> Result<(), VectorFault> {
     for (index, row) in rows.iter().enumerate() {
         let at_row = format!("{at}[{index}]");
         let Row { id, state } = read(&at_row, row)?;
@@ -94,7 +94,7 @@ fn rounded(days: f64) -> f64 {
     (days * 1e6).round() / 1e6
 }
 
-fn slug(at: &str, vectors: &[Value], summary: &mut Summary) -> Result<(), Unusable> {
+fn slug(at: &str, vectors: &[Value], summary: &mut Summary) -> Result<(), VectorFault> {
     for (index, vector) in vectors.iter().enumerate() {
         let at_vector = format!("{at}[{index}]");
         let Vector::<String> { id, input, expect, unread: other } = read(&at_vector, vector)?;
@@ -121,7 +121,7 @@ struct Case {
     times: Option<usize>,
     expect: Value,
     #[serde(flatten)]
-    unread: Unread,
+    unread: UnreadFields,
 }
 
 /// A record with its age in days.
@@ -141,7 +141,7 @@ struct Record {
     #[serde(default)]
     consolidated: bool,
     #[serde(flatten)]
-    unread: Unread,
+    unread: UnreadFields,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -179,8 +179,8 @@ impl Case {
         self.megrams.iter().map(Record::trace).collect()
     }
 
-    fn rule(&self, at: &str) -> Result<&Record, Unusable> {
-        self.rule.as_ref().ok_or_else(|| Unusable::shape(at, "it has no record to ask about"))
+    fn rule(&self, at: &str) -> Result<&Record, VectorFault> {
+        self.rule.as_ref().ok_or_else(|| VectorFault::shape(at, "it has no record to ask about"))
     }
 }
 
@@ -189,8 +189,8 @@ fn each(
     at: &str,
     vectors: &Value,
     summary: &mut Summary,
-    got: fn(&str, &Case) -> Result<Value, Unusable>,
-) -> Result<(), Unusable> {
+    got: fn(&str, &Case) -> Result<Value, VectorFault>,
+) -> Result<(), VectorFault> {
     for (index, vector) in array(at, vectors)?.iter().enumerate() {
         let at_vector = format!("{at}[{index}]");
         let case: Case = read(&at_vector, vector)?;
@@ -220,7 +220,7 @@ fn sums(traces: &[Trace]) -> Potentials {
     }
 }
 
-fn potentials(_: &str, case: &Case) -> Result<Value, Unusable> {
+fn potentials(_: &str, case: &Case) -> Result<Value, VectorFault> {
     let sums = sums(&case.traces());
     Ok(json!({
         "M_attention": sums.attention,
@@ -229,12 +229,12 @@ fn potentials(_: &str, case: &Case) -> Result<Value, Unusable> {
     }))
 }
 
-fn forgetting(at: &str, case: &Case) -> Result<Value, Unusable> {
+fn forgetting(at: &str, case: &Case) -> Result<Value, VectorFault> {
     let trace = case.rule(at)?.trace();
     Ok(json!({ "own_attention": trace.attention(NOW_US), "deleted": is_forgotten(&trace, NOW_US) }))
 }
 
-fn promotion(_: &str, case: &Case) -> Result<Value, Unusable> {
+fn promotion(_: &str, case: &Case) -> Result<Value, VectorFault> {
     let sums = sums(&case.traces());
     let promoted = Thresholds::USUAL.promotion(sums);
     let new = promoted.map(|rule| {
@@ -251,7 +251,7 @@ fn promotion(_: &str, case: &Case) -> Result<Value, Unusable> {
     }))
 }
 
-fn bankruptcy(at: &str, case: &Case) -> Result<Value, Unusable> {
+fn bankruptcy(at: &str, case: &Case) -> Result<Value, VectorFault> {
     let rule = case.rule(at)?.quantum();
     let evidence = sums(&case.traces()).decision;
     let own = rule.sigma * rule.f;
@@ -265,7 +265,7 @@ fn bankruptcy(at: &str, case: &Case) -> Result<Value, Unusable> {
     }))
 }
 
-fn feedback(at: &str, case: &Case) -> Result<Value, Unusable> {
+fn feedback(at: &str, case: &Case) -> Result<Value, VectorFault> {
     let rule = case.rule(at)?.quantum();
     let written = vec![consolidation::feedback(rule); case.times.unwrap_or(1)];
     let evidence: f64 = written.iter().map(|against| against.sigma * against.f).sum();
@@ -279,7 +279,7 @@ fn feedback(at: &str, case: &Case) -> Result<Value, Unusable> {
 }
 
 /// Checks what follows from the tables together: counts, rates and durations.
-fn lifetimes(at: &str, tables: &Map<String, Value>, summary: &mut Summary) -> Result<(), Unusable> {
+fn lifetimes(at: &str, tables: &Map<String, Value>, summary: &mut Summary) -> Result<(), VectorFault> {
     for (name, table) in tables {
         let at_table = format!("{at}.{name}");
         let (expected, got) = match name.as_str() {
@@ -287,7 +287,7 @@ fn lifetimes(at: &str, tables: &Map<String, Value>, summary: &mut Summary) -> Re
                 let expected = object(&at_table, table)?;
                 let needed =
                     expected.keys().map(|days| Ok((days.clone(), json!(accepts_every(&at_table, days)?))));
-                (expected.clone(), needed.collect::<Result<_, Unusable>>()?)
+                (expected.clone(), needed.collect::<Result<_, VectorFault>>()?)
             }
             "days_a_single_entry_stays_above_attention_gate_0_5" => {
                 let stays = |state: State| {
@@ -312,9 +312,9 @@ fn lifetimes(at: &str, tables: &Map<String, Value>, summary: &mut Summary) -> Re
 }
 
 /// Returns how many accepts at this interval in days make a rule; `None` if no number does.
-fn accepts_every(at: &str, days: &str) -> Result<Option<usize>, Unusable> {
+fn accepts_every(at: &str, days: &str) -> Result<Option<usize>, VectorFault> {
     let days: f64 =
-        days.parse().map_err(|_| Unusable::shape(at, format!("{days:?} is no number of days")))?;
+        days.parse().map_err(|_| VectorFault::shape(at, format!("{days:?} is no number of days")))?;
     let interval_us = (days * DAY_US as f64) as i64;
     let mut sums = Accumulators::default();
     let mut now_us = 0;

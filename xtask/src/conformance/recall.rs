@@ -2,13 +2,13 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use setpoint_memory::store::{Event, Happening, MemoryError, Options, Store};
+use setpoint_memory::store::{Event, EventKind, MemoryError, Options, Store};
 use setpoint_protocol::memory::{Author, MemoryAct};
 use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
 use setpoint_protocol::{MegramId, Timestamp};
 
-use super::format::{Unread, read, unread};
-use super::{Summary, Unusable, compare, object};
+use super::format::{UnreadFields, read, unread};
+use super::{Summary, VectorFault, compare, object};
 
 const MADE: Timestamp = Timestamp::from_micros(1_790_000_000_000_000);
 const NOW: Timestamp = Timestamp::from_micros(1_790_000_100_000_000);
@@ -21,10 +21,10 @@ struct Vector {
     _why: String,
     expect: Value,
     #[serde(flatten)]
-    unread: Unread,
+    unread: UnreadFields,
 }
 
-pub(super) fn run(at: &str, vectors: &[Value], summary: &mut Summary) -> Result<(), Unusable> {
+pub(super) fn run(at: &str, vectors: &[Value], summary: &mut Summary) -> Result<(), VectorFault> {
     for (index, vector) in vectors.iter().enumerate() {
         let at_vector = format!("{at}[{index}]");
         let vector: Vector = read(&at_vector, vector)?;
@@ -54,7 +54,7 @@ fn recalled() -> Result<Map<String, Value>, String> {
         ids.push((id.clone(), name));
         let megram = megram(id, level);
         let act = MemoryAct::Recorded { megram, by: Author::Operator };
-        events.push(Event { pos, what: Happening::Act(Box::new(act)) });
+        events.push(Event { pos, what: EventKind::Act(Box::new(act)) });
     }
     store.apply(0, &events, LEVELS.len() as u64).map_err(told)?;
     let given = store.recall("intent:a", "env:local", NOW).map_err(told)?;

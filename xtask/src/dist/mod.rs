@@ -34,7 +34,7 @@ struct Metadata {
 pub(crate) fn run(root: &Path) -> Result<ExitCode, Error> {
     let mut build = Command::new(process::cargo());
     build.args(["build", "--profile", "dist", "--package", PACKAGE, "--bin", PROGRAM]).current_dir(root);
-    if !process::passed_through(build)?.success() {
+    if !process::run_on_terminal(build)?.success() {
         return Ok(ExitCode::FAILURE);
     }
     let target = process::host(root)?;

@@ -12,13 +12,13 @@ use crate::tree::is_test_file;
 
 /// Touched files. A file with code and tests is in each list whose part was touched.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Touched {
+pub(super) struct TouchedFiles {
     code: Vec<String>,
     tests: Vec<String>,
 }
 
 /// Returns the files that the commits after `since` touch, up to HEAD, or those of a range `A..B`.
-pub(super) fn touched(root: &Path, since: &str) -> Result<Touched, Error> {
+pub(super) fn touched(root: &Path, since: &str) -> Result<TouchedFiles, Error> {
     let (from, to) = since.split_once("..").unwrap_or((since, "HEAD"));
     let git = |arguments: &[&str]| {
         process::output(
@@ -36,7 +36,7 @@ pub(super) fn touched(root: &Path, since: &str) -> Result<Touched, Error> {
         "--dst-prefix=b/",
     ];
     let diff = git(&[&["diff"], &form[..], &[from, to, "--", "*.rs"]].concat())?;
-    let mut touched = Touched::default();
+    let mut touched = TouchedFiles::default();
     for (path, lines) in changes(&diff) {
         // `git show` fails for a removed file, which then counts as code.
         let tests_from = if is_test_file(path) {
@@ -50,7 +50,7 @@ pub(super) fn touched(root: &Path, since: &str) -> Result<Touched, Error> {
     Ok(touched)
 }
 
-impl Touched {
+impl TouchedFiles {
     fn add(&mut self, path: &str, lines: &[usize], tests_from: Option<usize>) {
         let is_test = |line: &usize| tests_from.is_some_and(|from| *line >= from);
         if lines.iter().any(|line| !is_test(line)) {
@@ -86,7 +86,7 @@ fn after(hunk: &str) -> Option<(usize, usize)> {
     Some((first, first + count.saturating_sub(1)))
 }
 
-impl fmt::Display for Touched {
+impl fmt::Display for TouchedFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, paths) in [("code", &self.code), ("tests", &self.tests)] {
             writeln!(f, "{name}: {} files", paths.len())?;
@@ -164,6 +164,6 @@ mod tests {
               src/tests.rs
         "#]]
         .assert_eq(&touched(root, "HEAD~1").unwrap().to_string());
-        assert_eq!(touched(root, "HEAD~1..HEAD~1").unwrap(), Touched::default());
+        assert_eq!(touched(root, "HEAD~1..HEAD~1").unwrap(), TouchedFiles::default());
     }
 }

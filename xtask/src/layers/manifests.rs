@@ -67,7 +67,7 @@ fn restricted(row: &Row, package: &Package) -> Vec<String> {
 
 /// Returns paths from a pure crate to an impure package.
 fn impure(metadata: &Metadata, row: &Row, package: &Package) -> Vec<String> {
-    let way = |entry: &&str| metadata.way_to(package, |name| table::is_meant(entry, name));
+    let way = |entry: &&str| metadata.path_to(package, |name| table::matches_entry(entry, name));
     let ways = IMPURE.iter().filter_map(way).map(|way| way.join(" → "));
     ways.map(|way| format!("layer {} is pure, but: {way}", row.layer)).collect()
 }

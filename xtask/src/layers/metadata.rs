@@ -56,7 +56,7 @@ impl Metadata {
     }
 
     /// Returns the shortest path of normal dependencies from a package to one for which `is_target` holds, as names.
-    pub(super) fn way_to(&self, from: &Package, is_target: impl Fn(&str) -> bool) -> Option<Vec<&str>> {
+    pub(super) fn path_to(&self, from: &Package, is_target: impl Fn(&str) -> bool) -> Option<Vec<&str>> {
         let names: BTreeMap<&str, &str> =
             self.packages.iter().map(|p| (p.id.as_str(), p.name.as_str())).collect();
         let nodes: BTreeMap<&str, &Node> = self.resolve.nodes.iter().map(|n| (n.id.as_str(), n)).collect();

@@ -121,7 +121,7 @@ impl Row {
 }
 
 /// Whether a package's name is meant by an entry of [`IMPURE`].
-pub(super) fn is_meant(entry: &str, package: &str) -> bool {
+pub(super) fn matches_entry(entry: &str, package: &str) -> bool {
     match (entry.strip_prefix('*'), entry.strip_suffix('*')) {
         (Some(_), Some(_)) => package.contains(entry.trim_matches('*')),
         (Some(ending), None) => package.ends_with(ending),
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn stars_stand_for_a_beginning_an_end_or_both() {
-        assert!(is_meant("tokio-*", "tokio-util") && !is_meant("tokio-*", "tokio"));
-        assert!(is_meant("*sqlite*", "libsqlite3-sys") && !is_meant("rand", "rand_core"));
+        assert!(matches_entry("tokio-*", "tokio-util") && !matches_entry("tokio-*", "tokio"));
+        assert!(matches_entry("*sqlite*", "libsqlite3-sys") && !matches_entry("rand", "rand_core"));
     }
 }

@@ -4,7 +4,7 @@ use crate::finding::{Exception, Finding, excepted};
 use crate::scan::Source;
 use crate::tree::{Tree, is_test_file};
 
-/// Most lines of code, without blank lines, comments and tests.
+/// Maximum lines of code, without blank lines, comments and tests.
 const LINES_MAX: usize = 500;
 
 /// Files that are better long, with the reason.

@@ -1,7 +1,7 @@
 //! Prose uses plain words: not those of `plain_words.txt`, which names better ones.
 //!
-//! Prose is the comments of Rust files, error texts, hints, and the Markdown that users read. Decision records keep the
-//! words of their time.
+//! Prose is the comments of Rust files, the strings of the crates whose texts people read, and the Markdown that users
+//! read. Decision records keep the words of their time.
 
 use super::markdown;
 use crate::finding::{Exception, Finding, excepted};
@@ -11,8 +11,9 @@ use crate::tree::Tree;
 /// The words, one per line.
 const WORDS: &str = include_str!("plain_words.txt");
 
-/// What begins a literal that a person reads.
-const TEXTS: &[&str] = &["#[error(\"", ".hint(\""];
+/// Crates whose strings people read. Strings of other crates go to models too, and recordings depend on them.
+const FOR_PEOPLE: &[&str] =
+    &["app", "audit", "cli", "history", "journal", "memory", "model", "own_files", "runtime", "telemetry"];
 
 /// Files whose prose is not checked, with the reason.
 pub(super) const EXCEPTIONS: &[Exception] = &[
@@ -44,11 +45,16 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let words = words();
     let mut findings = Vec::new();
     for (path, text) in tree.texts("rs").filter(|(path, _)| !excepted(EXCEPTIONS, path)) {
-        for ((number, line), raw) in Source::new(text).lines().zip(text.lines()) {
+        let source = Source::new(text);
+        for (number, line) in source.lines() {
             let comment = markdown::prose(&line.comment).map(|(_, prose)| prose).collect::<String>();
             findings.extend(found(&words, &comment).map(|word| word.at(path, number)));
-            findings
-                .extend(literals(raw).flat_map(|text| found(&words, text)).map(|word| word.at(path, number)));
+        }
+        if is_for_people(path) {
+            let texts = source.shipped().map(|(number, line)| (number, &line.text));
+            findings.extend(
+                texts.flat_map(|(number, text)| found(&words, text).map(move |word| word.at(path, number))),
+            );
         }
     }
     for (path, text) in tree.texts("md").filter(|(path, _)| is_read_by_users(path)) {
@@ -99,9 +105,12 @@ fn found<'w>(words: &'w [Word], text: &str) -> impl Iterator<Item = &'w Word> + 
     words.iter().filter(move |word| word.is_in(&text))
 }
 
-/// Returns the literals in one line of code that a person reads.
-fn literals(line: &str) -> impl Iterator<Item = &str> {
-    TEXTS.iter().filter_map(|start| Some(line.split_once(start)?.1.rsplit_once('"')?.0))
+/// Returns whether people read the strings of a Rust file.
+fn is_for_people(path: &str) -> bool {
+    let rest = path.strip_prefix("crates/").and_then(|path| path.split_once("/src/"));
+    rest.is_some_and(|(name, file)| {
+        FOR_PEOPLE.contains(&name) && !file.ends_with("tests.rs") && !file.contains("tests/")
+    })
 }
 
 /// Returns whether a Markdown file is for users: not a decision record, nor a note beside the code.
@@ -119,14 +128,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_found_in_comments_error_texts_and_documents() {
+    fn words_are_found_in_comments_strings_and_documents() {
         super::super::check(
             check,
             &[
+                ("a.rs", "//! Whoever asks.\nlet nobody = \"whoever\"; // `nobody`"),
                 (
-                    "a.rs",
-                    "//! Whoever asks.\nlet nobody = \"whoever\"; // `nobody`\n#[error(\"use {x}: it is no text\")]",
+                    "crates/cli/src/a.rs",
+                    "//! Nobody.\nlet nobody = \"a\\nwhoever\"; // `nobody`\n#[cfg(test)]\nmod tests {\n\"anew\"\n}",
                 ),
+                ("crates/cli/src/tests.rs", "\"nobody\""),
+                ("crates/tools/src/a.rs", "\"nobody\""),
                 ("crates/extract/src/draft.rs", "// nobody"),
                 ("docs/a.md", "It is made\nof parts, made of wood.\n```\nanew\n```\n"),
                 ("docs/decisions/a.md", "nobody"),
@@ -134,7 +146,8 @@ mod tests {
             ],
             &expect![[r#"
                 a.rs:1: "whoever" is not plain: write the one who acts: the caller, the process that, a client that
-                a.rs:3: "is no" is not plain: write is not a, is not
+                crates/cli/src/a.rs:1: "nobody" is not plain: write the one who does not act: no process, no task, no person
+                crates/cli/src/a.rs:2: "whoever" is not plain: write the one who acts: the caller, the process that, a client that
                 README.md:1: "held against" is not plain: write compared with, checked against, counted against
                 docs/a.md:2: "made of" is not plain: write consists of, built from
             "#]],

@@ -92,7 +92,7 @@ fn is_more(now: &Value, before: &Value) -> bool {
 }
 
 /// Returns the notices about values that such files chose, one line each.
-pub(super) fn told(settings: &BTreeMap<String, Setting>, foreign: &[PathBuf]) -> Vec<String> {
+pub(super) fn notices(settings: &BTreeMap<String, Setting>, foreign: &[PathBuf]) -> Vec<String> {
     let is_foreign = |origin: &Origin| match origin {
         Origin::File { path, .. } => foreign.contains(path),
         Origin::Default | Origin::Env(_) | Origin::Flag(_) => false,

@@ -110,13 +110,13 @@ keys! {
     "models.meta_validator" KeyType::Text, || Value::Null, None, "model of R4b alone; ranked at least as high as R2's";
     "models.brain_effort" KeyType::Choice(EFFORTS), || json!("default"), None, "how much the brain tier thinks before it answers";
     "models.tool_effort" KeyType::Choice(EFFORTS), || json!("default"), None, "how much the tool tier thinks before it answers";
-    "models.stream" KeyType::Bool, || json!(true), None, "whether answers come in pieces";
+    "models.stream" KeyType::Bool, || json!(true), None, "whether answers are streamed";
     "models.idle_ms" KeyType::Millis, || json!(60_000), None, "time without data after which an answer is given up";
     "providers.*.api" KeyType::Choice(APIS), || Value::Null, None, "protocol of the provider";
     "providers.*.base_url" KeyType::Text, || Value::Null, None, "its address";
     "providers.*.key_env" KeyType::Text, || Value::Null, None, "environment variable that holds its key";
-    "providers.*.tools" KeyType::Bool, || Value::Null, None, "whether its models have an interface for tools";
-    "providers.*.schema" KeyType::Bool, || Value::Null, None, "whether it can keep an answer to a JSON Schema";
+    "providers.*.tools" KeyType::Bool, || Value::Null, None, "whether its models support tool calls";
+    "providers.*.schema" KeyType::Bool, || Value::Null, None, "whether it can enforce a JSON Schema on answers";
     "providers.*.extra" KeyType::Text, || Value::Null, None, "extra fields of every request, as a JSON object";
     "controller.law" KeyType::Text, || json!(reference().law), None, "control law";
     "controller.alpha" KeyType::Number, || json!(reference().alpha), None, "α, weight of the distance D";
@@ -133,18 +133,22 @@ keys! {
     "controller.law2_rounds" KeyType::Whole, || json!(reference().law2_rounds), None, "worsening rounds in a row that end a task";
     "controller.law2_gradient" KeyType::Choice(&["full", "net"]), || json!("full"), None, "whether Law 2 counts the budget's own part of the gradient";
     "controller.urgency" KeyType::Choice(&["words", "sets"]), || json!("words"), None, "what urgency changes";
-    "budgets.calls" KeyType::Whole, || Value::Null, None, "most model calls of a task";
-    "budgets.tokens" KeyType::Whole, || Value::Null, None, "most tokens of a task, in and out";
-    "budgets.money" KeyType::Number, || Value::Null, None, "most money that a task may spend, in the currency of the price table";
+    "budgets.calls" KeyType::Whole, || Value::Null, None, "limit on model calls per task";
+    "budgets.tokens" KeyType::Whole, || Value::Null, None, "limit on tokens per task, in and out";
+    "budgets.money" KeyType::Number, || Value::Null, None, "limit on what a task may spend, in the currency of the \
+     price table";
     "memory.recall" KeyType::Bool, || json!(true), None, "whether plans use memory; lessons of tasks are stored either way";
     "memory.reflect" KeyType::Bool, || json!(true), None, "whether the Dreamer asks the tool model to reword lessons after tasks have ended; otherwise templates word them";
-    "retention.tasks" KeyType::Millis, || Value::Null, None, "age at which `setpoint tasks prune` takes the steps of ended tasks away, such as 90d; unset, they are kept";
+    "retention.tasks" KeyType::Millis, || Value::Null, None, "age at which `setpoint tasks prune` deletes the steps \
+     of ended tasks, such as 90d; unset, they are kept";
     "retention.memory" KeyType::Millis, || Value::Null, None, "age at which `setpoint memory prune` forgets what was learnt, such as 180d; unset, it is kept until it has faded";
     "audit.follow" KeyType::Bool, || json!(true), None, "whether a process that drives tasks audits them; otherwise `setpoint audit` catches up when it is asked";
-    "audit.checkpoints" KeyType::Text, || Value::Null, None, "file that signed checkpoints of the audit log are copied to, best on another disk or machine; from the data directory where it is relative";
+    "audit.checkpoints" KeyType::Text, || Value::Null, None, "file that signed checkpoints of the audit log are \
+     copied to, best on another disk or machine; a relative path starts at the data directory";
     "audit.key" KeyType::Text, || Value::Null, None, "file with the Auditor's signing key; unset, `audit/key` in the data directory";
     "telemetry.otlp_endpoint" KeyType::Text, || Value::Null, Some("OTEL_EXPORTER_OTLP_ENDPOINT"), "address of a collector that spans and metrics of tasks are sent to, over OTLP/HTTP; unset, nothing is sent";
-    "telemetry.content" KeyType::Bool, || json!(false), None, "whether goals, answers, parameters and evidence are sent along; names, numbers and times are without";
+    "telemetry.content" KeyType::Bool, || json!(false), None, "whether to send goals, answers, parameters and \
+     evidence, not only names, numbers and times";
     "log.level" KeyType::Levels, || json!("setpoint=debug,info"), Some("SETPOINT_LOG"), "what is logged: a level, or levels by crate, as `info,setpoint_journal=debug`";
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
 }

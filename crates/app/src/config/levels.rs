@@ -1,8 +1,8 @@
 //! What is logged: a level, or levels by target, as `info,setpoint_journal=debug`.
 
-/// Most characters of the setting.
+/// Maximum characters of the setting.
 pub(super) const LEVELS_CHARS_MAX: usize = 1_000;
-/// Most characters of a target.
+/// Maximum characters of a target.
 const TARGET_CHARS_MAX: usize = 100;
 /// All levels, from least to most output.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];

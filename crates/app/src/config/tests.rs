@@ -254,7 +254,7 @@ fn a_model_chosen_by_a_foreign_file_gives_a_notice() {
             flags: flags.iter().map(flag).collect(),
             ..Sources::default()
         };
-        Config::load(&sources).unwrap().told().join("\n")
+        Config::load(&sources).unwrap().notices().join("\n")
     };
     expect_test::expect![[r#"
         models.brain = openai/dear comes from /repo/setpoint.toml:2, a file of the working directory
@@ -268,7 +268,7 @@ fn a_model_chosen_by_a_foreign_file_gives_a_notice() {
 fn addresses_are_shown_without_parts_that_may_be_keys() {
     let seen = |address: &str| {
         let setting = Setting { value: Value::String(address.to_owned()), origin: Origin::Default };
-        Config::seen("providers.x.base_url", &setting)
+        Config::display_value("providers.x.base_url", &setting)
     };
     for (address, expected) in [
         ("https://me:pw@h/v1", "https://…@h/…"),

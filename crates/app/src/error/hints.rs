@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use setpoint_audit::AuditFailure;
 use setpoint_audit::log::LogError;
 use setpoint_history::HistoryError;
-use setpoint_history::cloud_events::export::Unwritable;
+use setpoint_history::cloud_events::export::ExportError;
 use setpoint_history::cloud_events::import::ImportError;
 use setpoint_history::fork::ForkError;
 use setpoint_history::import::TakeInError;
@@ -23,8 +23,8 @@ use crate::config::ConfigError;
 use crate::program::ProgramError;
 
 /// Hint for an older journal that was restored.
-pub(crate) const PUT_BACK_HINT: &str = "put the newer journal back if there is a copy; otherwise see with `setpoint tasks show` what a task would \
-     do again, and let it go on with `setpoint tasks resume --force TASK`";
+pub(crate) const PUT_BACK_HINT: &str = "restore the newer journal if there is a copy; otherwise check with \
+                                        `setpoint tasks show` what a task would repeat, and resume it with `setpoint tasks resume --force TASK`";
 
 /// Hint for a file below the data directory that is not one of Setpoint's own.
 pub(crate) const NOT_OURS_HINT: &str =
@@ -83,14 +83,14 @@ fn of_history(error: &HistoryError) -> (Kind, Option<&'static str>) {
         HistoryError::Fork(ForkError::Workspace { .. }) => (
             Kind::Usage,
             Some(
-                "the fork gets a copy of the task's workspace: take out of that folder what the fork does not need or may not read, \
-                 and see that there is room beside it",
+                "the fork gets a copy of the task's workspace: remove from that folder what the fork does not need \
+                 or cannot read, and check that the disk has room for the copy",
             ),
         ),
         HistoryError::Fork(_) => {
             (Kind::Usage, Some("`setpoint replay TASK` shows its records with their numbers"))
         }
-        HistoryError::Export(Unwritable::LineTooLong { .. } | Unwritable::TooLarge) => (
+        HistoryError::Export(ExportError::LineTooLong { .. } | ExportError::TooLarge) => (
             Kind::Usage,
             Some(
                 "replay it where it is, or copy the data directory as a whole: the journal reads tasks of any size",
@@ -122,7 +122,7 @@ pub fn of_program(error: &ProgramError) -> (Kind, Option<Cow<'static, str>>) {
         ProgramError::Settings(_) => (
             Kind::Usage,
             Some(
-                "name it bare or as `setpoint config` does, such as `--set delta=0.2` or `--set controller.delta=0.2`",
+                "write it with or without its section, such as `--set delta=0.2` or `--set controller.delta=0.2`",
             ),
         ),
         ProgramError::Config(ConfigError::Foreign { .. } | ConfigError::Lifted { .. }) => (
@@ -194,9 +194,7 @@ pub fn audit_hint(failure: &AuditFailure) -> &'static str {
         AuditFailure::Log(LogError::Io { source, .. }) if is_refusal(source) => {
             "the Auditor continues where it stopped once the file is corrected"
         }
-        AuditFailure::Log(_) => {
-            "see that the audit directory and its key can be read and written by you alone"
-        }
+        AuditFailure::Log(_) => "make sure that only you can read and write the audit directory and its key",
         AuditFailure::Journal(_) => "`setpoint doctor` checks the journal",
     }
 }
@@ -228,7 +226,7 @@ pub fn of_memory(error: &MemoryFailure) -> (Kind, Option<&'static str>) {
         MemoryFailure::TooManyLines { .. } => {
             (Kind::Usage, Some("split the file; existing records are not imported twice"))
         }
-        MemoryFailure::Skill { .. } => (Kind::Usage, Some("name a folder that may be written and has room")),
+        MemoryFailure::Skill { .. } => (Kind::Usage, Some("name a folder that is writable and has room")),
         MemoryFailure::Lock { .. } | MemoryFailure::Panicked | MemoryFailure::Crowded { .. } => {
             (Kind::Internal, Some("try again; `setpoint doctor` checks the data directory"))
         }
@@ -307,10 +305,10 @@ pub fn journal_hint(error: &JournalError) -> &'static str {
             "it is damaged: keep a copy; `setpoint doctor` names the places, and undamaged tasks can be read and exported"
         }
         JournalError::NotAJournal { .. } => {
-            "something else lies where the journal should be; choose another data directory (--data-dir)"
+            "the place of the journal holds something else; choose another data directory (--data-dir)"
         }
         JournalError::Locked { .. } => {
-            "another program holds the database; wait for it, or choose another data directory (--data-dir)"
+            "another program has locked the database; wait for it, or choose another data directory (--data-dir)"
         }
         JournalError::ReadOnly { .. } => {
             "the data directory is read-only; choose another with --data-dir or SETPOINT_DATA_DIR"

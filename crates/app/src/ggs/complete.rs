@@ -22,7 +22,7 @@ pub(super) struct Names {
     names: BTreeMap<String, String>,
 }
 
-/// Most names of one task; further ones are rejected.
+/// Maximum names of one task; further ones are rejected.
 const NAMES_MAX: usize = 16_384;
 
 /// Returns the complete message. `round` and `elapsed_ms` are its defaults.

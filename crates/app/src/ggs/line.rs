@@ -48,7 +48,7 @@ pub(super) fn read(text: &[u8]) -> Result<Line, Refusal> {
         let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
         refusal(
             format!("it is not a JSON object: {reason} (column {})", error.column()),
-            "write one JSON object a line",
+            "write one JSON object per line",
         )
     })?;
     if fields.contains_key("specversion") {
@@ -123,7 +123,7 @@ fn text_field(fields: &Map<String, Value>, name: &str) -> Result<Option<String>,
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(_) => {
-            Err(refusal(format!("the field `{name}` is not a text"), &format!("write `{name}` in quotes")))
+            Err(refusal(format!("the field `{name}` is not a string"), &format!("write `{name}` in quotes")))
         }
     }
 }

@@ -76,7 +76,7 @@ impl Task {
         if said.is_empty() {
             self.elapsed_ms = elapsed_before_ms;
             return Err(Refusal {
-                error: "its round was decided on already".to_owned(),
+                error: "its round has already been decided".to_owned(),
                 hint: "number rounds from 1; each directive opens the next".to_owned(),
                 task_id: None,
             });

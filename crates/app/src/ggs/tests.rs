@@ -157,11 +157,11 @@ fn a_bad_line_is_answered_and_the_next_is_read() {
            {"specversion":"1.0","type":"setpoint.PlanDirective","data":{}}
            {"specversion":"1.0","type":"another.thing"}"#,
         &expect![[r#"
-            line 1 failed to use the line: it is not a JSON object: expected ident (column 2) | write one JSON object a line
-            line 2 failed to use the line: it is not a JSON object: invalid type: sequence, expected a map (column 0) | write one JSON object a line
+            line 1 failed to use the line: it is not a JSON object: expected ident (column 2) | write one JSON object per line
+            line 2 failed to use the line: it is not a JSON object: invalid type: sequence, expected a map (column 0) | write one JSON object per line
             line 4 failed to use the line: the field `kind` is missing | name the message: ReplanRequest, OutcomeSummary, TaskFault, CancelRequest
-            line 5 failed to use the line: the field `kind` is not a text | write `kind` in quotes
-            line 6 failed to use the line: the field `task_id` is not a text | write `task_id` in quotes
+            line 5 failed to use the line: the field `kind` is not a string | write `kind` in quotes
+            line 6 failed to use the line: the field `task_id` is not a string | write `task_id` in quotes
             line 7 failed to use the line: the field `task_id` is empty or too long | use 1 to 256 characters
             line 8 failed to use the line: "SubTask" is not a message for the controller | send one of ReplanRequest, OutcomeSummary, TaskFault, CancelRequest
             line 9 failed to use the line: "Nonsense" is not a message for the controller | send one of ReplanRequest, OutcomeSummary, TaskFault, CancelRequest
@@ -171,9 +171,9 @@ fn a_bad_line_is_answered_and_the_next_is_read() {
             line 13 failed to use the line: failed to read a ReplanRequest: an outcome is not an object | `setpoint schema` shows a ReplanRequest in full
             line 14 failed to use the line: failed to read a ReplanRequest: unknown variant `fine`, expected `matched` or `failed` | `setpoint schema` shows a ReplanRequest in full
             line 15 failed to use the line: failed to read a ReplanRequest: missing field `tool` | `setpoint schema` shows a ReplanRequest in full
-            line 16 failed to use the line: it is not a JSON object: number out of range (column 56) | write one JSON object a line
+            line 16 failed to use the line: it is not a JSON object: number out of range (column 56) | write one JSON object per line
             t PlanDirective change_path D 1.0 tools [] targets [] failed [] matched []
-            line 18 failed to use the line: its round was decided on already | number rounds from 1; each directive opens the next
+            line 18 failed to use the line: its round has already been decided | number rounds from 1; each directive opens the next
             lines 22 directives 1 results 0 skipped 4 errors 16 open 1
         "#]],
     );

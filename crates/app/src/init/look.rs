@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use setpoint_model::catalogue::Catalogue;
 use setpoint_model::remote::Endpoint;
 use setpoint_model::remote::base::{self, BaseError};
-use setpoint_model::remote::listing::{Listed, Lister, Offer, Offered};
+use setpoint_model::remote::listing::{ListOutcome, Lister, Offer, OfferedModel};
 use setpoint_model::wire::Dialect;
 
 use super::InitError;
@@ -28,20 +28,20 @@ pub const USUAL_PORTS: [(u16, &str, &str); 4] = [
     (8_000, "vllm", "vLLM"),
     (1_234, "lmstudio", "LM Studio"),
 ];
-/// Most models of an Ollama whose details are requested, the largest first, until one is usable.
+/// Maximum models of an Ollama whose details are requested, the largest first, until one is usable.
 const DETAILS_MAX: usize = 8;
-/// Most models of one server that are named.
+/// Maximum models of one server that are named.
 const NAMES_MAX: usize = 5;
 /// Largest window that is requested from an Ollama. A model's own maximum may need more memory than most machines have.
 pub(super) const OLLAMA_WINDOW_TOKENS_MAX: u32 = 32_768;
 
 /// The result of the search.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sight {
+pub(super) struct SearchResult {
     /// Variables that hold a key, with their providers.
     pub(super) keys: Vec<(&'static str, &'static str)>,
     /// Servers that answered.
-    pub(super) servers: Vec<Found>,
+    pub(super) servers: Vec<FoundServer>,
     /// Possible choices, the best first.
     pub(super) choices: Vec<Choice>,
     /// Providers at a configured address without a named model, with the setting of the address.
@@ -52,13 +52,13 @@ pub(super) struct Sight {
 
 /// A server that returned a list of models.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct FoundServer {
     /// Address and protocol.
     pub(super) place: Place,
     /// Its models.
     pub(super) offer: Offer,
     /// The model that a task could use.
-    pub(super) pick: Option<Pick>,
+    pub(super) pick: Option<UsableModel>,
 }
 
 /// A possible server.
@@ -80,7 +80,7 @@ pub(super) struct Place {
 
 /// A model that a task could use.
 #[derive(Clone, Debug)]
-pub(super) struct Pick {
+pub(super) struct UsableModel {
     /// Name of the model on the server.
     pub(super) model: String,
     /// Window that the server reports.
@@ -102,18 +102,18 @@ pub(super) struct Choice {
     pub(super) why: String,
 }
 
-impl Sight {
+impl SearchResult {
     /// Returns what was found, one line each.
     pub(super) fn lines(&self) -> Vec<String> {
         let keys =
             self.keys.iter().map(|(variable, provider)| format!("{variable} is set: a key for {provider}"));
-        keys.chain(self.servers.iter().map(Found::line)).collect()
+        keys.chain(self.servers.iter().map(FoundServer::line)).collect()
     }
 }
 
-impl Found {
+impl FoundServer {
     fn line(&self) -> String {
-        let Found { place, offer, .. } = self;
+        let FoundServer { place, offer, .. } = self;
         let names: Vec<&str> = offer.models.iter().take(NAMES_MAX).map(|model| model.name.as_str()).collect();
         let more = offer.models.len().saturating_sub(NAMES_MAX);
         let models = match (names.len(), more) {
@@ -126,7 +126,7 @@ impl Found {
 }
 
 /// Searches the environment, and the usual ports or the named addresses.
-pub(super) async fn look(program: &Program, look_at: &[String]) -> Result<Sight, InitError> {
+pub(super) async fn look(program: &Program, look_at: &[String]) -> Result<SearchResult, InitError> {
     let set =
         |name: &str| program.env().get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
     let keys: Vec<_> = provider::key_variables().filter(|(variable, _)| set(variable).is_some()).collect();
@@ -160,7 +160,7 @@ pub(super) async fn look(program: &Program, look_at: &[String]) -> Result<Sight,
         let key = place.key_env.and_then(set).map(|key| SecretString::from(key.to_owned()));
         look_there(place, key)
     });
-    let mut sight = Sight { keys, notes, ..Sight::default() };
+    let mut sight = SearchResult { keys, notes, ..SearchResult::default() };
     for seen in join_all(looks).await {
         match seen {
             Ok(mut found) => {
@@ -225,7 +225,7 @@ fn named(address: &str) -> Result<Place, BaseError> {
 }
 
 /// Asks one place. A usual port without an answer is not reported.
-async fn look_there(mut place: Place, key: Option<SecretString>) -> Result<Found, Option<String>> {
+async fn look_there(mut place: Place, key: Option<SecretString>) -> Result<FoundServer, Option<String>> {
     let time_max = if place.named_by.is_none() { LOOK_TIME_MAX } else { NAMED_TIME_MAX };
     let lister = Lister::new(time_max);
     let endpoint_of = |place: &Place| {
@@ -247,8 +247,8 @@ async fn look_there(mut place: Place, key: Option<SecretString>) -> Result<Found
         }
     }
     let offer = match lister.list(&endpoint).await {
-        Ok(Listed::Offer(offer)) => offer,
-        Ok(Listed::NoList { status }) => {
+        Ok(ListOutcome::Offer(offer)) => offer,
+        Ok(ListOutcome::NoList { status }) => {
             return Err(place.named_by.map(|by| format!("{by}: no list of models there (status {status})")));
         }
         Err(error) => return Err(place.named_by.map(|by| format!("{by}: {error}"))),
@@ -257,46 +257,46 @@ async fn look_there(mut place: Place, key: Option<SecretString>) -> Result<Found
         Dialect::Ollama => largest(&lister, &endpoint, &offer).await,
         _ => first(&offer),
     };
-    Ok(Found { place, offer, pick })
+    Ok(FoundServer { place, offer, pick })
 }
 
 /// Returns a name that no other server has.
-fn unused(name: &str, servers: &[Found]) -> String {
+fn unused(name: &str, servers: &[FoundServer]) -> String {
     let is_taken = |name: &str| servers.iter().any(|found| found.place.provider == name);
     let numbered = (2..).map(|n| format!("{name}{n}"));
     std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_taken(name)).unwrap_or_default()
 }
 
 /// Returns the largest model that answers questions and has, or may have, a large enough window.
-async fn largest(lister: &Lister, endpoint: &Endpoint, offer: &Offer) -> Option<Pick> {
-    let mut models: Vec<&Offered> = offer.models.iter().collect();
+async fn largest(lister: &Lister, endpoint: &Endpoint, offer: &Offer) -> Option<UsableModel> {
+    let mut models: Vec<&OfferedModel> = offer.models.iter().collect();
     models.sort_by_key(|model| std::cmp::Reverse(model.bytes));
     for model in models.into_iter().take(DETAILS_MAX) {
         let details = lister.details(endpoint, &model.name).await;
         if details.answers != Some(false) && is_wide(details.window_tokens) {
             let (window_tokens, tools) = (details.window_tokens, details.tools);
             let why = "the largest model that it has";
-            return Some(Pick { model: model.name.clone(), window_tokens, tools, why });
+            return Some(UsableModel { model: model.name.clone(), window_tokens, tools, why });
         }
     }
     None
 }
 
 /// Returns the first model of a list that is not an embedding model.
-fn first(offer: &Offer) -> Option<Pick> {
+fn first(offer: &Offer) -> Option<UsableModel> {
     let mut models = offer.models.iter();
     let will_do =
-        |model: &&Offered| !model.name.to_lowercase().contains("embed") && is_wide(model.window_tokens);
+        |model: &&OfferedModel| !model.name.to_lowercase().contains("embed") && is_wide(model.window_tokens);
     let model = models.find(will_do)?;
     let why = if offer.models.len() == 1 { "the model that it has" } else { "the first model that it lists" };
-    Some(Pick { model: model.name.clone(), window_tokens: model.window_tokens, tools: None, why })
+    Some(UsableModel { model: model.name.clone(), window_tokens: model.window_tokens, tools: None, why })
 }
 
 fn is_wide(window_tokens: Option<u32>) -> bool {
     window_tokens.is_none_or(|window| window >= WINDOW_TOKENS_MIN)
 }
 
-fn without_pick(found: &Found) -> String {
+fn without_pick(found: &FoundServer) -> String {
     let Place { title, base, dialect, .. } = &found.place;
     if found.offer.models.is_empty() {
         let what = if *dialect == Dialect::Ollama { "`ollama pull MODEL` gets one" } else { "load one" };
@@ -318,7 +318,7 @@ fn offers(program: &Program) -> Result<Vec<Named>, InitError> {
 }
 
 /// Returns the possible choices, the best first: named in the environment, then by keys, then servers.
-fn choices(offers: &[Named], servers: &[Found]) -> Vec<Choice> {
+fn choices(offers: &[Named], servers: &[FoundServer]) -> Vec<Choice> {
     let of_offer = |offer: &Named| {
         let models = offer.models.as_ref()?;
         let name = |model: &str| format!("{}/{model}", offer.provider);
@@ -329,7 +329,7 @@ fn choices(offers: &[Named], servers: &[Found]) -> Vec<Choice> {
         };
         Some(Choice { brain: name(&models.brain), tool: name(&models.tool), why })
     };
-    let of_server = |found: &Found| {
+    let of_server = |found: &FoundServer| {
         let pick = found.pick.as_ref()?;
         let name = format!("{}/{}", found.place.provider, pick.model);
         let why = format!("{} at {}: {}", found.place.title, found.place.base, pick.why);

@@ -16,7 +16,7 @@ use serde::{Serialize, Serializer};
 use setpoint_model::catalogue::Catalogue;
 use setpoint_model::remote::base::BaseError;
 
-use self::look::Sight;
+use self::look::SearchResult;
 use crate::config::{self, Config, ConfigError, Origin, Sources};
 use crate::models::choose::{Chooser, Slot};
 use crate::models::provider;
@@ -29,12 +29,12 @@ pub use self::look::{LOOK_TIME_MAX, USUAL_PORTS};
 const WINNING_VARS: [&str; 2] = ["SETPOINT_BRAIN_MODEL", "SETPOINT_TOOL_MODEL"];
 /// Keys that the file sets and other sources may set too.
 const SAID: [&str; 2] = ["models.brain", "models.tool"];
-/// Most bytes of an existing table of models that is kept.
+/// Maximum bytes of an existing table of models that is kept.
 const TABLE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Options of `init`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct InitWishes {
+pub struct InitOptions {
     /// Addresses to ask instead of the usual ports.
     pub look_at: Vec<String>,
     /// Whether existing files are replaced and kept under another name.
@@ -45,7 +45,7 @@ pub struct InitWishes {
 
 /// The result of `init`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Initialised {
+pub struct InitResult {
     /// What was found, one line each.
     pub found: Vec<String>,
     /// Model that the file chooses for R2 and R4b; `None` if there is nothing to choose.
@@ -118,7 +118,7 @@ pub enum InitError {
     Config(#[source] ConfigError),
     /// The path is not the person's own.
     #[error(
-        "write {path}: it is below the working directory or named as seen from there, where a file is not trusted"
+        "write {path}: it is in the working directory or named relative to it, and files there are not trusted"
     )]
     Foreign {
         /// The file.
@@ -173,7 +173,7 @@ impl InitError {
                 "`--force` rewrites it and keeps the old one as a `.bak`; `--print` only shows what would be written".to_owned()
             }
             InitError::Write { .. } => {
-                "see that its folder may be written and has room; `--print` only shows what would be written".to_owned()
+                "check that its folder is writable and has room; `--print` only shows what would be written".to_owned()
             }
             InitError::Table { .. } => "correct the file, or move it away".to_owned(),
             InitError::Check { .. } => {
@@ -193,7 +193,7 @@ impl InitError {
 ///
 /// # Errors
 /// When an address is not valid, or a file exists or cannot be written.
-pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initialised, InitError> {
+pub async fn initialise(program: &Program, wishes: &InitOptions) -> Result<InitResult, InitError> {
     let path = program.directories.config.join(config::FILE_NAME);
     let table_path = program.directories.config.join(MODELS_FILE);
     let may_write = |path: &PathBuf| {
@@ -207,7 +207,7 @@ pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initia
     }
     may_write(&path)?;
     let sight = look::look(program, &wishes.look_at).await?;
-    let mut done = Initialised {
+    let mut done = InitResult {
         found: sight.lines(),
         notes: sight.notes.clone(),
         variables: provider::key_variables()
@@ -219,7 +219,7 @@ pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initia
             .iter()
             .map(|(provider, origin)| UnnamedProvider { provider: provider.clone(), origin: origin.clone() })
             .collect(),
-        ..Initialised::default()
+        ..InitResult::default()
     };
     let Some(choice) = sight.choices.first() else { return Ok(done) };
     (done.brain, done.tool) = (Some(choice.brain.clone()), Some(choice.tool.clone()));
@@ -253,7 +253,7 @@ pub async fn initialise(program: &Program, wishes: &InitWishes) -> Result<Initia
 }
 
 /// Returns an older table followed by the new entries. Older entries for the same models are kept.
-fn over(path: &Path, new: &text::Table, wishes: &InitWishes) -> Result<String, InitError> {
+fn over(path: &Path, new: &text::Table, wishes: &InitOptions) -> Result<String, InitError> {
     let wrong = |reason: String| InitError::Table { path: path.to_owned(), reason };
     let old = if wishes.is_forced {
         config::read_text(path, TABLE_BYTES_MAX).map_err(|error| wrong(error.to_string()))?
@@ -275,9 +275,9 @@ fn winning(program: &Program, path: &Path, text: &str) -> Vec<String> {
     let is_here = |origin: &Origin| matches!(origin, Origin::File { path: of, .. } if of == path);
     let others = SAID.into_iter().map(|key| (key, config.origin(key))).filter(|(_, origin)| !is_here(origin));
     let line = |(key, origin): (&str, Origin)| match origin {
-        Origin::Env(variable) => format!("{variable} is set, and wins over what the file says"),
+        Origin::Env(variable) => format!("{variable} is set, and overrides the file"),
         other => format!(
-            "{key} = {} comes from {other}, and wins over what the file says",
+            "{key} = {} comes from {other}, and overrides the file",
             config.text(key).unwrap_or_default()
         ),
     };
@@ -285,7 +285,7 @@ fn winning(program: &Program, path: &Path, text: &str) -> Vec<String> {
 }
 
 /// Reads the files as they will be read, and checks that they choose what they say.
-fn check(program: &Program, sight: &Sight, made: &[InitFile]) -> Result<(), InitError> {
+fn check(program: &Program, sight: &SearchResult, made: &[InitFile]) -> Result<(), InitError> {
     // The error chain starts with "failed to", as every layer above does.
     let wrong =
         |reason: String| InitError::Check { reason: reason.trim_start_matches("failed to ").to_owned() };

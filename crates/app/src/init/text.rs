@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 use setpoint_model::wire::Dialect;
 use toml::Value;
 
-use super::look::{Found, OLLAMA_WINDOW_TOKENS_MAX, Pick, Sight};
+use super::look::{FoundServer, OLLAMA_WINDOW_TOKENS_MAX, SearchResult, UsableModel};
 
 /// First lines of a table of models.
 const TABLE_HEAD: &str = "# Written by `setpoint init`: what servers of this machine say of their models.\n\
      # The fields are explained in docs/models.md.\n";
 
 /// Returns the configuration.
-pub(super) fn configuration(sight: &Sight) -> String {
+pub(super) fn configuration(sight: &SearchResult) -> String {
     let mut text = "# Written by `setpoint init`. `setpoint config` shows every key, docs/models.md what can be chosen.\n\
         # Keys stay in the environment: this file names variables, never a key.\n#\n# Found:\n"
         .to_owned();
@@ -59,8 +59,8 @@ pub(super) struct Table {
 }
 
 /// Returns what servers report about the possible choices; `None` if the built-in table needs nothing of it.
-pub(super) fn table(sight: &Sight) -> Option<Table> {
-    let entry = |found: &Found| {
+pub(super) fn table(sight: &SearchResult) -> Option<Table> {
+    let entry = |found: &FoundServer| {
         let pick = found.pick.as_ref()?;
         Some((format!("{}/{}", found.place.provider, pick.model), fields(found, pick)?))
     };
@@ -68,7 +68,7 @@ pub(super) fn table(sight: &Sight) -> Option<Table> {
     (!entries.is_empty()).then_some(Table { entries })
 }
 
-fn fields(found: &Found, pick: &Pick) -> Option<String> {
+fn fields(found: &FoundServer, pick: &UsableModel) -> Option<String> {
     let mut fields = String::new();
     if let Some(window) = pick.window_tokens {
         match found.place.dialect {
@@ -83,7 +83,8 @@ fn fields(found: &Found, pick: &Pick) -> Option<String> {
         }
     }
     if pick.tools == Some(false) {
-        fields.push_str("# It takes no tools through an interface of its own: they are put into the question.\ntools = false\n");
+        fields
+            .push_str("# It has no interface for tools: they are described in the prompt.\ntools = false\n");
     }
     (!fields.is_empty()).then_some(fields)
 }
@@ -119,11 +120,11 @@ mod tests {
     use super::super::look::{Choice, Place};
     use super::*;
     use expect_test::expect;
-    use setpoint_model::remote::listing::{Offer, Offered};
+    use setpoint_model::remote::listing::{Offer, OfferedModel};
 
-    fn found(provider: &str, dialect: Dialect, window_tokens: u32, tools: Option<bool>) -> Found {
-        let offered = Offered { name: "m:8b".to_owned(), window_tokens: None, bytes: None };
-        Found {
+    fn found(provider: &str, dialect: Dialect, window_tokens: u32, tools: Option<bool>) -> FoundServer {
+        let offered = OfferedModel { name: "m:8b".to_owned(), window_tokens: None, bytes: None };
+        FoundServer {
             place: Place {
                 provider: provider.to_owned(),
                 title: "A server".to_owned(),
@@ -133,7 +134,7 @@ mod tests {
                 key_env: None,
             },
             offer: Offer { models: vec![offered; 7], is_whole: true },
-            pick: Some(Pick {
+            pick: Some(UsableModel {
                 model: "m:8b".to_owned(),
                 window_tokens: Some(window_tokens),
                 tools,
@@ -142,20 +143,20 @@ mod tests {
         }
     }
 
-    fn sight() -> Sight {
+    fn sight() -> SearchResult {
         let choice = |name: &str, why: &str| Choice {
             brain: format!("{name}/a"),
             tool: format!("{name}/b"),
             why: why.to_owned(),
         };
-        Sight {
+        SearchResult {
             keys: vec![("GEMINI_API_KEY", "gemini")],
             servers: vec![
                 found("vllm", Dialect::Chat, 20_480, None),
                 found("ollama", Dialect::Ollama, 131_072, Some(false)),
             ],
             choices: vec![choice("gemini", "GEMINI_API_KEY is set"), choice("vllm", "the first")],
-            ..Sight::default()
+            ..SearchResult::default()
         }
     }
 
@@ -211,7 +212,7 @@ mod tests {
             name = "ollama/m:8b"
             # It could have 131072; that takes memory, so raise it if there is enough.
             window_tokens = 32768
-            # It takes no tools through an interface of its own: they are put into the question.
+            # It has no interface for tools: they are described in the prompt.
             tools = false
         "##]]
         .assert_eq(&new.text(None));
@@ -225,10 +226,10 @@ mod tests {
             name = "ollama/m:8b"
             # It could have 131072; that takes memory, so raise it if there is enough.
             window_tokens = 32768
-            # It takes no tools through an interface of its own: they are put into the question.
+            # It has no interface for tools: they are described in the prompt.
             tools = false
         "#]]
         .assert_eq(&new.text(Some(old)));
-        assert!(table(&Sight::default()).is_none());
+        assert!(table(&SearchResult::default()).is_none());
     }
 }

@@ -41,7 +41,7 @@ pub enum Answerer {
 
 /// A choice.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct ModelChoice {
     /// The tier or role it is for.
     pub slot: Slot,
     /// Full name of the model.
@@ -103,7 +103,7 @@ impl Chooser<'_> {
     ///
     /// # Errors
     /// When a choice cannot be used.
-    pub fn choose(&self) -> Result<Vec<Chosen>, ChoiceError> {
+    pub fn choose(&self) -> Result<Vec<ModelChoice>, ChoiceError> {
         let mut chosen = Vec::new();
         for tier in [Tier::Brain, Tier::Tool] {
             chosen.push(self.for_tier(tier)?);
@@ -119,7 +119,7 @@ impl Chooser<'_> {
         Ok(chosen)
     }
 
-    fn for_tier(&self, tier: Tier) -> Result<Chosen, ChoiceError> {
+    fn for_tier(&self, tier: Tier) -> Result<ModelChoice, ChoiceError> {
         let slot = Slot::Tier(tier);
         if let Some(name) = self.config.text(&slot.key()) {
             return self.named(slot, name, self.config.origin(&slot.key()));
@@ -133,7 +133,7 @@ impl Chooser<'_> {
     }
 
     /// Chooses by the environment if no model is named; the embedded brain if the environment offers nothing.
-    fn by_environment(&self, slot: Slot) -> Result<Chosen, ChoiceError> {
+    fn by_environment(&self, slot: Slot) -> Result<ModelChoice, ChoiceError> {
         let offers = self.offers();
         match offers.iter().find(|offer| offer.models.is_some()).or_else(|| offers.first()) {
             None => Ok(playbook(slot, Origin::Default)),
@@ -183,7 +183,7 @@ impl Chooser<'_> {
     }
 
     /// Chooses a model by name: `PROVIDER/MODEL`, or a model's name alone if it identifies the provider.
-    fn named(&self, slot: Slot, name: &str, origin: Origin) -> Result<Chosen, ChoiceError> {
+    fn named(&self, slot: Slot, name: &str, origin: Origin) -> Result<ModelChoice, ChoiceError> {
         let name = name.trim();
         if name == PLAYBOOK {
             return Ok(playbook(slot, origin));
@@ -225,7 +225,13 @@ impl Chooser<'_> {
         }
     }
 
-    fn remote(&self, slot: Slot, provider: &str, model: &str, origin: Origin) -> Result<Chosen, ChoiceError> {
+    fn remote(
+        &self,
+        slot: Slot,
+        provider: &str,
+        model: &str,
+        origin: Origin,
+    ) -> Result<ModelChoice, ChoiceError> {
         let facts = self.catalogue.facts(provider, model);
         let provider = provider::provider(provider, self.config, self.env)?;
         let name = format!("{}/{model}", provider.name);
@@ -235,7 +241,7 @@ impl Chooser<'_> {
         let key_env = provider.key_env.clone();
         let endpoint = self.endpoint(slot.tier(), name.clone(), model, provider, facts);
         let answerer = Answerer::Remote(Box::new(endpoint));
-        Ok(Chosen { slot, name, origin, answerer, key_env, rank: facts.rank })
+        Ok(ModelChoice { slot, name, origin, answerer, key_env, rank: facts.rank })
     }
 
     fn endpoint(&self, tier: Tier, name: String, model: &str, provider: Provider, facts: Facts) -> Endpoint {
@@ -257,7 +263,7 @@ impl Chooser<'_> {
     }
 
     /// Checks conditions between the choices.
-    fn check(&self, chosen: &[Chosen]) -> Result<(), ChoiceError> {
+    fn check(&self, chosen: &[ModelChoice]) -> Result<(), ChoiceError> {
         let of = |role: RoleId| {
             let own = chosen.iter().find(|one| one.slot == Slot::Role(role));
             own.or_else(|| chosen.iter().find(|one| one.slot == Slot::Tier(Tier::of(role))))
@@ -265,7 +271,7 @@ impl Chooser<'_> {
         if let (Some(planner), Some(judge)) = (of(RoleId::Planner), of(RoleId::MetaValidator))
             && planner.name != judge.name
         {
-            let unknown = |model: &Chosen| ChoiceError::NoRank {
+            let unknown = |model: &ModelChoice| ChoiceError::NoRank {
                 judge: judge.name.clone(),
                 planner: planner.name.clone(),
                 model: model.name.clone(),
@@ -291,8 +297,8 @@ impl Chooser<'_> {
     }
 }
 
-fn playbook(slot: Slot, origin: Origin) -> Chosen {
-    Chosen {
+fn playbook(slot: Slot, origin: Origin) -> ModelChoice {
+    ModelChoice {
         slot,
         name: PLAYBOOK.to_owned(),
         origin,

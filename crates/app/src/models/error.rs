@@ -127,7 +127,8 @@ pub enum ChoiceError {
     },
     /// A table of models came with the working directory.
     #[error(
-        "use {path}: it may have come with the working directory, which anybody may have written, and says what models cost"
+        "use {path}: it may have come with the working directory, which anyone may have written, and it sets prices \
+         of models"
     )]
     ForeignTable {
         /// The file.
@@ -169,7 +170,7 @@ impl ChoiceError {
             }
             ChoiceError::WhichModel { provider, .. } => format!(
                 "name one with --model {provider}/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and \
-                 `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is"
+                 `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks for models"
             ),
             ChoiceError::NoAddress { key, .. } => {
                 format!("set `{key}` in your configuration file; `setpoint config path` shows where that is")
@@ -206,7 +207,7 @@ impl ChoiceError {
             ChoiceError::NoPrice { model, origin } => {
                 let budget = match origin {
                     Origin::Flag(flag) => format!("leave {flag} out"),
-                    other => format!("take `budgets.money` out ({other})"),
+                    other => format!("remove `budgets.money` ({other})"),
                 };
                 format!("state price_in and price_out of {model} in `models.toml`, or {budget}")
             }

@@ -12,7 +12,7 @@ use super::error::ChoiceError;
 use crate::config::Config;
 
 /// A provider that needs no settings.
-struct Known {
+struct KnownProvider {
     name: &'static str,
     dialect: Dialect,
     base_url: &'static str,
@@ -22,29 +22,29 @@ struct Known {
 }
 
 /// All providers known by name.
-const KNOWN: &[Known] = &[
-    Known {
+const KNOWN: &[KnownProvider] = &[
+    KnownProvider {
         name: "openai",
         dialect: Dialect::Chat,
         base_url: "https://api.openai.com/v1",
         host: "api.openai.com",
         key_env: "OPENAI_API_KEY",
     },
-    Known {
+    KnownProvider {
         name: "anthropic",
         dialect: Dialect::Anthropic,
         base_url: "https://api.anthropic.com/v1",
         host: "api.anthropic.com",
         key_env: "ANTHROPIC_API_KEY",
     },
-    Known {
+    KnownProvider {
         name: "gemini",
         dialect: Dialect::Gemini,
         base_url: "https://generativelanguage.googleapis.com/v1beta",
         host: "generativelanguage.googleapis.com",
         key_env: "GEMINI_API_KEY",
     },
-    Known {
+    KnownProvider {
         name: "ollama",
         dialect: Dialect::Ollama,
         base_url: "http://127.0.0.1:11434",
@@ -106,7 +106,7 @@ fn is_key(key: &str) -> bool {
     key.chars().all(|c| c.is_ascii_graphic() || c == ' ')
 }
 
-/// Returns the providers known by name, in the order in which their keys choose.
+/// Returns the providers known by name, in the order in which a set key selects one.
 pub(crate) fn known() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|known| known.name)
 }
@@ -232,7 +232,7 @@ pub(super) fn lines(config: &Config, env: &BTreeMap<String, String>) -> Vec<Prov
 }
 
 /// Returns the protocol: as configured, otherwise the known one, otherwise the most common one.
-fn api(said: Option<&str>, known: Option<&Known>) -> Dialect {
+fn api(said: Option<&str>, known: Option<&KnownProvider>) -> Dialect {
     let said = said.and_then(|api| Dialect::ALL.into_iter().find(|dialect| dialect.name() == api));
     said.or(known.map(|known| known.dialect)).unwrap_or(Dialect::Chat)
 }

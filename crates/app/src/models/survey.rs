@@ -7,17 +7,17 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde::Serialize;
 use setpoint_model::remote::Endpoint;
-use setpoint_model::remote::listing::{LIST_TIME_MAX, Listed, Lister, Offer};
+use setpoint_model::remote::listing::{LIST_TIME_MAX, ListOutcome, Lister, Offer};
 use setpoint_protocol::models::Price;
 use setpoint_protocol::record::ModelFailure;
 
-use super::choose::{Answerer, Chosen};
+use super::choose::{Answerer, ModelChoice};
 use super::provider::{self, ProviderLine};
 use crate::desk::{EMBEDDED, EMBEDDED_HINT, Health};
 use crate::error::Error;
 use crate::program::{Program, ProgramError};
 
-/// Most other models that are suggested if one is missing.
+/// Maximum other models that are suggested if one is missing.
 const NEAR_MAX: usize = 3;
 /// Letters that a name must share with a missing one to be suggested.
 const NEAR_CHARS_MIN: usize = 3;
@@ -52,7 +52,7 @@ pub struct ModelLine {
     pub is_key_set: bool,
     /// Tokens that question and answer may have together, if known.
     pub window_tokens: Option<u32>,
-    /// Most tokens of an answer, if fewer than requested.
+    /// Maximum tokens of an answer, if fewer than requested.
     pub tokens_out_max: Option<u32>,
     /// Capability compared with other models, if known.
     pub rank: Option<u8>,
@@ -102,16 +102,16 @@ struct Server {
     /// Its address.
     address: String,
     /// The answer.
-    listed: Result<Listed, ModelFailure>,
+    listed: Result<ListOutcome, ModelFailure>,
 }
 
 impl Server {
     fn line(self) -> ServerLine {
         let (models, is_whole, problem) = match self.listed {
-            Ok(Listed::Offer(offer)) => {
+            Ok(ListOutcome::Offer(offer)) => {
                 (offer.models.into_iter().map(|model| model.name).collect(), offer.is_whole, None)
             }
-            Ok(Listed::NoList { status }) => {
+            Ok(ListOutcome::NoList { status }) => {
                 (vec![], false, Some(format!("it has no list (status {status})")))
             }
             Err(failure) => (vec![], false, Some(failure.reason)),
@@ -142,7 +142,7 @@ pub async fn survey(program: &Program) -> ModelsReport {
     ModelsReport { models, servers, providers, error: None }
 }
 
-fn endpoint_of(chosen: &Chosen) -> Option<&Endpoint> {
+fn endpoint_of(chosen: &ModelChoice) -> Option<&Endpoint> {
     match &chosen.answerer {
         Answerer::Playbook => None,
         Answerer::Remote(endpoint) => Some(endpoint),
@@ -163,7 +163,7 @@ async fn ask(endpoint: &Endpoint) -> Server {
     Server { provider: provider_of(endpoint).to_owned(), address: endpoint.base.clone(), listed }
 }
 
-fn stands(chosen: &Chosen, servers: &[Server]) -> ModelLine {
+fn stands(chosen: &ModelChoice, servers: &[Server]) -> ModelLine {
     let endpoint = endpoint_of(chosen);
     let price = |price: Price| PriceLine {
         million_in: price.token_in.times(1_000_000).to_string(),
@@ -195,30 +195,31 @@ fn stands(chosen: &Chosen, servers: &[Server]) -> ModelLine {
         None => surveyed(Health::Note, "its server was not asked".to_owned(), None),
         Some(Err(failure)) => {
             let hint = failure.hints.first().cloned();
-            let hint = hint.unwrap_or_else(|| "see the server's own log, or try again later".to_owned());
+            let hint = hint.unwrap_or_else(|| "check the server's own log, or try again later".to_owned());
             surveyed(
                 Health::Bad,
-                format!("its server gives no list of its models: {}", failure.reason),
+                format!("its server does not list its models: {}", failure.reason),
                 Some(hint),
             )
         }
-        Some(Ok(Listed::NoList { status })) => {
+        Some(Ok(ListOutcome::NoList { status })) => {
             let hint = "`setpoint doctor --model` asks the model itself".to_owned();
-            let finding = format!("its server is there and has no list of its models (status {status})");
+            let finding = format!("its server answers, but does not list its models (status {status})");
             surveyed(Health::Note, finding, Some(hint))
         }
-        Some(Ok(Listed::Offer(offer))) if offer.has(&endpoint.model) => {
-            surveyed(Health::Good, "its server is there and has the model".to_owned(), None)
+        Some(Ok(ListOutcome::Offer(offer))) if offer.has(&endpoint.model) => {
+            surveyed(Health::Good, "its server answers and has the model".to_owned(), None)
         }
-        Some(Ok(Listed::Offer(offer))) if !offer.is_whole || offer.models.is_empty() => {
+        Some(Ok(ListOutcome::Offer(offer))) if !offer.is_whole || offer.models.is_empty() => {
             let hint = "`setpoint doctor --model` asks the model itself".to_owned();
             let finding =
-                "its server is there; its list does not name the model, and is not whole or empty".to_owned();
+                "its server answers; its list does not contain the model, but is incomplete or empty"
+                    .to_owned();
             surveyed(Health::Note, finding, Some(hint))
         }
-        Some(Ok(Listed::Offer(offer))) => surveyed(
+        Some(Ok(ListOutcome::Offer(offer))) => surveyed(
             Health::Bad,
-            "its server is there and does not have the model".to_owned(),
+            "its server answers, but does not have the model".to_owned(),
             Some(others(offer, endpoint)),
         ),
     }

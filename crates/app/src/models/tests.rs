@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use setpoint_model::catalogue::Catalogue;
 
-use super::choose::{Answerer, Chooser, Chosen};
+use super::choose::{Answerer, Chooser, ModelChoice};
 use super::error::ChoiceError;
 use crate::config::{Config, Sources};
 
@@ -23,7 +23,7 @@ name = \"other/*\"
 window_tokens = 32_768
 ";
 
-fn choose(settings: &[(&str, &str)], env: &[(&str, &str)]) -> Result<Vec<Chosen>, ChoiceError> {
+fn choose(settings: &[(&str, &str)], env: &[(&str, &str)]) -> Result<Vec<ModelChoice>, ChoiceError> {
     let env: BTreeMap<String, String> =
         env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let standing = [
@@ -42,7 +42,7 @@ fn choose(settings: &[(&str, &str)], env: &[(&str, &str)]) -> Result<Vec<Chosen>
 fn said(settings: &[(&str, &str)], env: &[(&str, &str)]) -> String {
     match choose(settings, env) {
         Ok(chosen) => {
-            let line = |one: &Chosen| format!("{} {} by {}", one.slot.key(), one.name, one.origin);
+            let line = |one: &ModelChoice| format!("{} {} by {}", one.slot.key(), one.name, one.origin);
             chosen.iter().map(line).collect::<Vec<_>>().join("; ")
         }
         Err(error) => format!(
@@ -130,10 +130,10 @@ fn unusable_settings_are_named_with_a_hint() {
         failed to ask openai: its key is missing, OPENAI_API_KEY is not set. hint: set OPENAI_API_KEY, choose another model with --model, or use `--model playbook`, which needs none
         failed to ask anthropic: its key is missing, ANTHROPIC_API_KEY is not set. hint: set ANTHROPIC_API_KEY, choose another model with --model, or use `--model playbook`, which needs none
         failed to use local/tiny: its window of 2048 tokens is too small, a task needs 8192. hint: choose a model with a larger window, or state local/tiny's window in `models.toml` if it is larger
-        failed to choose a model of ollama: its address is set by $OLLAMA_HOST, but no model is named. hint: name one with --model ollama/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
-        failed to choose a model of openai: its address is set by $OPENAI_BASE_URL, but no model is named. hint: name one with --model openai/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
-        failed to choose a model of anthropic: its address is set by $ANTHROPIC_BASE_URL, but no model is named. hint: name one with --model anthropic/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
-        failed to choose a model of gemini: its address is set by --set providers.gemini.base_url, but no model is named. hint: name one with --model gemini/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks what there is
+        failed to choose a model of ollama: its address is set by $OLLAMA_HOST, but no model is named. hint: name one with --model ollama/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks for models
+        failed to choose a model of openai: its address is set by $OPENAI_BASE_URL, but no model is named. hint: name one with --model openai/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks for models
+        failed to choose a model of anthropic: its address is set by $ANTHROPIC_BASE_URL, but no model is named. hint: name one with --model anthropic/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks for models
+        failed to choose a model of gemini: its address is set by --set providers.gemini.base_url, but no model is named. hint: name one with --model gemini/MODEL, SETPOINT_BRAIN_MODEL and SETPOINT_TOOL_MODEL, or `models.brain` and `models.tool`, or let the embedded brain answer with `--model playbook`; `setpoint init` looks for models
         failed to ask openai: the key in OPENAI_API_KEY contains characters that a request cannot carry. hint: set OPENAI_API_KEY to the key alone: letters, digits and signs in one line
         failed to ask openai: the key in OPENAI_API_KEY contains characters that a request cannot carry. hint: set OPENAI_API_KEY to the key alone: letters, digits and signs in one line
         failed to ask new: it has no address (`providers.new.base_url`). hint: set `providers.new.base_url` in your configuration file; `setpoint config path` shows where that is

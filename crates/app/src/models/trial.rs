@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use futures_util::future::join_all;
 use serde::Serialize;
 use setpoint_model::remote::Remote;
-use setpoint_model::remote::probe::{Outcome, Probed, probe};
+use setpoint_model::remote::probe::{Outcome, ProbeReport, probe};
 use setpoint_protocol::money::Money;
 use setpoint_protocol::record::Usage;
 use setpoint_protocol::text::error_chain;
 use setpoint_runtime::clock;
 
-use super::choose::{Answerer, Chosen};
+use super::choose::{Answerer, ModelChoice};
 use super::error::ChoiceError;
 use crate::desk::{Diagnosis, Health};
 use crate::program::Program;
@@ -53,7 +53,7 @@ struct Cost {
 /// load them. Skips a choice that cannot be used, which the check of the choices reports.
 pub async fn try_out(program: &Program) -> Trial {
     let Ok(chosen) = program.chosen_models() else { return Trial::default() };
-    let mut distinct: Vec<&Chosen> = Vec::new();
+    let mut distinct: Vec<&ModelChoice> = Vec::new();
     for one in &chosen {
         if matches!(one.answerer, Answerer::Remote(_)) && !distinct.iter().any(|other| other.name == one.name)
         {
@@ -61,12 +61,12 @@ pub async fn try_out(program: &Program) -> Trial {
         }
     }
     if distinct.is_empty() {
-        let finding = "no language model is chosen: there is nothing to try out".to_owned();
+        let finding = "no language model is chosen: there is nothing to test".to_owned();
         let hint = Some("`setpoint init` looks for language models".to_owned());
         let subject = Cow::Borrowed("models");
         return Trial { found: vec![Diagnosis { subject, state: Health::Note, finding, hint }], cost: None };
     }
-    let mut servers: Vec<(&str, Vec<&Chosen>)> = Vec::new();
+    let mut servers: Vec<(&str, Vec<&ModelChoice>)> = Vec::new();
     for one in distinct {
         let base = base_of(one);
         match servers.iter_mut().find(|(other, _)| *other == base) {
@@ -95,14 +95,14 @@ pub async fn try_out(program: &Program) -> Trial {
     trial
 }
 
-fn base_of(chosen: &Chosen) -> &str {
+fn base_of(chosen: &ModelChoice) -> &str {
     match &chosen.answerer {
         Answerer::Playbook => "",
         Answerer::Remote(endpoint) => &endpoint.base,
     }
 }
 
-async fn try_each(models: Vec<&Chosen>) -> Vec<(Vec<Diagnosis>, Cost)> {
+async fn try_each(models: Vec<&ModelChoice>) -> Vec<(Vec<Diagnosis>, Cost)> {
     let mut tried = Vec::new();
     for one in models {
         tried.push(try_one(one).await);
@@ -110,7 +110,7 @@ async fn try_each(models: Vec<&Chosen>) -> Vec<(Vec<Diagnosis>, Cost)> {
     tried
 }
 
-async fn try_one(chosen: &Chosen) -> (Vec<Diagnosis>, Cost) {
+async fn try_one(chosen: &ModelChoice) -> (Vec<Diagnosis>, Cost) {
     let Answerer::Remote(endpoint) = &chosen.answerer else { return (vec![], Cost::default()) };
     let subject = || Cow::Owned(chosen.name.clone());
     let price = endpoint.price;
@@ -124,7 +124,7 @@ async fn try_one(chosen: &Chosen) -> (Vec<Diagnosis>, Cost) {
             return (vec![found], Cost { money, ..Cost::default() });
         }
     };
-    let Probed { findings, calls, usage } = probe(&remote).await;
+    let ProbeReport { findings, calls, usage } = probe(&remote).await;
     let found = findings.into_iter().map(|finding| Diagnosis {
         subject: subject(),
         state: match finding.outcome {

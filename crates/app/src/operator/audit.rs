@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use setpoint_audit::view::{
-    Against, AuditEvent, AuditVerdict, Audited, FindingFilter, FindingLine, MetricsDoor,
+    AuditEvent, AuditVerdict, AuditedReport, FindingFilter, FindingLine, MetricsDoor, VerifyOptions,
 };
 use setpoint_audit::{AuditFailure, AuditPlace, Follower, Keeper, LogEntry, log};
 use setpoint_journal::Journal;
@@ -31,13 +31,13 @@ type Result<T> = std::result::Result<T, Error>;
 #[async_trait]
 pub trait Audit: Send + Sync {
     /// Returns what it saw: a snapshot, up to the journal's end.
-    async fn report(&self, query: &AuditQuery) -> Result<Audited>;
+    async fn report(&self, query: &AuditQuery) -> Result<AuditedReport>;
 
     /// Returns its findings, newest first.
     async fn findings(&self, filter: &FindingFilter) -> Result<Vec<FindingLine>>;
 
     /// Verifies its log by itself, against checkpoints and keys, and the journal against the log.
-    async fn verify(&self, against: &Against) -> Result<AuditVerdict>;
+    async fn verify(&self, against: &VerifyOptions) -> Result<AuditVerdict>;
 
     /// Audits until the receiver closes, or watches while another process audits. Sends only new findings, and serves
     /// the totals as metrics if `metrics` is set.
@@ -96,16 +96,16 @@ impl OperatorAudit {
 
 #[async_trait]
 impl Audit for OperatorAudit {
-    async fn report(&self, query: &AuditQuery) -> Result<Audited> {
+    async fn report(&self, query: &AuditQuery) -> Result<AuditedReport> {
         let query_id = query.query_id.clone();
         let nothing = query_id.clone();
         let audited = self
             .blocking(self.journal()?, move |place, journal| {
                 let now = clock::now();
                 let Some(journal) = journal else {
-                    let unread = "there is an audit log, and the journal that it notes is gone".to_owned();
+                    let unread = "there is an audit log, but its journal is missing".to_owned();
                     let report = setpoint_audit::nothing(&query_id, now);
-                    return Ok(Audited {
+                    return Ok(AuditedReport {
                         report,
                         is_elsewhere: false,
                         unread: Some(unread),
@@ -125,10 +125,10 @@ impl Audit for OperatorAudit {
                 // Nor does the report depend on the state kept for the next run.
                 let stopped = if read.is_ok() { keeper.stop(clock::now()) } else { Ok(()) };
                 let unwritten = stopped.err().map(|error| told(&error));
-                Ok(Audited { report, is_elsewhere: false, unread, unwritten })
+                Ok(AuditedReport { report, is_elsewhere: false, unread, unwritten })
             })
             .await?;
-        Ok(audited.unwrap_or_else(|| Audited {
+        Ok(audited.unwrap_or_else(|| AuditedReport {
             report: setpoint_audit::nothing(&nothing, clock::now()),
             is_elsewhere: false,
             unread: None,
@@ -149,7 +149,7 @@ impl Audit for OperatorAudit {
                     }
                 }
                 let mut found = Vec::new();
-                for entry in log::Backwards::of(&place.dir)? {
+                for entry in log::ReverseEntries::of(&place.dir)? {
                     let entry = entry?;
                     if found.len() >= filter.limit {
                         break;
@@ -166,7 +166,7 @@ impl Audit for OperatorAudit {
         Ok(found.unwrap_or_default())
     }
 
-    async fn verify(&self, against: &Against) -> Result<AuditVerdict> {
+    async fn verify(&self, against: &VerifyOptions) -> Result<AuditVerdict> {
         let key = match &against.key {
             None => None,
             Some(text) => Some(log::PublicKey::parse(text).ok_or_else(|| {
@@ -174,7 +174,7 @@ impl Audit for OperatorAudit {
                     .hint("a key has 64 hexadecimal digits; `setpoint audit verify` shows the log's own")
             })?),
         };
-        let log_against = log::Against { export: against.checkpoints.clone(), key };
+        let log_against = log::TrustAnchors { export: against.checkpoints.clone(), key };
         let log_only = against.log_only;
         let journal = if log_only { None } else { self.journal()? };
         let verdict = self
@@ -244,7 +244,7 @@ async fn follow(
                 }
                 Err(error) => {
                     let error = error_chain(&error);
-                    tracing::warn!(error, "the page of metrics is an old one");
+                    tracing::warn!(error, "the metrics page is out of date");
                 }
             }
         }
@@ -339,7 +339,7 @@ fn verdict(
     }
     let mut cannot_prove = claims.cannot_prove;
     if let Some(pruned) = fit.map(|fit| fit.pruned).filter(|pruned| *pruned > 0) {
-        cannot_prove.push(format!("What {pruned} of these rows held, since their tasks were pruned."));
+        cannot_prove.push(format!("The contents of {pruned} of these rows: their tasks were pruned."));
     }
     AuditVerdict {
         is_sound: seen.is_sound() && fits && aside.is_empty(),

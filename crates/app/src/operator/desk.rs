@@ -10,7 +10,7 @@ use crate::config::ConfigLine;
 use crate::desk::{Diagnosis, examine};
 use crate::error::{Error, ErrorKind};
 use crate::ggs::{self, Summary};
-use crate::init::{self, InitWishes, Initialised};
+use crate::init::{self, InitOptions, InitResult};
 use crate::models::survey::{ModelsReport, survey};
 use crate::models::trial::{Trial, try_out};
 use crate::program::{PlaybookProblem, PlaybookSummary, Program};
@@ -58,7 +58,7 @@ pub trait Desk: Send + Sync {
     ///
     /// # Errors
     /// When a file exists or cannot be written, or an address is not valid.
-    async fn initialise(&self, wishes: &InitWishes) -> Result<Initialised, Error>;
+    async fn initialise(&self, wishes: &InitOptions) -> Result<InitResult, Error>;
 
     /// Runs the controller alone, on JSON lines.
     ///
@@ -109,7 +109,7 @@ impl Desk for Program {
         try_out(self).await
     }
 
-    async fn initialise(&self, wishes: &InitWishes) -> Result<Initialised, Error> {
+    async fn initialise(&self, wishes: &InitOptions) -> Result<InitResult, Error> {
         init::initialise(self, wishes).await.map_err(|error| {
             let kind = if error.is_usage() { ErrorKind::Usage } else { ErrorKind::Configuration };
             Error::new(kind, error_chain(&error)).hint(error.hint())
@@ -120,7 +120,7 @@ impl Desk for Program {
         let settings = self.config.controller().clone();
         ggs::run(input, output, settings).map_err(|error| {
             Error::new(ErrorKind::Internal, error_chain(&error))
-                .hint("see that the input can be read and that there is room where the output goes")
+                .hint("check that the input can be read and that the output has room")
         })
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use setpoint_memory::view::{
-    Answer, CurvePoint, DreamReport, ImportProblem, ImportReport, MemoryStats, PairLine, PairQuestion,
-    PairReport, PrunableRecords, RecordFilter, RecordLine, RecordReport, Remembered, RuleLine, Standing,
+    Answer, CurvePoint, DreamReport, FactLine, ImportProblem, ImportReport, MemoryStats, PairLine,
+    PairQuestion, PairReport, PrunableRecords, RecordFilter, RecordLine, RecordReport, RuleLine, Standing,
     Sums,
 };
 use setpoint_memory::{Readers, store};
@@ -40,12 +40,12 @@ pub trait Memory: Send + Sync {
     async fn rules(&self, at: Option<Timestamp>) -> Result<Vec<RuleLine>>;
 
     /// States a fact, which every later task sees.
-    async fn remember(&self, text: &str, tags: &[String]) -> Result<Remembered>;
+    async fn remember(&self, text: &str, tags: &[String]) -> Result<FactLine>;
 
     /// Deletes these records permanently, all of them or none, and returns them.
     async fn forget(&self, ids: &[MegramId]) -> Result<Vec<RecordLine>>;
 
-    /// Returns what was learnt at least so many milliseconds ago and can be forgotten, oldest first. Excludes rules,
+    /// Returns what was learnt at least this many milliseconds ago and can be forgotten, oldest first. Excludes rules,
     /// their source records, proposals and stated facts.
     async fn prunable(&self, older_than_ms: u64) -> Result<PrunableRecords>;
 
@@ -78,11 +78,11 @@ pub trait Memory: Send + Sync {
     async fn close(&self);
 }
 
-/// Most records of a pair that are shown.
+/// Maximum records of a pair that are shown.
 const RECORDS_SHOWN: usize = 20;
-/// Most sources of a rule that are shown.
+/// Maximum sources of a rule that are shown.
 const SOURCES_SHOWN: usize = 50;
-/// Most pairs that are listed.
+/// Maximum pairs that are listed.
 const PAIRS_LISTED: usize = 1_000;
 /// Steps of a curve.
 const CURVE_STEPS: u32 = 120;
@@ -109,7 +109,7 @@ impl OperatorMemory {
 
     /// Opens memory, creating it if necessary.
     fn write(&self) -> Result<Arc<setpoint_memory::Memory>> {
-        self.open(true)?.ok_or_else(|| Error::new(ErrorKind::Internal, "failed to make a memory"))
+        self.open(true)?.ok_or_else(|| Error::new(ErrorKind::Internal, "failed to create the memory"))
     }
 
     fn open(&self, is_made: bool) -> Result<Option<Arc<setpoint_memory::Memory>>> {
@@ -123,7 +123,7 @@ impl OperatorMemory {
         Ok(opened.clone())
     }
 
-    fn lines(&self, records: Vec<store::Remembered>, at: Timestamp) -> Vec<RecordLine> {
+    fn lines(&self, records: Vec<store::StoredRecord>, at: Timestamp) -> Vec<RecordLine> {
         records.into_iter().map(|record| line(record, at)).collect()
     }
 }
@@ -198,10 +198,10 @@ impl Memory for OperatorMemory {
         rules.into_iter().map(|rule| rule_line(&memory, rule, at)).collect()
     }
 
-    async fn remember(&self, text: &str, tags: &[String]) -> Result<Remembered> {
+    async fn remember(&self, text: &str, tags: &[String]) -> Result<FactLine> {
         let memory = self.write()?;
         let stated = memory.remember(text, tags, clock::now())?;
-        Ok(Remembered { id: stated.id, is_known: stated.is_known })
+        Ok(FactLine { id: stated.id, is_known: stated.is_known })
     }
 
     async fn forget(&self, ids: &[MegramId]) -> Result<Vec<RecordLine>> {
@@ -394,7 +394,7 @@ fn pairs(memory: &setpoint_memory::Memory, at: Timestamp) -> Result<Vec<PairLine
     Ok(lines)
 }
 
-fn rule_line(memory: &setpoint_memory::Memory, rule: store::Remembered, at: Timestamp) -> Result<RuleLine> {
+fn rule_line(memory: &setpoint_memory::Memory, rule: store::StoredRecord, at: Timestamp) -> Result<RuleLine> {
     let is_fact = rule.author == Author::Operator;
     let (sources, count) = match is_fact {
         true => (Vec::new(), 0),
@@ -417,7 +417,7 @@ fn rule_line(memory: &setpoint_memory::Memory, rule: store::Remembered, at: Time
     Ok(RuleLine { record: line(rule, at), kind, sources: count, tasks, left })
 }
 
-fn line(record: store::Remembered, at: Timestamp) -> RecordLine {
+fn line(record: store::StoredRecord, at: Timestamp) -> RecordLine {
     let now_us = at.as_micros();
     let trace = record.trace;
     let fades_at = match trace.level.fades() {

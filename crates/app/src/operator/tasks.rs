@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use setpoint_history::fork::Forked;
+use setpoint_history::fork::ForkResult;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::{FragmentHash, Record};
 use setpoint_protocol::replay::{ReplayReport, Rerun};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, TaskId};
-use setpoint_runtime::organisation::{Left, Prunable, Pruned, Resumed, TaskSummary};
-use setpoint_runtime::{Tap, TapEvent, Tapped, clock};
+use setpoint_runtime::organisation::{PrunableTasks, PruneReport, ResumeOutcome, TaskRemains, TaskSummary};
+use setpoint_runtime::{Tap, TapEvent, TapItem, clock};
 use tokio::sync::mpsc;
 
 use crate::error::hints::audit_trouble;
 use crate::error::{Error, ErrorKind};
 use crate::program::{self, Program, ProgramError};
 
-/// Most events that wait for a watcher. Further events are dropped and the watcher receives `Lagged`.
+/// Maximum events that wait for a watcher. Further events are dropped and the watcher receives `Lagged`.
 pub const EVENTS_MAX: usize = 1_024;
 
 /// A goal and how to pursue it.
@@ -72,7 +72,7 @@ pub trait Organisation: Send + Sync {
     async fn start(&self, goal: Goal) -> Result<(TaskId, mpsc::Receiver<Event>), Error>;
 
     /// Resumes an unfinished task, with its events from now on.
-    async fn resume(&self, task: &TaskId) -> Result<(Resumed, mpsc::Receiver<Event>), Error>;
+    async fn resume(&self, task: &TaskId) -> Result<(ResumeOutcome, mpsc::Receiver<Event>), Error>;
 
     /// Passes a person's message (cancel, an answer, a decision) to a task, wherever it is driven.
     async fn say(&self, task: &TaskId, payload: Payload) -> Result<(), Error>;
@@ -90,15 +90,15 @@ pub trait Organisation: Send + Sync {
 
     /// Returns the remains of a pruned task; `None` if the task was not pruned. Every other read of a pruned task
     /// fails.
-    async fn left(&self, _: &TaskId) -> Result<Option<Left>, Error> {
+    async fn left(&self, _: &TaskId) -> Result<Option<TaskRemains>, Error> {
         Ok(None)
     }
 
-    /// Returns tasks that ended at least so many milliseconds ago and were not pruned.
-    async fn prunable(&self, older_than_ms: u64) -> Result<Prunable, Error>;
+    /// Returns tasks that ended at least this many milliseconds ago and were not pruned.
+    async fn prunable(&self, older_than_ms: u64) -> Result<PrunableTasks, Error>;
 
     /// Deletes the steps of these tasks permanently.
-    async fn prune(&self, prunable: &Prunable) -> Result<Pruned, Error>;
+    async fn prune(&self, prunable: &PrunableTasks) -> Result<PruneReport, Error>;
 
     /// Returns the task whose id equals `part`, begins with it or ends with it.
     async fn resolve(&self, part: &str) -> Result<TaskId, Error>;
@@ -118,7 +118,7 @@ pub trait Organisation: Send + Sync {
     async fn fragments(&self, hashes: &[FragmentHash]) -> Result<Vec<Option<String>>, Error>;
 
     /// Makes a new task from the records of another up to a point, and drives it. Returns its events from there on.
-    async fn fork(&self, fork: &Fork) -> Result<(Forked, mpsc::Receiver<Event>), Error>;
+    async fn fork(&self, fork: &Fork) -> Result<(ForkResult, mpsc::Receiver<Event>), Error>;
 
     /// Releases all tasks and closes the journal; any process can resume the unfinished ones. Returns what failed
     /// beside the tasks, such as the Auditor.
@@ -126,21 +126,21 @@ pub trait Organisation: Send + Sync {
 }
 
 /// An organisation in this process.
-pub struct Running {
+pub struct LocalOrganisation {
     organisation: setpoint_runtime::Organisation,
     program: Program,
 }
 
-impl Running {
+impl LocalOrganisation {
     /// Wraps an organisation that the program opened.
     #[must_use]
     pub fn new(organisation: setpoint_runtime::Organisation, program: Program) -> Self {
-        Running { organisation, program }
+        LocalOrganisation { organisation, program }
     }
 }
 
 #[async_trait]
-impl Organisation for Running {
+impl Organisation for LocalOrganisation {
     async fn start(&self, goal: Goal) -> Result<(TaskId, mpsc::Receiver<Event>), Error> {
         let new = self.program.new_task(goal.raw_input, goal.interactive, goal.preview_plan)?;
         // Tapped before the task exists, so that its first records are not missed.
@@ -149,7 +149,7 @@ impl Organisation for Running {
         Ok((task.clone(), self.follow(task, tap)))
     }
 
-    async fn resume(&self, task: &TaskId) -> Result<(Resumed, mpsc::Receiver<Event>), Error> {
+    async fn resume(&self, task: &TaskId) -> Result<(ResumeOutcome, mpsc::Receiver<Event>), Error> {
         let tap = self.organisation.tap();
         let resumed = self.organisation.resume(task).await?;
         Ok((resumed, self.follow(task.clone(), tap)))
@@ -177,18 +177,18 @@ impl Organisation for Running {
         }))
     }
 
-    async fn left(&self, task: &TaskId) -> Result<Option<Left>, Error> {
+    async fn left(&self, task: &TaskId) -> Result<Option<TaskRemains>, Error> {
         let (organisation, task) = (self.organisation.clone(), task.clone());
         blocking(move || organisation.left(&task)).await
     }
 
-    async fn prunable(&self, older_than_ms: u64) -> Result<Prunable, Error> {
+    async fn prunable(&self, older_than_ms: u64) -> Result<PrunableTasks, Error> {
         let organisation = self.organisation.clone();
         let before = clock::now().minus_millis(older_than_ms);
         blocking(move || organisation.prunable(before)).await
     }
 
-    async fn prune(&self, prunable: &Prunable) -> Result<Pruned, Error> {
+    async fn prune(&self, prunable: &PrunableTasks) -> Result<PruneReport, Error> {
         let organisation = self.organisation.clone();
         let prunable = prunable.clone();
         blocking(move || organisation.prune(&prunable)).await
@@ -230,7 +230,7 @@ impl Organisation for Running {
         .await
     }
 
-    async fn fork(&self, fork: &Fork) -> Result<(Forked, mpsc::Receiver<Event>), Error> {
+    async fn fork(&self, fork: &Fork) -> Result<(ForkResult, mpsc::Receiver<Event>), Error> {
         let (program, history, wanted) = (self.program.clone(), self.organisation.history(), fork.clone());
         let new = blocking(move || program.new_fork(&history, wanted.from, wanted.at, &wanted.set)).await?;
         // Tapped before the task exists, so that its first records are not missed.
@@ -245,7 +245,7 @@ impl Organisation for Running {
     }
 }
 
-impl Running {
+impl LocalOrganisation {
     /// Returns the events of one task, filtered from the tap.
     fn follow(&self, task: TaskId, mut tap: Tap) -> mpsc::Receiver<Event> {
         let (sender, receiver) = mpsc::channel(EVENTS_MAX);
@@ -253,21 +253,21 @@ impl Running {
         tokio::spawn(async move {
             loop {
                 let event = match tap.next().await {
-                    Tapped::Event(TapEvent::Records { task: of, records, closed }) if of == task => {
+                    TapItem::Event(TapEvent::Records { task: of, records, closed }) if of == task => {
                         Event::Records { records, closed }
                     }
-                    Tapped::Event(TapEvent::Progress { task: of, call, text }) if of == task => {
+                    TapItem::Event(TapEvent::Progress { task: of, call, text }) if of == task => {
                         Event::Progress { call, text }
                     }
-                    Tapped::Event(TapEvent::Released { task: of, reason }) if of == task => {
+                    TapItem::Event(TapEvent::Released { task: of, reason }) if of == task => {
                         let error = organisation
                             .take_failure(&task)
                             .map_or_else(|| Error::new(ErrorKind::Internal, &*reason), Error::from);
                         Event::Released(error)
                     }
-                    Tapped::Event(_) => continue,
-                    Tapped::Lagged(_) => Event::Lagged,
-                    Tapped::Closed => return,
+                    TapItem::Event(_) => continue,
+                    TapItem::Lagged(_) => Event::Lagged,
+                    TapItem::Closed => return,
                 };
                 let is_last = matches!(event, Event::Records { closed: true, .. } | Event::Released(_));
                 if sender.send(event).await.is_err() || is_last {

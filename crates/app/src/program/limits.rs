@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 ///
 /// # Errors
 /// When this executable cannot be started again.
-pub fn leave_no_time_zone(warn: impl Fn(&str, &OsStr)) -> std::io::Result<()> {
+pub fn restart_without_bad_time_zone(warn: impl Fn(&str, &OsStr)) -> std::io::Result<()> {
     use std::os::unix::process::CommandExt as _;
     let wrong = |name: &'static str, is_right: fn(&OsStr) -> bool| {
         std::env::var_os(name).filter(|value| !is_right(value)).map(|value| (name, value))
@@ -54,7 +54,7 @@ pub fn outlive_file_size_limits() -> std::io::Result<()> {
 /// # Errors
 /// When the system refuses.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub fn keep_to_itself() -> std::io::Result<()> {
+pub fn hide_memory_from_user() -> std::io::Result<()> {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
@@ -64,6 +64,6 @@ pub fn keep_to_itself() -> std::io::Result<()> {
 /// # Errors
 /// Never.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub fn keep_to_itself() -> std::io::Result<()> {
+pub fn hide_memory_from_user() -> std::io::Result<()> {
     Ok(())
 }

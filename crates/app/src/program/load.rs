@@ -17,7 +17,7 @@ const PLACE_VARS: [&str; 4] = ["SETPOINT_DATA_DIR", "HOME", "XDG_DATA_HOME", "XD
 
 /// Options of the command line for the whole program.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes {
+pub struct ProgramOptions {
     /// The data directory.
     pub data_dir: Option<PathBuf>,
     /// The model for all roles.
@@ -33,7 +33,7 @@ impl Program {
     ///
     /// # Errors
     /// When any of these cannot be used.
-    pub fn load(wishes: &Wishes) -> Result<Self, ProgramError> {
+    pub fn load(wishes: &ProgramOptions) -> Result<Self, ProgramError> {
         let mut program = Program::without_files(wishes)?;
         program.config = Config::load(&program.sources)?;
         program.take_keys_that_are_no_text();
@@ -45,7 +45,7 @@ impl Program {
     ///
     /// # Errors
     /// When a path cannot be used.
-    pub fn without_files(wishes: &Wishes) -> Result<Self, ProgramError> {
+    pub fn without_files(wishes: &ProgramOptions) -> Result<Self, ProgramError> {
         for name in PLACE_VARS {
             if let Some(place) = std::env::var_os(name) {
                 text_of(name, &place)?;
@@ -112,7 +112,7 @@ fn files_of(directories: &Directories, cwd: &Path) -> (Vec<PathBuf>, Vec<PathBuf
 }
 
 /// Converts command line options to configuration values.
-fn flags_of(wishes: &Wishes) -> Vec<(String, String, String)> {
+fn flags_of(wishes: &ProgramOptions) -> Vec<(String, String, String)> {
     let mut flags = Vec::new();
     if let Some(model) = &wishes.model {
         let flag = || format!("--model {model}");

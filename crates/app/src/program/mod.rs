@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use secrecy::SecretString;
-use setpoint_audit::{AuditPlace, Forcing};
+use setpoint_audit::{AuditPlace, ForceResult};
 use setpoint_history::import::take_in;
 use setpoint_journal::limits::LIST_MAX;
 use setpoint_journal::{Journal, JournalError, JournalOptions, TaskFilter};
@@ -45,14 +45,14 @@ use crate::telemetry::{self, TelemetryError};
 
 pub use self::error::ProgramError;
 pub use self::fork::rerun;
-pub use self::limits::{keep_to_itself, leave_no_time_zone, outlive_file_size_limits};
-pub use self::load::Wishes;
+pub use self::limits::{hide_memory_from_user, outlive_file_size_limits, restart_without_bad_time_zone};
+pub use self::load::ProgramOptions;
 pub use self::log_file::{LogFile, LogWriter};
 pub use self::models::{Cassette, MODELS_FILE};
 pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
 pub use setpoint_tools::keeper::serve as serve_as_keeper;
 
-/// Most bytes that are read of the operator's instructions for every task: a little more than the limit.
+/// Maximum bytes that are read of the operator's instructions for every task: a little more than the limit.
 const THINKING_BYTES_MAX: u64 = 4 * THINKING_CHARS_MAX as u64 + 4_096;
 /// Hints for a person when the runtime itself ends a task.
 const HINTS: Hints = Hints {
@@ -92,11 +92,11 @@ impl Program {
         let mut notices = match &self.cassette {
             // With a recording no chosen model is asked.
             Some(Cassette::Play(_)) => vec![],
-            None | Some(Cassette::Record(_)) => self.config.told().to_vec(),
+            None | Some(Cassette::Record(_)) => self.config.notices().to_vec(),
         };
         let own = [
             (self.directories.playbooks(), "the playbooks in", "are not read: they"),
-            (self.directories.thinking(), "what is laid down in", "is not read: it"),
+            (self.directories.thinking(), "the laws in", "are not read: they"),
         ];
         for (place, what, they) in own {
             if self.directories.is_config_foreign && place.exists() {
@@ -139,7 +139,7 @@ impl Program {
         let memory = self.memory(&journal);
         let organisation = self.organisation(journal, self.recorded(models)?, memory);
         organisation.compare_with_log(self.directories.audit());
-        if self.config.yes("audit.follow") {
+        if self.config.is_on("audit.follow") {
             organisation.audit(self.audit_place());
         }
         self.send_telemetry(&organisation);
@@ -175,7 +175,7 @@ impl Program {
             Ok(None) => {}
             Err(error) => {
                 let reason = error_chain(&error);
-                tracing::warn!(reason, "there is no telemetry: tasks are driven without");
+                tracing::warn!(reason, "telemetry is not available: tasks run without it");
             }
         }
     }
@@ -201,8 +201,8 @@ impl Program {
         }
         let is_new = is_none(self.directories.journal().symlink_metadata());
         let journal = if is_new { Journal::in_memory() } else { self.journal()? };
-        let memory = Access::closed("no task is driven here");
-        let organisation = self.organisation(journal, nobody.standing_in(StandIn::Unasked), memory);
+        let memory = Access::closed("this process runs no task");
+        let organisation = self.organisation(journal, nobody.with_stand_in(StandIn::Unasked), memory);
         if !is_new {
             organisation.compare_with_log(self.directories.audit());
         }
@@ -225,8 +225,8 @@ impl Program {
         };
         let tasks: Vec<TaskId> = ids.iter().filter_map(|id| id.parse().ok()).collect();
         match setpoint_audit::force(&self.audit_place(), &journal, &tasks, clock::now())? {
-            Forcing::NotNeeded | Forcing::Noted => Ok(journal.close()?),
-            Forcing::Busy => Err(ProgramError::AuditedElsewhere),
+            ForceResult::NotNeeded | ForceResult::Noted => Ok(journal.close()?),
+            ForceResult::Busy => Err(ProgramError::AuditedElsewhere),
         }
     }
 
@@ -242,8 +242,8 @@ impl Program {
         let (journal, task) =
             taken.map_err(|source| ProgramError::Exported { path: path.to_owned(), source })?;
         let nobody = Models::one(Arc::new(Playbook::new(Arc::new(self.library()))));
-        let memory = Access::closed("no task is driven here");
-        Ok((self.organisation(journal, nobody.standing_in(StandIn::Unasked), memory), task))
+        let memory = Access::closed("this process runs no task");
+        Ok((self.organisation(journal, nobody.with_stand_in(StandIn::Unasked), memory), task))
     }
 
     /// Opens memory, beside the journal. Tasks are driven even if that fails.
@@ -251,16 +251,16 @@ impl Program {
         if self.cassette.is_some() {
             // Questions would contain what is remembered here and now, but a recording answers only the recorded
             // questions.
-            return Access::closed("a recording is made or played, and what is remembered is not in it");
+            return Access::closed("a recording is made or played, and recordings do not contain memory");
         }
-        if !self.config.yes("memory.recall") {
+        if !self.config.is_on("memory.recall") {
             return Access::closed("`memory.recall` is false");
         }
         match Memory::open(&self.directories.memory(), journal) {
             Ok((memory, _)) => Access::Open(Arc::new(memory)),
             Err(error) => {
                 let reason = error_chain(&error);
-                tracing::warn!(reason, "there is no memory: plans are made without");
+                tracing::warn!(reason, "memory is not available: plans are made without it");
                 Access::closed(&reason)
             }
         }
@@ -284,7 +284,7 @@ impl Program {
     /// Returns the model that words the Dreamer's rules; `None` if templates are configured, or no model can be used.
     #[must_use]
     pub fn dreamers_model(&self) -> Option<Arc<dyn Model>> {
-        let models = self.config.yes("memory.reflect").then(|| self.models())?;
+        let models = self.config.is_on("memory.reflect").then(|| self.models())?;
         Some(Arc::clone(models.ok()?.of(RoleId::Memory)))
     }
 
@@ -337,14 +337,14 @@ impl Program {
     }
 
     fn organisation(&self, journal: Journal, models: Models, memory: Access) -> Organisation {
-        let host = Host::this().without_keys(Scrub::named(&self.keys())).knowing(playbook::forms);
+        let host = Host::this().without_keys(Scrub::named(&self.keys())).with_own_commands(playbook::forms);
         let toolbox = Arc::new(Tools::new(Registry::built_in(&host).with_house(self.house())));
         Organisation::new(Parts {
             journal,
             models,
             toolbox,
             memory,
-            has_reflection: self.config.yes("memory.reflect"),
+            has_reflection: self.config.is_on("memory.reflect"),
             hints: HINTS,
         })
     }
@@ -379,7 +379,7 @@ impl Program {
                 controller: self.config.controller().clone(),
                 budgets: self.config.budgets(),
                 interactive,
-                preview_plan: preview_plan.unwrap_or_else(|| self.config.yes("run.preview_plan")),
+                preview_plan: preview_plan.unwrap_or_else(|| self.config.is_on("run.preview_plan")),
                 direct_answers: false,
                 surroundings: self.surroundings().into(),
                 tools: vec![],

@@ -18,12 +18,12 @@ use setpoint_runtime::models::{Models, StandIn};
 use super::{Program, ProgramError};
 use crate::config;
 use crate::config::Origin;
-use crate::models::choose::{Answerer, Chooser, Chosen, Slot};
+use crate::models::choose::{Answerer, Chooser, ModelChoice, Slot};
 use crate::models::error::ChoiceError;
 
 /// Name of a person's own table of models, in the configuration directory.
 pub const MODELS_FILE: &str = "models.toml";
-/// Most bytes of a person's own table of models.
+/// Maximum bytes of a person's own table of models.
 const MODELS_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The use of a recording of models.
@@ -71,7 +71,7 @@ impl Program {
     ///
     /// # Errors
     /// When a choice cannot be used.
-    pub fn chosen_models(&self) -> Result<Vec<Chosen>, ChoiceError> {
+    pub fn chosen_models(&self) -> Result<Vec<ModelChoice>, ChoiceError> {
         let catalogue = self.catalogue()?;
         Chooser { config: &self.config, env: &self.sources.env, catalogue: &catalogue }.choose()
     }
@@ -91,7 +91,7 @@ impl Program {
             Some(Cassette::Play(path)) => {
                 let tape = Arc::new(Tape::read(&self.cwd.join(path))?);
                 if let Some(notice) = tape.notice() {
-                    tracing::warn!(notice, "a recording is not whole");
+                    tracing::warn!(notice, "a recording is incomplete");
                 }
                 let cards = tape.head().models.clone();
                 let player = |card: &ModelCard| -> Arc<dyn Model> {
@@ -143,7 +143,7 @@ impl Program {
         let brain = tiers.remove(&Tier::Brain).unwrap_or_else(playbook);
         let tool = tiers.remove(&Tier::Tool).unwrap_or_else(playbook);
         let stand_in = if is_named { StandIn::Named } else { StandIn::No };
-        let models = Models::tiers(brain, tool).standing_in(stand_in);
+        let models = Models::tiers(brain, tool).with_stand_in(stand_in);
         Ok(roles.into_iter().fold(models, |models, (role, model)| models.with_role(role, model)))
     }
 }

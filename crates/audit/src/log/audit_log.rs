@@ -37,17 +37,17 @@ pub struct AuditLog {
 /// The result of appending a batch.
 #[derive(Debug)]
 #[must_use = "a checkpoint that failed should be reported to the operator"]
-pub struct Appended {
+pub struct AppendResult {
     /// Number of the last entry of the log.
     pub seq: u64,
     /// The result of the checkpoint, if one was due after the batch. If it failed, the entries are in the log all
     /// the same, and the next batch tries again.
-    pub sealing: Option<Result<Sealed>>,
+    pub sealing: Option<Result<SealedLog>>,
 }
 
 /// The state of a log whose last entry is covered by a checkpoint.
 #[derive(Debug)]
-pub struct Sealed {
+pub struct SealedLog {
     /// Whether a checkpoint was made now; false if the newest one already covered everything.
     pub is_new: bool,
     /// Whether the export holds every checkpoint, if there is an export. If it failed, the next checkpoint tries
@@ -62,7 +62,7 @@ impl AuditLog {
     /// An entry is one JSON value on one line, at most [`ENTRY_BYTES_MAX`] long; a batch has at most
     /// [`BATCH_ENTRIES_MAX`] entries and [`BATCH_BYTES_MAX`] bytes. After [`LogError::NoSpace`] the log is as
     /// before, and the batch can be appended again.
-    pub fn append<E: AsRef<str>>(&mut self, entries: &[E], at_us: i64) -> Result<Appended> {
+    pub fn append<E: AsRef<str>>(&mut self, entries: &[E], at_us: i64) -> Result<AppendResult> {
         check_batch(entries)?;
         let (seq, hash) = (self.walk.seq, self.walk.hash);
         self.batch.clear();
@@ -72,12 +72,12 @@ impl AuditLog {
             return Err(error);
         }
         let is_due = self.unsealed() >= CHECKPOINT_ENTRIES;
-        Ok(Appended { seq: self.walk.seq, sealing: is_due.then(|| self.seal(at_us)) })
+        Ok(AppendResult { seq: self.walk.seq, sealing: is_due.then(|| self.seal(at_us)) })
     }
 
     /// Makes a checkpoint over the whole log, unless the newest one already covers it, and adds what the export
     /// lacks. Syncs the log to the disk before it signs.
-    pub fn seal(&mut self, at_us: i64) -> Result<Sealed> {
+    pub fn seal(&mut self, at_us: i64) -> Result<SealedLog> {
         let is_new = self.unsealed() > 0;
         if is_new {
             self.log.sync()?;
@@ -87,7 +87,7 @@ impl AuditLog {
         }
         let Seals { file: AppendFile { path, length, .. }, .. } = &self.seals;
         let exported = self.export.as_mut().map_or(Ok(()), |export| export.catch_up(path, *length));
-        Ok(Sealed { is_new, exported })
+        Ok(SealedLog { is_new, exported })
     }
 
     /// Returns the number of entries, which is the number of the last one.

@@ -27,7 +27,7 @@ impl Export {
         // A place that does not exist yet is not inside the directory, which does.
         match (files::dir_of(path).canonicalize(), dir.canonicalize()) {
             (Ok(parent), Ok(dir)) if parent.starts_with(&dir) => {
-                Err(export.differs("it lies in the directory of the log itself"))
+                Err(export.differs("it is in the directory of the log itself"))
             }
             _ => Ok(export),
         }

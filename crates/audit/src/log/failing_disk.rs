@@ -12,7 +12,7 @@ use crate::log::audit_log::AuditLog;
 use crate::log::error::LogError;
 use crate::log::open::Options;
 use crate::log::reader::Entries;
-use crate::log::verify::{Against, verify};
+use crate::log::verify::{TrustAnchors, verify};
 
 /// The failures to produce.
 #[derive(Debug, Default)]
@@ -24,12 +24,12 @@ struct Faults {
 }
 
 #[derive(Debug)]
-struct Failing {
+struct FailingDisk {
     file: File,
     faults: Arc<Mutex<Faults>>,
 }
 
-impl Medium for Failing {
+impl Medium for FailingDisk {
     fn length(&self) -> io::Result<u64> {
         self.file.length()
     }
@@ -66,7 +66,7 @@ fn log(dir: &Path) -> (AuditLog, Arc<Mutex<Faults>>) {
 fn failing(file: &AppendFile, faults: &Arc<Mutex<Faults>>) -> AppendFile {
     let (path, length) = (&file.path, file.length);
     let file = own::open(path, Access::Append).unwrap();
-    AppendFile::at(path, Failing { file, faults: Arc::clone(faults) }, length)
+    AppendFile::at(path, FailingDisk { file, faults: Arc::clone(faults) }, length)
 }
 
 fn entries(dir: &Path) -> Vec<String> {
@@ -88,7 +88,7 @@ fn a_batch_can_be_appended_again_after_a_full_disk() {
     assert_eq!(log.append(&["4", "5"], 0).unwrap().seq, 5);
     log.seal(0).unwrap();
     assert_eq!(entries(dir.path()), ["1", "2", "3", "4", "5"]);
-    let seen = verify(dir.path(), &Against::default()).unwrap();
+    let seen = verify(dir.path(), &TrustAnchors::default()).unwrap();
     assert!(seen.is_sound() && seen.sealed == 5, "{seen:?}");
 }
 
@@ -120,7 +120,7 @@ fn nothing_is_signed_after_a_failed_sync() {
     faults.lock().unwrap().sync = false;
     assert!(matches!(log.seal(0), Err(LogError::Poisoned { .. })));
     assert_eq!(log.checkpoint(), None);
-    assert_eq!(verify(dir.path(), &Against::default()).unwrap().checkpoints, 0);
+    assert_eq!(verify(dir.path(), &TrustAnchors::default()).unwrap().checkpoints, 0);
 }
 
 #[test]
@@ -137,6 +137,6 @@ fn a_failed_checkpoint_loses_no_entry_and_is_retried() {
     let appended = log.append(&["[]"], 0).unwrap();
     assert!(matches!(&appended.sealing, Some(Ok(sealed)) if sealed.exported.is_ok()), "{appended:?}");
     assert_eq!((log.checkpoint().unwrap().size, log.unsealed()), (1_004, 0));
-    let seen = verify(dir.path(), &Against::default()).unwrap();
+    let seen = verify(dir.path(), &TrustAnchors::default()).unwrap();
     assert!(seen.is_sound() && seen.sealed == 1_004, "{seen:?}");
 }

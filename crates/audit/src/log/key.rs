@@ -42,7 +42,7 @@ fn refused(path: &Path, why: impl Into<String>) -> LogError {
 fn read(path: &Path, file: File) -> Result<SigningKey> {
     let mode = file.metadata().map_err(|error| LogError::io(path, error))?.permissions().mode() & 0o7777;
     if mode & 0o077 != 0 {
-        let why = format!("its mode is {mode:o}, and nobody but its owner may have access (chmod 600)");
+        let why = format!("its mode is {mode:o}, and only its owner may have access (chmod 600)");
         return Err(refused(path, why));
     }
     // Allocate the whole length at once: a growing buffer would leave pieces of the key in memory.

@@ -91,7 +91,7 @@ impl Walk {
         }
         if seq < expected {
             return Err(format!(
-                "it is number {seq}, where {expected} comes next: it was repeated, inserted or moved"
+                "it is number {seq}, where {expected} comes next: a line was repeated, inserted or moved"
             ));
         }
         match previous {
@@ -158,7 +158,7 @@ mod tests {
         expect_test::expect![[r#"
 
 
-            it is number 2, where 3 comes next: it was repeated, inserted or moved
+            it is number 2, where 3 comes next: a line was repeated, inserted or moved
         "#]]
         .assert_eq(&told(&[a.clone(), b.clone(), b, c.clone()]));
         expect_test::expect![[r#"

@@ -40,12 +40,12 @@ mod verify;
 
 pub(crate) use files::replace;
 
-pub use audit_log::{Appended, AuditLog, Sealed};
+pub use audit_log::{AppendResult, AuditLog, SealedLog};
 pub use checkpoint::Checkpoint;
 pub use damage::{DamageKind, LogDamage, LogFile};
 pub use error::{LogError, Result};
 pub use hex::{Hash, Hex, PublicKey};
 pub use line::Entry;
 pub use open::{OnDamage, Options};
-pub use reader::{Backwards, Entries, is_there};
-pub use verify::{Against, Claims, Verification, verify, verify_streams};
+pub use reader::{Entries, ReverseEntries, is_there};
+pub use verify::{Claims, TrustAnchors, Verification, verify, verify_streams};

@@ -172,7 +172,7 @@ fn begin_anew(dir: &Path, key_path: &Path, mark: &str) -> Result<AuditLog> {
     Ok(log)
 }
 
-/// Returns length and hash of a file: no hash if it is too long, that of no bytes if it does not exist.
+/// Returns length and hash of a file: `None` if it is too long, the hash of no bytes if it does not exist.
 fn hash_of_file(path: &Path) -> io::Result<(u64, Option<String>)> {
     let bytes = own::check(path)?.map_or(0, |found| found.len());
     if bytes > HASHED_BYTES_MAX {

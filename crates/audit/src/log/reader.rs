@@ -105,7 +105,7 @@ impl Iterator for Entries {
 
 /// The current entries, newest first, each checked against the one before it. Ends after an error.
 #[derive(Debug)]
-pub struct Backwards {
+pub struct ReverseEntries {
     path: PathBuf,
     log: File,
     /// Entries that were read already, the newest last.
@@ -114,7 +114,7 @@ pub struct Backwards {
     end: u64,
 }
 
-impl Backwards {
+impl ReverseEntries {
     /// Starts at the last whole line.
     pub fn of(dir: &Path) -> Result<Self> {
         let path = dir.join(files::LOG);
@@ -154,7 +154,7 @@ impl Backwards {
     }
 }
 
-impl Iterator for Backwards {
+impl Iterator for ReverseEntries {
     type Item = Result<Entry>;
 
     fn next(&mut self) -> Option<Result<Entry>> {

@@ -37,7 +37,7 @@ impl Seals {
         line.pop();
         let newest = Checkpoint::parse(&line).filter(Checkpoint::is_signed);
         if newest.is_none() && length > 0 {
-            let what = "its last line is no signed checkpoint".to_owned();
+            let what = "its last line is not a signed checkpoint".to_owned();
             let damage =
                 LogDamage { file: LogFile::Checkpoints, line: None, kind: DamageKind::Changed, what };
             return Err(LogError::Damaged { path, damage });

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use expect_test::{Expect, expect};
-use setpoint_audit::log::{Against, AuditLog, Options, PublicKey, verify};
+use setpoint_audit::log::{AuditLog, Options, PublicKey, TrustAnchors, verify};
 
 use crate::common::{Made, append, copy_dir, entry, told};
 
@@ -87,10 +87,10 @@ fn an_inserted_entry_is_found() {
     attack(
         edit,
         expect![[r#"
-        log, line 54322: it is number 54321, where 54322 comes next: it was repeated, inserted or moved
+        log, line 54322: it is number 54321, where 54322 comes next: a line was repeated, inserted or moved
     "#]],
         expect![[r#"
-        log, line 54322: it is number 54321, where 54322 comes next: it was repeated, inserted or moved
+        log, line 54322: it is number 54321, where 54322 comes next: a line was repeated, inserted or moved
     "#]],
     );
 }
@@ -101,12 +101,12 @@ fn reordered_entries_are_found() {
         lines(|lines| lines.swap(54_320, 54_321)),
         expect![[r#"
         log, line 54321: it is number 54322, where 54321 comes next: lines before it are missing
-        log, line 54322: it is number 54321, where 54323 comes next: it was repeated, inserted or moved
+        log, line 54322: it is number 54321, where 54323 comes next: a line was repeated, inserted or moved
         log, line 54323: it is number 54323, where 54322 comes next: lines before it are missing
     "#]],
         expect![[r#"
         log, line 54321: it is number 54322, where 54321 comes next: lines before it are missing
-        log, line 54322: it is number 54321, where 54323 comes next: it was repeated, inserted or moved
+        log, line 54322: it is number 54321, where 54323 comes next: a line was repeated, inserted or moved
         log, line 54323: it is number 54323, where 54322 comes next: lines before it are missing
     "#]],
     );
@@ -117,10 +117,10 @@ fn a_repeated_entry_is_found() {
     attack(
         lines(|lines| lines.insert(54_321, lines[54_320].clone())),
         expect![[r#"
-        log, line 54322: it is number 54321, where 54322 comes next: it was repeated, inserted or moved
+        log, line 54322: it is number 54321, where 54322 comes next: a line was repeated, inserted or moved
     "#]],
         expect![[r#"
-        log, line 54322: it is number 54321, where 54322 comes next: it was repeated, inserted or moved
+        log, line 54322: it is number 54321, where 54322 comes next: a line was repeated, inserted or moved
     "#]],
     );
 }
@@ -145,9 +145,9 @@ fn a_cut_tail_is_found() {
         with_checkpoints,
         expect![[r#""#]],
         expect![[r#"
-        export, line 55: it has 46 checkpoints more than the log: the log was put back to an older state
-        export, line 100: it covers 100000 entries, and the log ends after 54321: the tail was cut off
-    "#]],
+            export, line 55: it has 46 more checkpoints than the log: the log was put back to an older state
+            export, line 100: it covers 100000 entries, and the log ends after 54321: the tail was cut off
+        "#]],
     );
 }
 
@@ -167,8 +167,8 @@ fn a_fork_is_found() {
         fork,
         expect![[r#""#]],
         expect![[r#"
-        export, line 55: it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one
-        export, line 55: the first 55000 entries of the log are not those that it was made of: they were rewritten, or this is a fork (and 1 later checkpoints)
+        export, line 55: it is not the checkpoint that the log has there: the log is a fork, was signed again, or is another one
+        export, line 55: the first 55000 entries of the log are not those that it covers: they were rewritten, or this is a fork (and 1 later checkpoints)
         export, line 100: it covers 100000 entries, and the log ends after 56000: the tail was cut off
     "#]],
     );
@@ -191,9 +191,9 @@ fn swapped_keys_are_found() {
     copy_dir(&forger.dir(), &made.dir());
     let seen = made.verify();
     assert!(seen.is_sound(), "without an export and a key it cannot be told: {seen:?}");
-    let told_so = seen.claims().cannot_prove.iter().any(|claim| claim.contains("Neither a key nor exported"));
+    let told_so = seen.claims().cannot_prove.iter().any(|claim| claim.contains("No key and no exported"));
     assert!(told_so, "and that is said: {:?}", seen.claims());
-    let against = |key| Against { export: None, key: Some(key) };
+    let against = |key| TrustAnchors { export: None, key: Some(key) };
     let pinned = key(original());
     let seen = verify(&made.dir(), &against(pinned)).unwrap();
     let forged_key = key(&forger);
@@ -205,8 +205,8 @@ fn swapped_keys_are_found() {
     .assert_eq(&told_of(&seen));
     expect![[r#"
         checkpoints, line 1: it is signed with the key FORGED, and not with TRUE
-        export, line 1: it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one
-        export, line 1: the first 1000 entries of the log are not those that it was made of: they were rewritten, or this is a fork (and 99 later checkpoints)
+        export, line 1: it is not the checkpoint that the log has there: the log is a fork, was signed again, or is another one
+        export, line 1: the first 1000 entries of the log are not those that it covers: they were rewritten, or this is a fork (and 99 later checkpoints)
     "#]].assert_eq(&told_of(&made.verify_with_export()));
     assert!(verify(&made.dir(), &against(forged_key)).unwrap().is_sound());
 }
@@ -217,7 +217,7 @@ fn unsigned_entries_are_found_if_a_key_is_named() {
     let made = Made::with(&[500]);
     let key = made.verify().key;
     let sealed = |named| {
-        let seen = verify(&made.dir(), &Against { key: named, ..Against::default() }).unwrap();
+        let seen = verify(&made.dir(), &TrustAnchors { key: named, ..TrustAnchors::default() }).unwrap();
         (seen.is_sound(), told(&seen))
     };
     assert_eq!(sealed(key), (true, String::new()));
@@ -229,7 +229,7 @@ fn unsigned_entries_are_found_if_a_key_is_named() {
     let (is_sound, told) = sealed(key);
     assert!(!is_sound);
     expect![[r#"
-        checkpoints: none of the entries is signed with the key that was named
+        checkpoints: no entry is signed with the key that you named
     "#]]
     .assert_eq(&told);
 }
@@ -246,9 +246,9 @@ fn an_older_state_of_everything_is_found_by_the_export_alone() {
         put_back,
         expect![[r#""#]],
         expect![[r#"
-        export, line 100: it has 1 checkpoints more than the log: the log was put back to an older state
-        export, line 100: it covers 100000 entries, and the log ends after 99000: the tail was cut off
-    "#]],
+            export, line 100: it has 1 more checkpoints than the log: the log was put back to an older state
+            export, line 100: it covers 100000 entries, and the log ends after 99000: the tail was cut off
+        "#]],
     );
 }
 
@@ -263,13 +263,13 @@ fn changed_checkpoints_are_found() {
     attack(
         edited,
         expect![[r#"
-        checkpoints, line 41: its signature is not one under it
+        checkpoints, line 41: its signature does not match it
         checkpoints, line 42: it does not continue the checkpoint before it: one was removed, inserted, moved or changed
     "#]],
         expect![[r#"
-        checkpoints, line 41: its signature is not one under it
+        checkpoints, line 41: its signature does not match it
         checkpoints, line 42: it does not continue the checkpoint before it: one was removed, inserted, moved or changed
-        export, line 41: it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one
+        export, line 41: it is not the checkpoint that the log has there: the log is a fork, was signed again, or is another one
     "#]],
     );
     let deleted = |made: &Made| made.edit("checkpoints", |lines| drop(lines.remove(40)));
@@ -280,7 +280,7 @@ fn changed_checkpoints_are_found() {
     "#]],
         expect![[r#"
         checkpoints, line 41: it does not continue the checkpoint before it: one was removed, inserted, moved or changed
-        export, line 41: it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one
+        export, line 41: it is not the checkpoint that the log has there: the log is a fork, was signed again, or is another one
     "#]],
     );
     let reordered = |made: &Made| made.edit("checkpoints", |lines| lines.swap(40, 41));
@@ -297,28 +297,28 @@ fn changed_checkpoints_are_found() {
         checkpoints, line 42: it does not continue the checkpoint before it: one was removed, inserted, moved or changed
         checkpoints, line 42: it covers 41000 entries, and the checkpoint before it 42000
         checkpoints, line 43: it does not continue the checkpoint before it: one was removed, inserted, moved or changed
-        export, line 41: it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one
+        export, line 41: it is not the checkpoint that the log has there: the log is a fork, was signed again, or is another one
     "#]],
     );
     let all = |made: &Made| made.write("checkpoints", "");
     attack(
         all,
         expect![[r#"
-            checkpoints: the last 100000 entries are under none: some were removed, or could not be written
+            checkpoints: no checkpoint covers the last 100000 entries: checkpoints were removed, or could not be written
         "#]],
         expect![[r#"
-        export, line 1: it has 100 checkpoints more than the log: the log was put back to an older state
-    "#]],
+            export, line 1: it has 100 more checkpoints than the log: the log was put back to an older state
+        "#]],
     );
     let gone = |made: &Made| std::fs::remove_file(made.file("checkpoints")).unwrap();
     attack(
         gone,
         expect![[r#"
-            checkpoints: the last 100000 entries are under none: some were removed, or could not be written
+            checkpoints: no checkpoint covers the last 100000 entries: checkpoints were removed, or could not be written
         "#]],
         expect![[r#"
-        export, line 1: it has 100 checkpoints more than the log: the log was put back to an older state
-    "#]],
+            export, line 1: it has 100 more checkpoints than the log: the log was put back to an older state
+        "#]],
     );
     // Signed with the true key, over entries of another log.
     let forged = |made: &Made| {
@@ -336,12 +336,12 @@ fn changed_checkpoints_are_found() {
         forged,
         expect![[r#"
         checkpoints, line 42: it does not continue the checkpoint before it: one was removed, inserted, moved or changed
-        checkpoints, line 41: the first 41000 entries of the log are not those that it was made of: they were rewritten, or this is a fork
+        checkpoints, line 41: the first 41000 entries of the log are not those that it covers: they were rewritten, or this is a fork
     "#]],
         expect![[r#"
         checkpoints, line 42: it does not continue the checkpoint before it: one was removed, inserted, moved or changed
-        export, line 41: it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one
-        checkpoints, line 41: the first 41000 entries of the log are not those that it was made of: they were rewritten, or this is a fork
+        export, line 41: it is not the checkpoint that the log has there: the log is a fork, was signed again, or is another one
+        checkpoints, line 41: the first 41000 entries of the log are not those that it covers: they were rewritten, or this is a fork
     "#]],
     );
 }
@@ -374,7 +374,7 @@ fn a_changed_export_is_found() {
             without.as_str(),
             expect![[r#"
         export, line 41: it does not continue the checkpoint before it: one was removed, inserted, moved or changed
-        export, line 41: it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one
+        export, line 41: it is not the checkpoint that the log has there: the log is a fork, was signed again, or is another one
     "#]],
         ),
         (
@@ -386,8 +386,8 @@ fn a_changed_export_is_found() {
         (
             "\n",
             expect![[r#"
-        export, line 1: it is no checkpoint
-        export, line 1: it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one
+        export, line 1: it is not a checkpoint
+        export, line 1: it is not the checkpoint that the log has there: the log is a fork, was signed again, or is another one
     "#]],
         ),
     ];
@@ -403,29 +403,29 @@ fn the_claims_say_what_was_proven_and_what_was_not() {
     let made = original().copied();
     let key = made.open().key();
     append(&mut made.open(), 10);
-    let say = |against: &Against| {
+    let say = |against: &TrustAnchors| {
         let claims = verify(&made.dir(), against).unwrap().claims();
         let proves = claims.proves.iter().map(|claim| format!("+ {claim}\n"));
         let cannot = claims.cannot_prove.iter().map(|claim| format!("- {claim}\n"));
         proves.chain(cannot).collect::<String>().replace(&key.to_string(), "KEY")
     };
     expect![[r#"
-        + All 100010 entries fit together: none was changed, removed, inserted, repeated or moved without every later one being made anew.
-        + The first 100000 entries are those that were signed with the key KEY: to change them takes its secret half, or the help of a program that has it.
-        - The last 10 entries are under no checkpoint that fits: whoever can write to the directory could have cut them off, or made them anew, and that is not seen.
-        - Neither a key nor exported checkpoints vouch for the log: that all of it was rewritten and signed with another key is not seen.
-        - No exported checkpoints were given: that log and checkpoints were put back together to an older state of theirs, and perhaps went on from there, is not seen.
-        - Whoever has the signing key can rewrite everything and sign it anew: only exported checkpoints out of their reach would show it.
-        - That what was written is true: the log shows that nothing was changed after it was written.
-    "#]].assert_eq(&say(&Against::default()));
+        + All 100010 entries fit together: to change, remove, insert, repeat or move one takes rewriting all later ones.
+        + The first 100000 entries are those that were signed with the key KEY: to change them takes its secret half, or a program that has it.
+        - The last 10 entries are covered by no valid checkpoint: a process that can write to the directory could have cut off or rewritten entries there, undetected.
+        - No key and no exported checkpoints were given: a log that was rewritten as a whole and signed with another key is not detected.
+        - No exported checkpoints were given: an older copy of both log and checkpoints that was put back, even if it continued from there, is not detected.
+        - A person with the signing key can rewrite and sign everything: only exported checkpoints out of their reach would show it.
+        - That the entries are true: the log shows only that they were not changed after they were written.
+    "#]].assert_eq(&say(&TrustAnchors::default()));
     expect![[r#"
-        + All 100010 entries fit together: none was changed, removed, inserted, repeated or moved without every later one being made anew.
-        + The first 100000 entries are those that were signed with the key KEY: to change them takes its secret half, or the help of a program that has it.
-        + That key is the one that was named.
-        + The first 100000 entries are those of the exported checkpoints: to change them unseen takes the export, too.
-        - The last 10 entries are under no checkpoint that fits: whoever can write to the directory could have cut them off, or made them anew, and that is not seen.
-        - That log and checkpoints were put back to an older state with 100000 entries or more, and perhaps went on from there, is not seen by this export.
-        - Whoever has the signing key and can write to every copy of the exported checkpoints can rewrite everything, and that is not seen.
-        - That what was written is true: the log shows that nothing was changed after it was written.
-    "#]].assert_eq(&say(&Against { export: Some(made.export()), key: Some(key) }));
+        + All 100010 entries fit together: to change, remove, insert, repeat or move one takes rewriting all later ones.
+        + The first 100000 entries are those that were signed with the key KEY: to change them takes its secret half, or a program that has it.
+        + That is the key that you named.
+        + The first 100000 entries match the exported checkpoints: to change them undetected takes changing the export, too.
+        - The last 10 entries are covered by no valid checkpoint: a process that can write to the directory could have cut off or rewritten entries there, undetected.
+        - An older copy of both log and checkpoints with 100000 entries or more that was put back, even if it continued from there, is not detected with this export.
+        - A person with the signing key who can write to every copy of the exported checkpoints can rewrite everything, undetected.
+        - That the entries are true: the log shows only that they were not changed after they were written.
+    "#]].assert_eq(&say(&TrustAnchors { export: Some(made.export()), key: Some(key) }));
 }

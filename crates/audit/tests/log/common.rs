@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use setpoint_audit::log::{Against, AuditLog, Entries, Options, Verification, verify};
+use setpoint_audit::log::{AuditLog, Entries, Options, TrustAnchors, Verification, verify};
 
 /// A log in its own directory, with an export beside it.
 pub(crate) struct Made {
@@ -47,11 +47,11 @@ impl Made {
 
     /// Verifies the log without anything to compare it with.
     pub(crate) fn verify(&self) -> Verification {
-        verify(&self.dir(), &Against::default()).unwrap()
+        verify(&self.dir(), &TrustAnchors::default()).unwrap()
     }
 
     pub(crate) fn verify_with_export(&self) -> Verification {
-        verify(&self.dir(), &Against { export: Some(self.export()), key: None }).unwrap()
+        verify(&self.dir(), &TrustAnchors { export: Some(self.export()), key: None }).unwrap()
     }
 
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {

@@ -103,7 +103,7 @@ fn a_put_back_log_does_not_overwrite_the_export() {
     assert!(error.to_string().ends_with("its line 2 is not that of the log's own checkpoints"), "{error}");
     assert_eq!(std::fs::read(older.export()).unwrap(), known);
     expect_test::expect![[r#"
-        export, line 2: it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one
+        export, line 2: it is not the checkpoint that the log has there: the log is a fork, was signed again, or is another one
     "#]].assert_eq(&told(&older.verify_with_export()));
 }
 
@@ -113,6 +113,6 @@ fn an_export_inside_the_directory_is_refused() {
     for path in [made.file("checkpoints"), made.file("exported"), made.dir().join("../audit/x")] {
         let options = Options { export: Some(path), ..Options::default() };
         let error = AuditLog::open(&made.dir(), &options).unwrap_err();
-        assert!(error.to_string().ends_with("it lies in the directory of the log itself"), "{error}");
+        assert!(error.to_string().ends_with("it is in the directory of the log itself"), "{error}");
     }
 }

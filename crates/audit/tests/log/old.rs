@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use expect_test::{Expect, expect};
-use setpoint_audit::log::{Against, DamageKind, LogFile, verify};
+use setpoint_audit::log::{DamageKind, LogFile, TrustAnchors, verify};
 
 use crate::common::{Made, append, copy_dir, told};
 
@@ -74,7 +74,7 @@ fn the_logs_of_the_net_are_verified_and_continued() {
         let mut log = made.open();
         append(&mut log, 10);
         log.seal(0).unwrap();
-        let against = Against { key: before.key, export: Some(made.export()) };
+        let against = TrustAnchors { key: before.key, export: Some(made.export()) };
         let after = verify(&made.dir(), &against).unwrap();
         assert!(after.is_sound(), "{after:?}");
         assert_eq!((after.sealed, after.checkpoints), (before.entries + 10, before.checkpoints + 1));
@@ -125,10 +125,10 @@ fn attacks_on_old_entries_are_found() {
     attack(
         rewritten,
         expect![[r#"
-        checkpoints, line 1: the first 2 entries of the log are not those that it was made of: they were rewritten, or this is a fork (and 2 later checkpoints)
+        checkpoints, line 1: the first 2 entries of the log are not those that it covers: they were rewritten, or this is a fork (and 2 later checkpoints)
     "#]],
         expect![[r#"
-        checkpoints, line 1: the first 2 entries of the log are not those that it was made of: they were rewritten, or this is a fork (and 2 later checkpoints)
+        checkpoints, line 1: the first 2 entries of the log are not those that it covers: they were rewritten, or this is a fork (and 2 later checkpoints)
     "#]],
     );
     // Back to the older signed head and everything that belongs to it.
@@ -140,9 +140,9 @@ fn attacks_on_old_entries_are_found() {
         put_back,
         expect![""],
         expect![[r#"
-        export, line 3: it has 1 checkpoints more than the log: the log was put back to an older state
-        export, line 3: it covers 7 entries, and the log ends after 3: the tail was cut off
-    "#]],
+            export, line 3: it has 1 more checkpoints than the log: the log was put back to an older state
+            export, line 3: it covers 7 entries, and the log ends after 3: the tail was cut off
+        "#]],
     );
 }
 
@@ -165,7 +165,7 @@ fn a_checkpoint_cannot_be_given_the_other_form() {
             (found.file, found.line, found.kind),
             (LogFile::Checkpoints, Some(line), DamageKind::Changed)
         );
-        assert_eq!(found.what, "its signature is not one under it");
+        assert_eq!(found.what, "its signature does not match it");
         // The newest one covers all entries, too.
         assert_eq!(seen.sealed, if line == 3 { 3 } else { 7 });
     }
@@ -184,7 +184,7 @@ fn an_old_checkpoint_in_the_place_of_a_new_one_is_found() {
         expect![[r#"
         checkpoints, line 3: it does not continue the checkpoint before it: one was removed, inserted, moved or changed
         checkpoints, line 3: it covers 3 entries, and the checkpoint before it 3
-        export, line 3: it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one
+        export, line 3: it is not the checkpoint that the log has there: the log is a fork, was signed again, or is another one
     "#]],
     );
 }

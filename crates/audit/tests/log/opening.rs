@@ -1,7 +1,7 @@
 //! Opens logs for appending: after a crash, after damage, with other keys.
 
 use setpoint_audit::log::{
-    Against, AuditLog, DamageKind, LogDamage, LogError, LogFile, OnDamage, Options, verify,
+    AuditLog, DamageKind, LogDamage, LogError, LogFile, OnDamage, Options, TrustAnchors, verify,
 };
 
 use crate::common::{Made, append};
@@ -200,7 +200,7 @@ fn a_log_whose_checkpoints_were_taken_away_is_not_signed() {
             made.write("log", [whole.as_slice(), torn.as_bytes()].concat());
             let found = damage(&made);
             assert_eq!(found.kind, DamageKind::Unsigned);
-            let told = format!("the last {} entries are under none", 7_000 - 1_000 * kept);
+            let told = format!("no checkpoint covers the last {} entries", 7_000 - 1_000 * kept);
             assert!(found.what.starts_with(&told), "{found}");
             assert!(made.verify().findings.contains(&found));
             made.write("log", whole);
@@ -225,7 +225,7 @@ fn the_key_may_lie_somewhere_else() {
     append(&mut log, 1);
     log.seal(0).unwrap();
     assert!(key.exists() && !made.file("key").exists());
-    let against = Against { export: None, key: Some(log.key()) };
+    let against = TrustAnchors { export: None, key: Some(log.key()) };
     assert!(verify(&made.dir(), &against).unwrap().is_sound());
     assert!(AuditLog::open(&made.dir(), &options).is_ok());
 }

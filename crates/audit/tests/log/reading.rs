@@ -1,6 +1,6 @@
 //! Reads beside a writer.
 
-use setpoint_audit::log::{Backwards, Entries, LogError};
+use setpoint_audit::log::{Entries, LogError, ReverseEntries};
 
 use crate::common::{Made, append, entry};
 
@@ -18,7 +18,7 @@ fn entries_are_read_from_any_number_on() {
         assert_eq!(entries.count() as u64, 1_200 - after - 1);
     }
     assert!(Entries::after(&made.dir(), 1_200).unwrap().next().is_none());
-    let backwards = Backwards::of(&made.dir()).unwrap().map(|entry| entry.unwrap());
+    let backwards = ReverseEntries::of(&made.dir()).unwrap().map(|entry| entry.unwrap());
     assert!(
         backwards
             .map(|entry| (entry.seq, entry.json.to_string()))
@@ -65,10 +65,10 @@ fn a_torn_end_is_neither_read_nor_kept() {
     made.write("log", &whole);
     append(&mut made.open(), 1);
     assert_eq!(numbers(&mut entries), [3]);
-    let backwards = Backwards::of(&made.dir()).unwrap().map(|entry| entry.unwrap().seq);
+    let backwards = ReverseEntries::of(&made.dir()).unwrap().map(|entry| entry.unwrap().seq);
     made.write("log", [made.read("log"), b"4 0123".to_vec()].concat());
     assert_eq!(backwards.collect::<Vec<_>>(), [3, 2, 1]);
-    assert_eq!(Backwards::of(&made.dir()).unwrap().next().unwrap().unwrap().seq, 3);
+    assert_eq!(ReverseEntries::of(&made.dir()).unwrap().next().unwrap().unwrap().seq, 3);
 }
 
 #[test]
@@ -102,11 +102,11 @@ fn damage_is_reported_when_reading_backwards() {
     for (n, (change, line)) in changes.into_iter().enumerate() {
         let made = Made::with(&[500]);
         made.edit("log", change);
-        let mut entries = Backwards::of(&made.dir()).unwrap();
+        let mut entries = ReverseEntries::of(&made.dir()).unwrap();
         let read = entries.by_ref().take_while(Result::is_ok).count() as u64;
         assert!((198..=201).contains(&read), "{n}: {read}");
         assert!(entries.next().is_none());
-        let error = Backwards::of(&made.dir()).unwrap().find_map(Result::err).unwrap();
+        let error = ReverseEntries::of(&made.dir()).unwrap().find_map(Result::err).unwrap();
         let LogError::Damaged { damage, .. } = &error else { panic!("{n}: {error}") };
         assert!(damage.line.unwrap().abs_diff(line) < 2, "{n}: {error}");
     }
@@ -126,9 +126,9 @@ fn no_bytes_make_a_reader_panic_or_run_for_ever() {
         for after in [0, 1, 9, u64::MAX] {
             assert!(Entries::after(&made.dir(), after).unwrap().count() < 3);
         }
-        assert!(Backwards::of(&made.dir()).unwrap().count() < 2);
+        assert!(ReverseEntries::of(&made.dir()).unwrap().count() < 2);
         let has_line = made.read("log").contains(&b'\n');
-        assert_eq!(Backwards::of(&made.dir()).unwrap().any(|entry| entry.is_err()), has_line);
+        assert_eq!(ReverseEntries::of(&made.dir()).unwrap().any(|entry| entry.is_err()), has_line);
     }
     std::fs::remove_file(made.file("log")).unwrap();
     assert!(matches!(Entries::after(&made.dir(), 0), Err(LogError::Io { .. })));

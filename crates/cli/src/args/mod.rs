@@ -35,7 +35,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLin
     let Grammar { mut options, command } = grammar;
     let Some(mut command) = command else { return Err(Refusal::bare(options.is_json)) };
     if given(&arguments, "--set") > options.set.len() {
-        return Err(Refusal::apart("--set", options.is_json));
+        return Err(Refusal::on_both_sides("--set", options.is_json));
     }
     command.settle(&mut options);
     Ok(CommandLine { options, command })

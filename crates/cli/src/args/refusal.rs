@@ -44,9 +44,11 @@ impl Refusal {
                 Err(error) => report::error(io, &error, false),
             },
             Refusal::Bare { help, is_json } => {
-                let error =
-                    Error::new(ErrorKind::Usage, "no command was given; an interactive session comes later")
-                        .hint("start with `setpoint run GOAL`");
+                let error = Error::new(
+                    ErrorKind::Usage,
+                    "no command was given, and there is no interactive session yet",
+                )
+                .hint("start with `setpoint run GOAL`");
                 if !is_json {
                     // If stderr cannot be written to, nothing else can report it.
                     drop(io.err.write_text(help));
@@ -73,8 +75,8 @@ impl Refusal {
 
 impl Refusal {
     /// Refuses an option on both sides of the command, because one side would be ignored.
-    pub(super) fn apart(option: &str, is_json: bool) -> Refusal {
-        let message = format!("{option} stands before the command and after it");
+    pub(super) fn on_both_sides(option: &str, is_json: bool) -> Refusal {
+        let message = format!("{option} is given both before and after the command");
         let error = Error::new(ErrorKind::Usage, message)
             .hint(format!("put every {option} on the same side of the command"));
         Refusal::Wrong { error, is_json }
@@ -102,7 +104,7 @@ fn not_utf8(arguments: &[OsString]) -> Error {
     let hint = match name_of(arguments).as_str() {
         "setpoint run" => "write the goal to a file in UTF-8 and use `--file FILE`",
         "setpoint memory remember" => "write the fact to a file in UTF-8 and give that on stdin with `-`",
-        _ => "write it in UTF-8, which is what ids and names are in",
+        _ => "write it in UTF-8: ids and names are always UTF-8",
     };
     Error::new(ErrorKind::Usage, format!("the argument{culprit} is not UTF-8")).hint(hint)
 }

@@ -21,8 +21,9 @@ pub struct Completions {
 
 impl Completions {
     pub(super) fn run(self, io: &mut Io) -> Result<Exit, Error> {
-        let text = script(self.shell)
-            .map_err(|error| Error::new(ErrorKind::Internal, format!("failed to write it: {error}")))?;
+        let text = script(self.shell).map_err(|error| {
+            Error::new(ErrorKind::Internal, format!("failed to write the script: {error}"))
+        })?;
         io.out.write_text(&text)?;
         Ok(Exit::DONE)
     }

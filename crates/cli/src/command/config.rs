@@ -76,7 +76,7 @@ fn path(app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let rows: Vec<Vec<Cell>> = files
         .into_iter()
         .map(|(path, is_there)| {
-            let state = if is_there { (Tone::Good, "is read") } else { (Tone::Dim, "is not there") };
+            let state = if is_there { (Tone::Good, "is read") } else { (Tone::Dim, "does not exist") };
             vec![(Tone::Plain, path), (state.0, state.1.to_owned())]
         })
         .collect();

@@ -38,7 +38,7 @@ pub(super) async fn confirm(question: &str, io: &mut Io) -> Result<Word, Error> 
             Some(Key::Interrupt) => break Ok(Word::Left),
             Some(Key::Resize) => show_keys(io),
             Some(_) => {}
-            None => break Err(nobody("the terminal is gone")),
+            None => break Err(nobody("the terminal was closed")),
         }
     };
     let (tone, said) = match word {
@@ -64,5 +64,5 @@ fn show_keys(io: &mut Io) {
 }
 
 fn nobody(why: &str) -> Error {
-    Error::new(ErrorKind::Usage, format!("nobody can be asked: {why}"))
+    Error::new(ErrorKind::Usage, format!("cannot ask for confirmation: {why}"))
 }

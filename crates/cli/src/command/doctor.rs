@@ -38,7 +38,7 @@ async fn doctor(has_models: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, Er
     let (options, desk) = (&app.options, app.host.desk());
     let mut diagnoses = desk.doctor();
     if has_models && io.err.is_terminal && !options.is_quiet {
-        report::note(io, "asking the chosen models; a slow one takes its time");
+        report::note(io, "asking the chosen models; this can take a while");
     }
     let trial = if has_models { desk.try_models().await } else { Trial::default() };
     diagnoses.extend(trial.found);

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 use setpoint_app::Error;
-use setpoint_app::init::{InitWishes, Initialised, KeyVariable, UnnamedProvider};
+use setpoint_app::init::{InitOptions, InitResult, KeyVariable, UnnamedProvider};
 
 use super::memory;
 use super::pursue::is_interactive;
@@ -32,7 +32,7 @@ impl Init {
     /// Finding no model is not an error, because the embedded brain answers then.
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let Init { look_at, is_forced, is_shown_only } = self;
-        let wishes = InitWishes { look_at, is_forced, is_shown_only };
+        let wishes = InitOptions { look_at, is_forced, is_shown_only };
         let done = app.host.desk().initialise(&wishes).await?;
         if app.options.is_json {
             io.out.json(&json!(done))?;
@@ -66,7 +66,7 @@ fn row(name: &str, text: String) -> Vec<Cell> {
     vec![(Tone::Dim, name.to_owned()), (Tone::Plain, text)]
 }
 
-fn written(done: &Initialised) -> Vec<Line> {
+fn written(done: &InitResult) -> Vec<Line> {
     let mut rows: Vec<Vec<Cell>> = done.found.iter().map(|found| row("found", found.clone())).collect();
     for (key, name) in [("models.brain", &done.brain), ("models.tool", &done.tool)] {
         rows.extend(name.as_ref().map(|name| row("chosen", format!("{key} = {name}"))));
@@ -77,24 +77,28 @@ fn written(done: &Initialised) -> Vec<Line> {
     }
     rows.push(row(
         "next",
-        "`setpoint models` looks whether it is there, `setpoint doctor --model` what it can do".to_owned(),
+        "`setpoint models` checks that it can be reached, `setpoint doctor --model` what it can do"
+            .to_owned(),
     ));
     table(&[], &rows)
 }
 
-fn nothing(done: &Initialised) -> Vec<Line> {
+fn nothing(done: &InitResult) -> Vec<Line> {
     let mut rows: Vec<Vec<Cell>> = done.found.iter().map(|found| row("found", found.clone())).collect();
     let chosen = if done.unnamed.is_empty() {
-        "nothing: the embedded brain answers (playbook); it is no language model"
+        "nothing: the embedded brain answers (playbook); it is not a language model"
     } else {
-        "nothing, and a task that names no model is not started"
+        "nothing: a task must name a model to start"
     };
     rows.push(row("chosen", chosen.to_owned()));
     for one in &done.unnamed {
         let UnnamedProvider { provider, origin } = one;
         rows.push(row(
             "name",
-            format!("a model of {provider}, which is where {origin} says: `--model {provider}/MODEL`, SETPOINT_BRAIN_MODEL"),
+            format!(
+                "a model of {provider}, whose address {origin} sets: with `--model {provider}/MODEL` or \
+                     SETPOINT_BRAIN_MODEL"
+            ),
         ));
     }
     let variable = |one: &KeyVariable| format!("{} to a key of {}", one.variable, one.provider);

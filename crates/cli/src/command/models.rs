@@ -96,7 +96,7 @@ fn of_model(model: &ModelLine) -> Vec<Line> {
         rows.push(cell("rank", model.rank.map_or_else(|| "not known".to_owned(), |rank| rank.to_string())));
         let price = model.price.as_ref().map(|price| {
             format!(
-                "{} in, {} out, {} cached, a million tokens",
+                "{} in, {} out, {} cached, per million tokens",
                 price.million_in, price.million_out, price.million_cached
             )
         });
@@ -118,7 +118,7 @@ fn of_server(server: &ServerLine) -> Vec<Line> {
     let words = match (count, server.is_whole) {
         (1, true) => "1 model".to_owned(),
         (_, true) => format!("{count} models"),
-        (_, false) => format!("{count} models, and others"),
+        (_, false) => format!("{count} models or more"),
     };
     let mut lines = vec![head.and(Tone::Dim, &format!(": {words}"))];
     let names = server.models.iter().take(LISTED_MAX);
@@ -126,7 +126,7 @@ fn of_server(server: &ServerLine) -> Vec<Line> {
         names.map(|name| Line::plain("      ").and(Tone::Plain, &format!("{}/{name}", server.provider))),
     );
     if count > LISTED_MAX {
-        let more = format!("      … {} more; `--json` has them all", count - LISTED_MAX);
+        let more = format!("      … {} more; `--json` lists all", count - LISTED_MAX);
         lines.push(Line::new().and(Tone::Dim, &more));
     }
     lines
@@ -146,7 +146,7 @@ fn key(variable: Option<&str>, is_set: bool, is_needed: bool) -> String {
     match (variable, is_set, is_needed) {
         (None, _, _) => "none needed".to_owned(),
         (Some(variable), true, _) => format!("{variable} is set"),
-        (Some(variable), false, true) => format!("{variable} has to be set"),
+        (Some(variable), false, true) => format!("{variable} must be set"),
         (Some(variable), false, false) => format!("{variable} is not set"),
     }
 }

@@ -13,7 +13,7 @@ use crate::app::App;
 const EXTENSION: &str = ".jsonl";
 
 /// A task with the organisation that has it.
-pub(super) struct Named {
+pub(super) struct LocatedTask {
     pub(super) organisation: Arc<dyn Organisation>,
     pub(super) task: TaskId,
 }
@@ -21,7 +21,7 @@ pub(super) struct Named {
 /// Opens the task or file with this name. A name with a path separator, or that ends in `.jsonl`, is a file,
 /// because no id looks like that. Any other is the beginning of a task's id, and a file only if no id begins
 /// with it and such a file exists. An ambiguous beginning or an unreadable journal is reported as an error.
-pub(super) async fn open(name: &str, app: &App<'_>) -> Result<Named, Error> {
+pub(super) async fn open(name: &str, app: &App<'_>) -> Result<LocatedTask, Error> {
     if is_path(name) {
         return open_file(name, app).await;
     }
@@ -37,15 +37,15 @@ fn is_path(name: &str) -> bool {
     name.contains(std::path::is_separator) || name.ends_with(EXTENSION)
 }
 
-async fn open_file(name: &str, app: &App<'_>) -> Result<Named, Error> {
+async fn open_file(name: &str, app: &App<'_>) -> Result<LocatedTask, Error> {
     let (organisation, task) = app.host.open_exported(Path::new(name)).await?;
-    Ok(Named { organisation, task })
+    Ok(LocatedTask { organisation, task })
 }
 
-async fn open_task(name: &str, app: &App<'_>) -> Result<Named, Error> {
+async fn open_task(name: &str, app: &App<'_>) -> Result<LocatedTask, Error> {
     let organisation = app.host.open_without_models().await?;
     match organisation.resolve(name).await {
-        Ok(task) => Ok(Named { organisation, task }),
+        Ok(task) => Ok(LocatedTask { organisation, task }),
         Err(error) => {
             super::shut_down(&organisation).await;
             Err(error)

@@ -15,7 +15,7 @@ use crate::io::Io;
 use crate::options::Options;
 use crate::render::result;
 use crate::report;
-use crate::session::{Followed, Manner, Show, follow};
+use crate::session::{FollowOptions, FollowOutcome, Show, follow};
 use crate::state::ViewState;
 
 /// Returns whether a person can be asked while the task runs.
@@ -51,7 +51,7 @@ pub(super) fn policy(file: Option<&Path>, app: &App<'_>) -> Result<Option<Policy
 pub(super) fn interrupts(io: &mut Io) -> Result<mpsc::Receiver<()>, Error> {
     (io.interrupts)().map_err(|error| {
         Error::new(ErrorKind::Internal, format!("failed to listen for interrupts: {error}"))
-            .hint("see what the system allows this process: open files, processes, memory (`ulimit -a`)")
+            .hint("check the limits of this process: open files, processes, memory (`ulimit -a`)")
     })
 }
 
@@ -62,11 +62,11 @@ pub(super) async fn pursue(
     state: ViewState,
     events: mpsc::Receiver<Event>,
     interrupts: &mut mpsc::Receiver<()>,
-    manner: Manner<'_>,
+    manner: FollowOptions<'_>,
 ) -> Result<Option<ViewState>, Error> {
     match follow(io, organisation, state, events, interrupts, manner).await? {
-        Followed::Ended(state) => Ok(Some(*state)),
-        Followed::Left => Ok(None),
+        FollowOutcome::Ended(state) => Ok(Some(*state)),
+        FollowOutcome::Left => Ok(None),
     }
 }
 
@@ -84,8 +84,8 @@ pub(super) fn left(io: &mut Io, task: &TaskId, options: &Options) -> Exit {
 pub(super) fn stopped(io: &mut Io, task: &TaskId) -> Value {
     let message = "stopped before the task ended";
     let hints = [
-        format!("`setpoint tasks resume {task}` goes on with it"),
-        format!("`setpoint tasks cancel {task}` ends it for good"),
+        format!("`setpoint tasks resume {task}` continues it"),
+        format!("`setpoint tasks cancel {task}` ends it"),
     ];
     report::note(io, message);
     for hint in &hints {
@@ -102,7 +102,7 @@ pub(super) fn exit_of(state: &ViewState) -> Exit {
 
 /// How much of a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tell {
+pub(super) enum ResultDetail {
     /// The answer, why it can be trusted, and what is missing.
     Whole,
     /// The answer on stdout, and what is missing on stderr.
@@ -113,32 +113,32 @@ pub(super) enum Tell {
     Json,
 }
 
-impl Tell {
+impl ResultDetail {
     pub(super) const fn of(options: &Options) -> Self {
         match (options.is_json, options.is_quiet) {
-            (true, _) => Tell::Json,
-            (false, true) => Tell::Answer,
-            (false, false) => Tell::Whole,
+            (true, _) => ResultDetail::Json,
+            (false, true) => ResultDetail::Answer,
+            (false, false) => ResultDetail::Whole,
         }
     }
 }
 
 /// Prints the result on stdout. If that is only the answer, what is missing goes to stderr.
-pub(super) fn tell(io: &mut Io, state: &ViewState, what: Tell) -> Result<(), Error> {
+pub(super) fn tell(io: &mut Io, state: &ViewState, what: ResultDetail) -> Result<(), Error> {
     let told = match (what, &state.result) {
-        (Tell::Json, _) => io.out.json(&result::on_the_wire(state)),
-        (Tell::Whole, _) | (_, None) => io.out.lines(&result::brief(state)),
-        (Tell::Answer | Tell::Output, Some(end)) if end.directive == EndState::Abandon => {
+        (ResultDetail::Json, _) => io.out.json(&result::on_the_wire(state)),
+        (ResultDetail::Whole, _) | (_, None) => io.out.lines(&result::brief(state)),
+        (ResultDetail::Answer | ResultDetail::Output, Some(end)) if end.directive == EndState::Abandon => {
             io.err.lines(&result::brief(state))
         }
-        (Tell::Answer, Some(end)) => io.out.lines(&result::answer_lines(end)),
-        (Tell::Output, Some(end)) => match end.output.as_str() {
+        (ResultDetail::Answer, Some(end)) => io.out.lines(&result::answer_lines(end)),
+        (ResultDetail::Output, Some(end)) => match end.output.as_str() {
             Some(text) => io.out.data(&format!("{text}\n")),
             None => io.out.json(&end.output),
         },
     };
     let beside = match (what, &state.result) {
-        (Tell::Answer | Tell::Output, Some(end)) if end.directive == EndState::Success => {
+        (ResultDetail::Answer | ResultDetail::Output, Some(end)) if end.directive == EndState::Success => {
             io.err.lines(&result::about(state, end, true))
         }
         _ => Ok(()),
@@ -148,5 +148,5 @@ pub(super) fn tell(io: &mut Io, state: &ViewState, what: Tell) -> Result<(), Err
 
 /// Adds the hint that the result is stored, although it could not be printed.
 pub(super) fn kept(error: Error, task: &TaskId) -> Error {
-    error.hint(format!("the result is kept: `setpoint tasks show {task}`"))
+    error.hint(format!("the result is stored: `setpoint tasks show {task}` shows it"))
 }

@@ -41,16 +41,16 @@ impl Retention {
             }
         };
         let age_ms = age_ms.ok_or_else(|| {
-            Error::new(ErrorKind::Usage, "nothing says how old is old enough to be pruned").hint(format!(
-                "`--older-than 90d` says it once; `{key} = \"90d\"` in the configuration says it for good"
+            Error::new(ErrorKind::Usage, "no age is set from which to prune").hint(format!(
+                "set it for this run with `--older-than 90d`, or for all runs with `{key} = \"90d\"` in the configuration"
             ))
         })?;
         if self.is_agreed || self.is_dry_run || is_interactive(&app.options, io) {
             return Ok(age_ms);
         }
-        let message = "nobody can be asked whether it may go";
+        let message = "cannot ask before pruning: there is no terminal";
         Err(Error::new(ErrorKind::Usage, message)
-            .hint("`--yes` prunes without asking; `--dry-run` says what would go"))
+            .hint("`--yes` prunes without asking; `--dry-run` shows what would be pruned"))
     }
 
     /// Asks for consent unless `--yes` gave it. Returns the exit code to end with if consent is refused, else `None`.

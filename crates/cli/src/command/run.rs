@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::confirm::Word;
 use super::pursue::{
-    Tell, exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices,
+    ResultDetail, exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices,
 };
 use super::{leave, memory};
 use crate::app::App;
@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::{Options, Setting};
 use crate::render::result;
-use crate::session::{Manner, Show};
+use crate::session::{FollowOptions, Show};
 use crate::source::{self, TextSource};
 use crate::state::ViewState;
 
@@ -134,13 +134,13 @@ async fn start(
     // On one terminal, records and a live view would overwrite each other.
     let is_mixed = run.is_stream && io.out.is_terminal;
     let show = if is_mixed { Show::Nothing } else { show(options, io) };
-    let manner = Manner { policy, is_interactive, show, is_stream: run.is_stream };
+    let manner = FollowOptions { policy, is_interactive, show, is_stream: run.is_stream };
     let state = ViewState::new(task.clone());
     let Some(state) = pursue(io, organisation, state, events, interrupts, manner).await? else {
         return Ok(left(io, &task, options));
     };
     if options.is_json || !run.is_stream {
-        let what = if run.is_output_only { Tell::Output } else { Tell::of(options) };
+        let what = if run.is_output_only { ResultDetail::Output } else { ResultDetail::of(options) };
         tell(io, &state, what)?;
     } else if !options.is_quiet {
         // stdout has the records already, and the last of them is the result.

@@ -45,6 +45,6 @@ fn schema(name: Option<&str>, is_asyncapi: bool, options: &Options, io: &mut Io)
 fn unknown(name: &str) -> Error {
     let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
     let clipped = setpoint_protocol::text::clip(name, 80);
-    Error::new(ErrorKind::Usage, format!("no message is called {clipped:?}"))
-        .hint(format!("the messages are {}", names.join(", ")))
+    Error::new(ErrorKind::Usage, format!("there is no message {clipped:?}"))
+        .hint(format!("choose one of {}", names.join(", ")))
 }

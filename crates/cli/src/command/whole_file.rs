@@ -9,9 +9,11 @@ use setpoint_app::{Error, ErrorKind};
 use setpoint_own_files::whole::Draft;
 
 /// The hint for an `--output` that is not a file.
-pub(super) const OR_STANDARD_OUTPUT: &str = "name a file that is new or may be replaced, or leave `--output` out: standard output can be sent anywhere";
+pub(super) const OR_STANDARD_OUTPUT: &str = "name a new file or one that may be replaced, or omit `--output` and \
+                                             redirect standard output";
 /// The hint for an `--html` that is not a file.
-pub(super) const NAME_A_PAGE: &str = "name a file that is new or may be replaced, such as `--html task.html`";
+pub(super) const NAME_A_PAGE: &str =
+    "name a new file or one that may be replaced, such as `--html task.html`";
 
 /// The mode of a new file: only its owner can read the content of a task or of memory, and can loosen it.
 const NEW_MODE: u32 = 0o600;
@@ -68,7 +70,7 @@ impl Place {
             true => {
                 let whole = fs::canonicalize(path).and_then(|whole| Ok((fs::metadata(&whole)?, whole)));
                 let (found, whole) = whole.map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => refused(path, "it is a link that leads nowhere", hint),
+                    io::ErrorKind::NotFound => refused(path, "it is a broken link", hint),
                     _ => failed(path, &error),
                 })?;
                 (whole, found)
@@ -102,7 +104,7 @@ fn refused(path: &Path, why: &str, hint: &str) -> Error {
 
 fn failed(path: &Path, error: &io::Error) -> Error {
     Error::new(ErrorKind::Usage, format!("failed to write {}: {error}", path.display()))
-        .hint("name a file in a folder that exists, may be written and has room")
+        .hint("name a file in a folder that exists, is writable and has free space")
 }
 
 #[cfg(test)]
@@ -200,7 +202,7 @@ mod tests {
             ("folder", "it is a folder"),
             ("socket", "it is a socket"),
             ("pipe", "it is a pipe"),
-            ("nowhere", "it is a link that leads nowhere"),
+            ("nowhere", "it is a broken link"),
             ("to the pipe", "it is a pipe"),
             ("to a device", "it is a device"),
         ] {

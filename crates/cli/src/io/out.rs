@@ -88,7 +88,7 @@ impl Out {
     pub fn write_text(&mut self, text: &str) -> Result<(), Error> {
         self.write_all(text.as_bytes()).and_then(|()| self.flush()).map_err(|error| {
             Error::new(ErrorKind::Internal, format!("failed to write the output: {error}"))
-                .hint("see where it is sent: there has to be room, or leave the redirection out")
+                .hint("check that there is space where it is sent, or leave the redirection out")
         })
     }
 }

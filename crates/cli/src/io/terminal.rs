@@ -144,7 +144,7 @@ impl Drop for RawMode {
         if let Some(reader) = self.reader.take() {
             drop(reader.join());
         }
-        // If the terminal is gone, there is nothing to restore.
+        // If the terminal was closed, there is nothing to restore.
         if self.has_sequences {
             drop(crossterm::execute!(io::stderr(), DisableBracketedPaste));
         }

@@ -12,7 +12,7 @@ use setpoint_protocol::topology::Payload;
 
 use crate::session::dialogue;
 use crate::state::board::Cell;
-use crate::state::recall::{Recall, What};
+use crate::state::recall::{Recall, RecalledKind};
 use crate::text::{Line, Tone, sanitise};
 use crate::view::{self, recall, words};
 
@@ -35,12 +35,12 @@ pub(crate) struct Gist {
     /// Further details, shown on request.
     pub(crate) details: Vec<Line>,
     /// Whether the message is shown while the task runs.
-    pub(crate) news: News,
+    pub(crate) news: Visibility,
 }
 
 /// When a message is shown while the task runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum Visibility {
     #[default]
     Never,
     Verbose,
@@ -65,7 +65,7 @@ impl Gist {
     }
 
     fn told(self, tone: Tone) -> Self {
-        Gist { tone, news: News::Always, ..self }
+        Gist { tone, news: Visibility::Always, ..self }
     }
 }
 
@@ -221,7 +221,7 @@ fn of_spec(spec: &TaskSpec) -> Gist {
         .with(title.into_iter().chain(scope).chain(deadline).collect());
     // The line of the goal says the same.
     let is_the_goal = spec.intent.split_whitespace().eq(spec.raw_input.split_whitespace());
-    if is_the_goal { Gist { news: News::Never, ..gist } } else { gist }
+    if is_the_goal { Gist { news: Visibility::Never, ..gist } } else { gist }
 }
 
 fn of_recall(recall: &Recall) -> Gist {
@@ -229,8 +229,8 @@ fn of_recall(recall: &Recall) -> Gist {
     let tone = if recall.unavailable.is_some() { Tone::Care } else { Tone::Plain };
     let gist = Gist::new(format!("memory: {}", brief.to_text())).told(tone).with(recall::lines(recall));
     // A record that is only related does not tell what the plan will do.
-    match recall.given.first().is_some_and(|first| first.what == What::Related) {
-        true => Gist { news: News::Verbose, ..gist },
+    match recall.given.first().is_some_and(|first| first.what == RecalledKind::Related) {
+        true => Gist { news: Visibility::Verbose, ..gist },
         false => gist,
     }
 }

@@ -1,4 +1,4 @@
-//! What is printed of a task when it has ended or is looked at later: results, values, tasks. Pure.
+//! Renders what is printed of a task: its result, its values and its rows in lists. Pure.
 
 pub(crate) mod gist;
 pub(crate) mod record;

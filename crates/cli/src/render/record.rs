@@ -22,7 +22,7 @@ const LINE_CHARS_MAX: usize = 200;
 pub(crate) type Fragments = BTreeMap<FragmentHash, Option<String>>;
 
 /// How records are shown.
-pub(crate) struct Manner<'m> {
+pub(crate) struct RecordStyle<'m> {
     /// The pieces of the prompts.
     pub(crate) fragments: &'m Fragments,
     /// The hashes of the pieces of each prompt.
@@ -32,7 +32,7 @@ pub(crate) struct Manner<'m> {
 }
 
 /// Returns a record's gist and its details; without `manner`, nothing of prompts.
-pub(crate) fn lines(record: &Record, manner: Option<&Manner<'_>>) -> (Line, Vec<Line>) {
+pub(crate) fn lines(record: &Record, manner: Option<&RecordStyle<'_>>) -> (Line, Vec<Line>) {
     fn read<T: serde::de::DeserializeOwned>(record: &Record) -> Option<T> {
         serde_json::from_slice(&record.body).ok()
     }
@@ -50,7 +50,7 @@ pub(crate) fn lines(record: &Record, manner: Option<&Manner<'_>>) -> (Line, Vec<
         }),
         RecordKind::Quiesced => read(record).map(|quiesced: Quiesced| {
             let stopped = words::count(u64::from(quiesced.stopped), "ask");
-            (Line::plain(&format!("everything has come back; {stopped} had been stopped")), Vec::new())
+            (Line::plain(&format!("every call has returned; {stopped} had been stopped")), Vec::new())
         }),
         RecordKind::Message(_) => None,
     };
@@ -112,7 +112,7 @@ fn of_opened(opened: &Opened) -> (Line, Vec<Line>) {
     (Line::plain(&format!("logic version {}", opened.logic_version)), details)
 }
 
-fn of_asked(asked: &Asked, manner: Option<&Manner<'_>>) -> (Line, Vec<Line>) {
+fn of_asked(asked: &Asked, manner: Option<&RecordStyle<'_>>) -> (Line, Vec<Line>) {
     let call = asked.call;
     match &asked.ask {
         Ask::Model { purpose, .. } => {
@@ -225,7 +225,7 @@ fn of_reply(who: &str, reply: &Reply, is_full: bool) -> (Line, Vec<Line>) {
         gist.push(Tone::Plain, &tokens);
     }
     if reply.is_cut {
-        gist.push(Tone::Care, ", cut at its length");
+        gist.push(Tone::Care, ", cut at the length limit");
     }
     if let Some(by) = &reply.by {
         gist.push(Tone::Dim, &format!(", said by {by}"));

@@ -70,7 +70,7 @@ pub(crate) fn brief(state: &ViewState) -> Vec<Line> {
 }
 
 /// Returns the result with every criterion and its evidence, as `setpoint tasks show` prints it.
-pub(crate) fn told(state: &ViewState) -> Vec<Line> {
+pub(crate) fn detailed(state: &ViewState) -> Vec<Line> {
     state.result.as_ref().map_or_else(|| small_talk(state), |result| whole(state, result, in_full))
 }
 

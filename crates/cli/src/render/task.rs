@@ -21,7 +21,7 @@ const FINDINGS_MAX: usize = 20;
 /// Returns the task as lines: the answer, every criterion with its evidence, and every call.
 pub(crate) fn lines(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
     let mut lines = head(state, findings, look);
-    section(&mut lines, result::told(state));
+    section(&mut lines, result::detailed(state));
     if !state.is_ended() {
         section(&mut lines, view::criteria(state, look));
     }
@@ -93,7 +93,7 @@ pub(crate) fn left_lines(state: &ViewState, pruned_at: Timestamp, look: &Look) -
     lines.push(Line::new().and(Tone::Dim, "state   ").and(Tone::Strong, &state_words(state)));
     let when = words::date_and_time(pruned_at, &look.zone);
     lines.push(field("steps", &format!("pruned on {when}; the goal and the result are left")));
-    section(&mut lines, result::told(state));
+    section(&mut lines, result::detailed(state));
     lines
 }
 

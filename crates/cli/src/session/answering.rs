@@ -5,7 +5,7 @@ use setpoint_protocol::topology::Payload;
 
 use super::dialogue::{Decision, Dialogue, Step, decide};
 use super::display::size;
-use super::{Asking, Session, screen};
+use super::{ActiveQuestion, Session, screen};
 use crate::io::{Io, Key};
 use crate::state::asks::Question;
 use crate::text::{Line, Tone};
@@ -36,7 +36,7 @@ impl Session<'_> {
             None => {
                 // The terminal is gone, so no further question can be asked.
                 self.manner.is_interactive = false;
-                self.close_question(io, Some("nobody can be asked any more"));
+                self.close_question(io, Some("the terminal was closed"));
                 return Ok(());
             }
         };
@@ -100,12 +100,12 @@ impl Session<'_> {
         self.print(io, &dialogue.opening());
         match io.terminal.listen() {
             Ok(listening) => {
-                self.asking = Some(Asking { dialogue, listening });
+                self.asking = Some(ActiveQuestion { dialogue, listening });
                 self.show_input(io);
             }
             Err(error) => {
                 self.manner.is_interactive = false;
-                self.say_to_person(io, &format!("warning: nobody can be asked: {error}"));
+                self.say_to_person(io, &format!("warning: failed to ask you: {error}"));
             }
         }
         Ok(())

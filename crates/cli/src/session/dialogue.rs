@@ -10,7 +10,7 @@ use setpoint_protocol::message::{
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::topology::Payload;
 
-use super::line_edit::{LineEdit, Typed};
+use super::line_edit::{KeyEffect, LineEdit};
 use crate::io::Key;
 use crate::state::asks::Question;
 use crate::state::consents::HEADLESS;
@@ -71,7 +71,7 @@ impl Dialogue {
             Dialogue::Approval(request) => approval(request),
             Dialogue::Clarification { request, .. } => {
                 let mut lines = vec![heading(
-                    "The goal leaves something open. An empty answer: go on with what there is.",
+                    "The goal leaves something open. Press Enter alone to continue without an answer.",
                 )];
                 lines.extend(question(request, 0));
                 lines
@@ -123,7 +123,7 @@ impl Dialogue {
                 None => Step::Ignored,
             },
             Dialogue::Clarification { request, answers, line } => {
-                if line.key(key) == Typed::On {
+                if line.key(key) == KeyEffect::On {
                     return Step::Changed;
                 }
                 let answer = std::mem::take(line).text();
@@ -167,7 +167,7 @@ pub(super) fn decide(question: &Question, policy: Option<&Policy>, is_interactiv
                 }
                 Word::Deny(by) => (by.clone(), format!("refused by {by}: ")),
                 Word::Silent if is_interactive => return Decision::Ask,
-                Word::Silent => (HEADLESS.to_owned(), "refused, nobody can be asked: ".to_owned()),
+                Word::Silent => (HEADLESS.to_owned(), "refused, because you cannot be asked: ".to_owned()),
             };
             let line = Line::new()
                 .and(Tone::Bad, &why)
@@ -180,12 +180,14 @@ pub(super) fn decide(question: &Question, policy: Option<&Policy>, is_interactiv
         Question::Clarification(request) => {
             let answer = ClarificationAnswer { call_id: request.call_id, answers: Vec::new() };
             let questions = request.questions.join(" / ");
-            let line =
-                Line::new().and(Tone::Care, "left open, nobody can be asked: ").and(Tone::Plain, &questions);
+            let line = Line::new()
+                .and(Tone::Care, "left open, because you cannot be asked: ")
+                .and(Tone::Plain, &questions);
             Decision::Say(Payload::ClarificationAnswer(answer), vec![line])
         }
         Question::Plan(proposal) => {
-            let text = format!("the plan for round {} is refused: nobody can be asked", proposal.round);
+            let text =
+                format!("the plan for round {} is refused, because you cannot be asked", proposal.round);
             let line = Line::new().and(Tone::Bad, &text);
             Decision::Say(verdict(proposal, false, None), vec![line])
         }
@@ -237,7 +239,7 @@ fn plan_key(proposal: &PlanProposal, note: &mut Option<LineEdit>, key: &Key) -> 
         *note = None;
         return Step::Changed;
     }
-    if line.key(key) == Typed::On {
+    if line.key(key) == KeyEffect::On {
         return Step::Changed;
     }
     let text = line.text();
@@ -255,7 +257,7 @@ fn plan_key(proposal: &PlanProposal, note: &mut Option<LineEdit>, key: &Key) -> 
 /// Returns the request in full: command, paths and reason, nothing cut or hidden.
 fn approval(request: &ApprovalRequest) -> Vec<Line> {
     let need = &request.need;
-    let who = words::who(request.call_id.role, request.call_id.instance);
+    let who = words::role_label(request.call_id.role, request.call_id.instance);
     let exact = |tone: Tone, text: &str| Line::plain("  ").and(tone, &sanitise::exact(text));
     let mut lines = vec![heading(&format!("{who} asks to do this:")), exact(Tone::Strong, &need.command)];
     let folder: Vec<String> = need.cwd.iter().cloned().collect();

@@ -9,8 +9,8 @@ pub(crate) const ANSWER_CHARS_MAX: usize = 10_000;
 
 /// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a finished line is an answer"]
-pub(crate) enum Typed {
+#[must_use = "a finished line holds an answer"]
+pub(crate) enum KeyEffect {
     /// The line is still being edited.
     On,
     /// The line is finished.
@@ -26,7 +26,7 @@ pub(crate) struct LineEdit {
 
 impl LineEdit {
     /// Handles a key.
-    pub(crate) fn key(&mut self, key: &Key) -> Typed {
+    pub(crate) fn key(&mut self, key: &Key) -> KeyEffect {
         match key {
             Key::Char(c) => self.insert(*c),
             Key::Paste(text) => {
@@ -34,9 +34,9 @@ impl LineEdit {
                     self.insert(if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c });
                 }
             }
-            Key::Enter => return Typed::Finished,
+            Key::Enter => return KeyEffect::Finished,
             // On an empty line Ctrl-D ends the input; in text it is likely a typing error and is ignored.
-            Key::EndOfInput if self.text.is_empty() => return Typed::Finished,
+            Key::EndOfInput if self.text.is_empty() => return KeyEffect::Finished,
             Key::Backspace if self.cursor > 0 => {
                 self.cursor -= 1;
                 self.text.remove(self.cursor);
@@ -55,7 +55,7 @@ impl LineEdit {
             Key::EraseWord => self.erase_word(),
             Key::Backspace | Key::Delete | Key::EndOfInput | Key::Interrupt | Key::Escape | Key::Resize => {}
         }
-        Typed::On
+        KeyEffect::On
     }
 
     /// Returns the typed text, without spaces around it.
@@ -116,7 +116,7 @@ mod tests {
     fn typed(keys: &[Key]) -> LineEdit {
         let mut line = LineEdit::default();
         for key in keys {
-            let _: Typed = line.key(key);
+            let _: KeyEffect = line.key(key);
         }
         line
     }
@@ -146,12 +146,12 @@ mod tests {
     #[test]
     fn only_enter_and_an_early_end_of_input_finish() {
         let mut line = LineEdit::default();
-        assert_eq!(line.key(&Key::Delete), Typed::On);
-        assert_eq!(line.key(&Key::Backspace), Typed::On);
-        assert_eq!(line.key(&Key::EndOfInput), Typed::Finished);
-        assert_eq!(line.key(&Key::Char('x')), Typed::On);
-        assert_eq!(line.key(&Key::EndOfInput), Typed::On);
-        assert_eq!(line.key(&Key::Enter), Typed::Finished);
+        assert_eq!(line.key(&Key::Delete), KeyEffect::On);
+        assert_eq!(line.key(&Key::Backspace), KeyEffect::On);
+        assert_eq!(line.key(&Key::EndOfInput), KeyEffect::Finished);
+        assert_eq!(line.key(&Key::Char('x')), KeyEffect::On);
+        assert_eq!(line.key(&Key::EndOfInput), KeyEffect::On);
+        assert_eq!(line.key(&Key::Enter), KeyEffect::Finished);
     }
 
     #[test]

@@ -25,13 +25,13 @@ use self::dialogue::Dialogue;
 pub(crate) use self::display::{Display, Show};
 use self::stream::Stream;
 use crate::io::{Io, Key, Listening};
-use crate::state::{Applied, ViewState};
+use crate::state::{ApplyOutcome, ViewState};
 
 /// Milliseconds between two updates of the view.
 const REDRAW_MS: u64 = 100;
 
 /// How a task is followed.
-pub(crate) struct Manner<'m> {
+pub(crate) struct FollowOptions<'m> {
     /// Decides about approvals before a person is asked.
     pub(crate) policy: Option<&'m Policy>,
     /// Whether a person can be asked.
@@ -44,7 +44,7 @@ pub(crate) struct Manner<'m> {
 
 /// How the following of a task ended.
 #[derive(Debug)]
-pub(crate) enum Followed {
+pub(crate) enum FollowOutcome {
     /// The task ended.
     Ended(Box<ViewState>),
     /// It was interrupted before the task ended.
@@ -61,8 +61,8 @@ pub(crate) async fn follow(
     state: ViewState,
     mut events: mpsc::Receiver<Event>,
     interrupts: &mut mpsc::Receiver<()>,
-    manner: Manner<'_>,
-) -> Result<Followed, Error> {
+    manner: FollowOptions<'_>,
+) -> Result<FollowOutcome, Error> {
     let mut session = Session::new(organisation, state, manner);
     let mut ticks = tokio::time::interval(Duration::from_millis(REDRAW_MS));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -84,17 +84,17 @@ pub(crate) async fn follow(
     }
     session.close_question(io, None);
     session.draw(io);
-    Ok(Followed::Ended(Box::new(session.state)))
+    Ok(FollowOutcome::Ended(Box::new(session.state)))
 }
 
 /// A question that is on the screen now.
-struct Asking {
+struct ActiveQuestion {
     dialogue: Dialogue,
     listening: Listening,
 }
 
 /// Returns the next key, or waits forever if no question is asked. `None` if no further key will come.
-async fn next_key(asking: &mut Option<Asking>) -> Option<Key> {
+async fn next_key(asking: &mut Option<ActiveQuestion>) -> Option<Key> {
     match asking {
         Some(asking) => asking.listening.keys.recv().await,
         None => std::future::pending().await,
@@ -105,10 +105,10 @@ struct Session<'m> {
     organisation: &'m dyn Organisation,
     task: TaskId,
     state: ViewState,
-    manner: Manner<'m>,
+    manner: FollowOptions<'m>,
     display: Display,
     stream: Stream,
-    asking: Option<Asking>,
+    asking: Option<ActiveQuestion>,
     /// Questions that are answered, although the record of the answer may not have arrived yet.
     answered: BTreeSet<CallId>,
     /// When the last record came, so that the task's clock can be advanced on the screen.
@@ -116,7 +116,7 @@ struct Session<'m> {
 }
 
 impl<'m> Session<'m> {
-    fn new(organisation: &'m dyn Organisation, state: ViewState, manner: Manner<'m>) -> Self {
+    fn new(organisation: &'m dyn Organisation, state: ViewState, manner: FollowOptions<'m>) -> Self {
         Session {
             organisation,
             task: state.task.clone(),
@@ -134,7 +134,7 @@ impl<'m> Session<'m> {
         match event {
             Some(Event::Records { records, closed }) => {
                 for record in records.iter() {
-                    if self.take(io, record)? == Applied::Gap {
+                    if self.take(io, record)? == ApplyOutcome::Gap {
                         self.catch_up(io).await?;
                         break;
                     }
@@ -159,7 +159,7 @@ impl<'m> Session<'m> {
             }
             None => {
                 self.catch_up(io).await?;
-                let gone = "the task is followed by nobody any more, and has not ended";
+                let gone = "the task stopped sending its records before it ended";
                 let gone = Error::new(ErrorKind::Internal, gone);
                 if self.state.is_ended() { Ok(()) } else { Err(self.resumable(gone)) }
             }
@@ -170,14 +170,14 @@ impl<'m> Session<'m> {
     async fn catch_up(&mut self, io: &mut Io) -> Result<(), Error> {
         for record in self.organisation.records(&self.task).await? {
             // The journal returns records in order; a gap in them cannot be filled by waiting.
-            let _: Applied = self.take(io, &record)?;
+            let _: ApplyOutcome = self.take(io, &record)?;
         }
         Ok(())
     }
 
-    fn take(&mut self, io: &mut Io, record: &Record) -> Result<Applied, Error> {
+    fn take(&mut self, io: &mut Io, record: &Record) -> Result<ApplyOutcome, Error> {
         let applied = self.state.apply(record);
-        if applied != Applied::New {
+        if applied != ApplyOutcome::New {
             return Ok(applied);
         }
         self.pulse = Instant::now();
@@ -193,14 +193,14 @@ impl<'m> Session<'m> {
         Ok(applied)
     }
 
-    fn leave(&mut self, io: &mut Io) -> Followed {
+    fn leave(&mut self, io: &mut Io) -> FollowOutcome {
         self.close_question(io, None);
         self.draw(io);
-        Followed::Left
+        FollowOutcome::Left
     }
 
     fn resumable(&self, error: Error) -> Error {
-        error.hint(format!("`setpoint tasks resume {}` takes the task up again", self.task))
+        error.hint(format!("`setpoint tasks resume {}` resumes the task", self.task))
     }
 
     /// Returns the task's clock now. It stops while the task waits only for people.

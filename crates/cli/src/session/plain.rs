@@ -7,7 +7,7 @@ use setpoint_protocol::tool::Phase;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{Instance, RoleId};
 
-use crate::render::gist::{Gist, News, gist};
+use crate::render::gist::{Gist, Visibility, gist};
 use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::words;
@@ -37,9 +37,9 @@ fn message(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Ton
     let message = record.message()?;
     let Gist { tone, headline, aside, news, .. } = gist(&message);
     match news {
-        News::Never => return None,
-        News::Verbose if !names_roles => return None,
-        News::Verbose | News::Always => {}
+        Visibility::Never => return None,
+        Visibility::Verbose if !names_roles => return None,
+        Visibility::Verbose | Visibility::Always => {}
     }
     let headline = match &message {
         // Only the state knows whether a person could be asked.
@@ -50,7 +50,7 @@ fn message(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Ton
     };
     let from = &record.from;
     let text = match (names_roles, from.role) {
-        (true, role) => format!("{} {headline}  {aside}", words::who(role, from.instance)),
+        (true, role) => format!("{} {headline}  {aside}", words::role_label(role, from.instance)),
         (false, RoleId::AgentValidator) => {
             format!("{}: {headline}", numbered(state, "check", from.instance))
         }
@@ -72,7 +72,7 @@ fn call(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Tone, 
     let answered: Answered = serde_json::from_slice(&record.body).ok()?;
     let call = state.calls.get(answered.call)?;
     let who = match (names_roles, call.phase) {
-        (true, _) => words::who(answered.call.role, answered.call.instance),
+        (true, _) => words::role_label(answered.call.role, answered.call.instance),
         (false, Phase::Before) => "before:".to_owned(),
         (false, Phase::Work) => numbered(state, "work", answered.call.instance) + ":",
         (false, Phase::After) => numbered(state, "check", answered.call.instance) + ":",

@@ -56,9 +56,9 @@ impl Question {
 
 /// A call that has not been answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Open {
+pub struct PendingCall {
     /// What is waited for.
-    pub what: What,
+    pub what: PendingKind,
     /// The task's clock when it was asked, in milliseconds.
     pub since_ms: u64,
     /// The number of the attempt, from 1.
@@ -69,7 +69,7 @@ pub struct Open {
 
 /// The kind of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum PendingKind {
     /// A model.
     Model(Purpose),
     /// A tool.
@@ -83,21 +83,23 @@ pub enum What {
 /// All open calls and questions.
 #[derive(Clone, Debug, Default)]
 pub struct Asks {
-    open: BTreeMap<CallId, Open>,
+    open: BTreeMap<CallId, PendingCall>,
     /// In the order in which they were asked.
     questions: Vec<Question>,
 }
 
 impl Asks {
     /// Returns the calls to models and tools and the timers that have not been answered.
-    pub fn open(&self) -> impl Iterator<Item = (&CallId, &Open)> {
+    pub fn open(&self) -> impl Iterator<Item = (&CallId, &PendingCall)> {
         self.open.iter()
     }
 
     /// Returns the oldest running tool call of the effector with this instance.
     #[must_use]
-    pub fn tool_of(&self, instance: Instance) -> Option<(CallId, &Open)> {
-        let runs = |(call, open): &(&CallId, &Open)| call.instance == instance && open.what == What::Tool;
+    pub fn tool_of(&self, instance: Instance) -> Option<(CallId, &PendingCall)> {
+        let runs = |(call, open): &(&CallId, &PendingCall)| {
+            call.instance == instance && open.what == PendingKind::Tool
+        };
         let mine = self.open.iter().filter(runs).filter(|(call, _)| call.role.is_effector());
         mine.min_by_key(|(_, open)| open.since_ms).map(|(call, open)| (*call, open))
     }
@@ -110,17 +112,20 @@ impl Asks {
     /// Returns whether the task waits only for people, during which its clock stops.
     #[must_use]
     pub fn is_only_people(&self) -> bool {
-        !self.questions.is_empty() && self.open.values().all(|open| open.what == What::Timer)
+        !self.questions.is_empty() && self.open.values().all(|open| open.what == PendingKind::Timer)
     }
 
     pub(super) fn asked(&mut self, asked: &Asked, clock_ms: u64) {
         let what = match &asked.ask {
-            Ask::Model { purpose, .. } => What::Model(*purpose),
-            Ask::Tool { .. } => What::Tool,
-            Ask::Timer { .. } => What::Timer,
-            Ask::Survey { .. } => What::Survey,
+            Ask::Model { purpose, .. } => PendingKind::Model(*purpose),
+            Ask::Tool { .. } => PendingKind::Tool,
+            Ask::Timer { .. } => PendingKind::Timer,
+            Ask::Survey { .. } => PendingKind::Survey,
         };
-        self.open.insert(asked.call, Open { what, since_ms: clock_ms, attempt: asked.attempt, reason: None });
+        self.open.insert(
+            asked.call,
+            PendingCall { what, since_ms: clock_ms, attempt: asked.attempt, reason: None },
+        );
     }
 
     pub(super) fn reasked(&mut self, reasked: &Reasked) {
@@ -142,14 +147,14 @@ impl Asks {
 
     /// Applies a fault or a cancel: timers and questions end at once, models and tools when they answer.
     pub(super) fn stop_all(&mut self) {
-        self.open.retain(|_, open| open.what != What::Timer);
+        self.open.retain(|_, open| open.what != PendingKind::Timer);
         self.questions.clear();
     }
 
     /// Does the same for one effector, whose fast loop is over.
     pub(super) fn stop_instance(&mut self, instance: Instance) {
         let mine = |call: CallId| call.role.is_effector() && call.instance == instance;
-        self.open.retain(|call, open| !mine(*call) || open.what != What::Timer);
+        self.open.retain(|call, open| !mine(*call) || open.what != PendingKind::Timer);
         self.questions.retain(|question| !mine(question.call()));
     }
 

@@ -143,7 +143,7 @@ impl Board {
             );
             let evidence = Evidence::words(at, &signal.what_was_wrong);
             if is_named {
-                row.see(judged, evidence);
+                row.record_evidence(judged, evidence);
             } else if has_failed {
                 row.note(judged, evidence);
             }
@@ -182,7 +182,7 @@ impl Board {
                 Some(Cell::NotYet) => {}
                 _ => continue,
             }
-            row.see(last, Evidence::words(at, why));
+            row.record_evidence(last, Evidence::words(at, why));
         }
         self.start_fan_in();
     }
@@ -226,7 +226,7 @@ impl Board {
         for row in std::mem::take(&mut self.running) {
             let Some(row) = self.rows.get_mut(row) else { continue };
             if let Some(column) = row.stop().filter(|_| !why.is_empty()) {
-                row.see(column, Evidence::words(at, why));
+                row.record_evidence(column, Evidence::words(at, why));
             }
         }
     }
@@ -244,7 +244,7 @@ impl Board {
             for row in named.filter(|row| rows.is_none_or(|rows| rows.contains(row))) {
                 let Some(row) = self.rows.get_mut(row) else { continue };
                 row.set(column, Cell::of(verdict));
-                row.see(column, Evidence::of(verdict, at));
+                row.record_evidence(column, Evidence::of(verdict, at));
             }
         }
     }
@@ -270,7 +270,7 @@ impl Board {
         for criterion in criteria {
             let index = self.index.row_for(&mut self.rows, criterion, column, of_task);
             if let Some(row) = self.rows.get_mut(index) {
-                row.take_on(criterion);
+                row.add_criterion(criterion);
                 row.set(column, Cell::NotYet);
             }
             indexes.insert(index);

@@ -35,7 +35,7 @@ use self::rounds::Rounds;
 /// What [`ViewState::apply`] did with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a gap means that records must be read again"]
-pub enum Applied {
+pub enum ApplyOutcome {
     /// It is applied.
     New,
     /// It was applied before.
@@ -97,7 +97,7 @@ pub struct ViewState {
     /// Files that calls say they created.
     pub made: BTreeSet<String>,
     /// Model calls, tokens and tool calls.
-    pub used: Used,
+    pub used: Totals,
     /// What memory gave to the last plan; `None` if it was not asked.
     pub recall: Option<Recall>,
     /// The faults of the task.
@@ -112,7 +112,7 @@ pub struct ViewState {
 
 /// Sums over the records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Used {
+pub struct Totals {
     /// Model calls, counted when they are asked.
     pub model_calls: u64,
     /// Tool calls, probes included.
@@ -152,7 +152,7 @@ impl ViewState {
             consents: Consents::default(),
             calls: Calls::default(),
             made: BTreeSet::new(),
-            used: Used::default(),
+            used: Totals::default(),
             recall: None,
             faults: Vec::new(),
             is_cancelled: false,
@@ -167,7 +167,7 @@ impl ViewState {
         let mut state = ViewState::new(task);
         for record in records {
             // The journal returns records in order; a gap in them cannot be filled here.
-            let _: Applied = state.apply(record);
+            let _: ApplyOutcome = state.apply(record);
         }
         state
     }
@@ -178,18 +178,18 @@ impl ViewState {
         let mut state = ViewState::new(task);
         for record in records {
             state.seq = record.seq.saturating_sub(1);
-            let _: Applied = state.apply(record);
+            let _: ApplyOutcome = state.apply(record);
         }
         state
     }
 
     /// Applies the next record.
-    pub fn apply(&mut self, record: &Record) -> Applied {
+    pub fn apply(&mut self, record: &Record) -> ApplyOutcome {
         if record.seq <= self.seq {
-            return Applied::Known;
+            return ApplyOutcome::Known;
         }
         if record.seq > self.seq + 1 {
-            return Applied::Gap;
+            return ApplyOutcome::Gap;
         }
         self.seq = record.seq;
         self.at = record.at;
@@ -231,7 +231,7 @@ impl ViewState {
             RecordKind::Quiesced => self.asks.clear(),
             RecordKind::Poisoned => {}
         }
-        Applied::New
+        ApplyOutcome::New
     }
 
     /// Returns whether the task has ended.
@@ -325,7 +325,7 @@ impl ViewState {
                 self.plans.dispatched(&manifest, self.recall.as_ref());
             }
             Payload::SubTask(subtask) => {
-                self.plans.given_out(&subtask);
+                self.plans.record_tools(&subtask);
                 let instance = record.to.iter().find(|to| to.role == RoleId::Executor).map(|to| to.instance);
                 self.board.start(&subtask.subtask_id, instance);
             }
@@ -389,7 +389,7 @@ impl ViewState {
     }
 }
 
-impl Used {
+impl Totals {
     fn asked(&mut self, asked: &setpoint_protocol::record::Asked, has_language_model: bool) {
         match asked.ask {
             setpoint_protocol::record::Ask::Model { .. } => self.model_calls += u64::from(has_language_model),

@@ -69,7 +69,7 @@ impl Plans {
     }
 
     /// Records the tools of a sub-task, because a manifest does not say which it may use.
-    pub(super) fn given_out(&mut self, subtask: &SubTask) {
+    pub(super) fn record_tools(&mut self, subtask: &SubTask) {
         let (Some(plan), Some(place)) = (self.plans.last_mut(), self.places.get(&subtask.subtask_id)) else {
             return;
         };

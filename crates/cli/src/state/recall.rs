@@ -12,7 +12,7 @@ pub struct Recall {
     /// The sums of the pair that this task belongs to, and the action that follows from them.
     pub potentials: Potentials,
     /// What it gave, from prohibitions to facts.
-    pub given: Vec<Given>,
+    pub given: Vec<RecalledItem>,
     /// Best practices that the plan follows.
     pub applied: Vec<MegramId>,
     /// Rules that the plan breaks, because no plan could be made otherwise.
@@ -23,11 +23,11 @@ pub struct Recall {
 
 /// One item that memory gave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Given {
+pub struct RecalledItem {
     /// The record's id.
     pub id: MegramId,
     /// Its kind.
-    pub what: What,
+    pub what: RecalledKind,
     /// Its text.
     pub text: String,
 }
@@ -35,7 +35,7 @@ pub struct Given {
 /// The kind of an item that memory gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum RecalledKind {
     /// A rule against something.
     Constraint,
     /// A call that failed.
@@ -56,20 +56,20 @@ pub enum What {
     Fact,
 }
 
-impl What {
+impl RecalledKind {
     /// Returns the words before the text.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            What::Constraint => "must not",
-            What::Avoided => "avoids",
-            What::BestPractice => "prefers",
-            What::Worked => "worked",
-            What::Failed => "failed",
-            What::Noted => "noted",
-            What::Hypothesis => "might try",
-            What::Related => "related",
-            What::Fact => "fact",
+            RecalledKind::Constraint => "must not",
+            RecalledKind::Avoided => "avoids",
+            RecalledKind::BestPractice => "prefers",
+            RecalledKind::Worked => "worked",
+            RecalledKind::Failed => "failed",
+            RecalledKind::Noted => "noted",
+            RecalledKind::Hypothesis => "might try",
+            RecalledKind::Related => "related",
+            RecalledKind::Fact => "fact",
         }
     }
 }
@@ -97,36 +97,39 @@ impl Recall {
         };
         let rules = rules.into_iter().map(|rule| {
             let what = match rule.kind {
-                SopKind::BestPractice => What::BestPractice,
-                SopKind::Constraint => What::Constraint,
+                SopKind::BestPractice => RecalledKind::BestPractice,
+                SopKind::Constraint => RecalledKind::Constraint,
             };
-            Given { id: rule.id, what, text: rule.rule }
+            RecalledItem { id: rule.id, what, text: rule.rule }
         });
         let avoided = avoided.into_iter().map(|call| {
             let text = format!("{} on {}: {}", call.tool, call.target, call.evidence.content.lesson);
-            Given { id: call.evidence.id, what: What::Avoided, text }
+            RecalledItem { id: call.evidence.id, what: RecalledKind::Avoided, text }
         });
         let records = records.into_iter().map(|record| {
             let what = match record.sigma {
-                sigma if sigma > 0.0 => What::Worked,
-                sigma if sigma < 0.0 => What::Failed,
-                _ => What::Noted,
+                sigma if sigma > 0.0 => RecalledKind::Worked,
+                sigma if sigma < 0.0 => RecalledKind::Failed,
+                _ => RecalledKind::Noted,
             };
-            Given { id: record.id, what, text: record.content.lesson }
+            RecalledItem { id: record.id, what, text: record.content.lesson }
         });
-        let hypotheses = hypotheses.into_iter().map(|record| Given {
+        let hypotheses = hypotheses.into_iter().map(|record| RecalledItem {
             id: record.id,
-            what: What::Hypothesis,
+            what: RecalledKind::Hypothesis,
             text: record.content.lesson,
         });
-        let related = related.into_iter().map(|record| Given {
+        let related = related.into_iter().map(|record| RecalledItem {
             id: record.id,
-            what: What::Related,
+            what: RecalledKind::Related,
             text: record.content.lesson,
         });
-        let facts =
-            facts.into_iter().map(|fact| Given { id: fact.id, what: What::Fact, text: fact.content.lesson });
-        let mut given: Vec<Given> =
+        let facts = facts.into_iter().map(|fact| RecalledItem {
+            id: fact.id,
+            what: RecalledKind::Fact,
+            text: fact.content.lesson,
+        });
+        let mut given: Vec<RecalledItem> =
             rules.chain(avoided).chain(records).chain(hypotheses).chain(related).chain(facts).collect();
         given.sort_by_key(|given| given.what);
         Recall { unavailable, potentials, given, applied: Vec::new(), overridden: Vec::new(), withheld }

@@ -8,7 +8,7 @@ use setpoint_protocol::{Instance, RoleId};
 
 /// The state of a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stand {
+pub enum RoleState {
     /// Not needed yet in this round.
     Idle,
     /// This many instances work.
@@ -45,7 +45,7 @@ impl Roles {
 
     /// Returns the state of `role`.
     #[must_use]
-    pub fn stand(&self, role: RoleId) -> Stand {
+    pub fn state_of(&self, role: RoleId) -> RoleState {
         let turns = |turn: Turn| self.effectors.values().filter(|now| **now == turn).count();
         let working = match role {
             RoleId::Executor => turns(Turn::Executor),
@@ -53,9 +53,9 @@ impl Roles {
             role => usize::from(self.working.contains(&role)),
         };
         match working {
-            0 if self.done.contains(&role) => Stand::Done,
-            0 => Stand::Idle,
-            working => Stand::Working(working),
+            0 if self.done.contains(&role) => RoleState::Done,
+            0 => RoleState::Idle,
+            working => RoleState::Working(working),
         }
     }
 

@@ -15,14 +15,14 @@ pub const COMBINING_MAX: usize = 3;
 /// controls become visible signs.
 #[must_use]
 pub fn line(text: &str) -> String {
-    clean(text, Breaks::AsSpaces)
+    clean(text, LineBreaks::AsSpaces)
 }
 
 /// Returns the text as lines: line ends and tabs stay, everything else is as in [`line()`]. A lone carriage
 /// return, which would overwrite the text before it, ends the line instead.
 #[must_use]
 pub fn block(text: &str) -> String {
-    clean(text, Breaks::Kept)
+    clean(text, LineBreaks::Kept)
 }
 
 /// Returns the text as lines for a page: as [`block`], but an invisible character is replaced by its name,
@@ -100,7 +100,7 @@ pub fn is_unsafe(c: char) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Breaks {
+enum LineBreaks {
     AsSpaces,
     Kept,
 }
@@ -115,7 +115,7 @@ enum Kind {
     Combining,
 }
 
-fn clean(text: &str, breaks: Breaks) -> String {
+fn clean(text: &str, breaks: LineBreaks) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut marks = 0;
     let mut rest = text.chars();
@@ -136,9 +136,9 @@ fn clean(text: &str, breaks: Breaks) -> String {
                 if is_pair {
                     rest.next();
                 }
-                shown.push(if breaks == Breaks::Kept { '\n' } else { ' ' });
+                shown.push(if breaks == LineBreaks::Kept { '\n' } else { ' ' });
             }
-            Kind::Tab => shown.push(if breaks == Breaks::Kept { '\t' } else { ' ' }),
+            Kind::Tab => shown.push(if breaks == LineBreaks::Kept { '\t' } else { ' ' }),
             Kind::Control => match colour_sequence(c, rest.as_str()) {
                 Some(after) => rest = after.chars(),
                 None => shown.push(sign(c)),

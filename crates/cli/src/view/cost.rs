@@ -1,6 +1,6 @@
 //! The columns of a cost table after its rows' names: the same for a terminal and for a page.
 
-use setpoint_history::cost::{CostReport, Spent};
+use setpoint_history::cost::{CostReport, Spending};
 use setpoint_protocol::money::Money;
 
 use super::words;
@@ -19,7 +19,7 @@ impl Columns {
     /// Returns the columns for which the report has values.
     #[must_use]
     pub(crate) fn of(report: &CostReport) -> Self {
-        let Spent { cost, failed, .. } = report.total;
+        let Spending { cost, failed, .. } = report.total;
         Columns { has_calls: true, is_priced: cost.is_some(), has_failed: !failed.is_none() }
     }
 
@@ -54,8 +54,8 @@ impl Columns {
 
     /// Returns the cells of a row after its name.
     #[must_use]
-    pub(crate) fn cells(self, spent: &Spent) -> Vec<String> {
-        let Spent { calls, tokens_in, tokens_out, tokens_cached, cost, tokens_unpriced, failed } = *spent;
+    pub(crate) fn cells(self, spent: &Spending) -> Vec<String> {
+        let Spending { calls, tokens_in, tokens_out, tokens_cached, cost, tokens_unpriced, failed } = *spent;
         let price = |cost: Option<Money>| cost.unwrap_or_default().to_string();
         let mut cells = Vec::new();
         if self.has_calls {

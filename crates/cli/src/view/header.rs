@@ -5,8 +5,8 @@ use setpoint_protocol::record::Purpose;
 
 use super::{Look, NARROW_MAX, label, recall, words};
 use crate::state::ViewState;
-use crate::state::asks::{Open, What};
-use crate::state::roles::{Roles, Stand};
+use crate::state::asks::{PendingCall, PendingKind};
+use crate::state::roles::{RoleState, Roles};
 use crate::text::{Line, Tone};
 
 /// From this many columns on, goal and figures share a line.
@@ -76,11 +76,11 @@ fn roles(state: &ViewState) -> Line {
             line.push(Tone::Plain, " ");
         }
         line.push(Tone::Name, role.label());
-        match state.roles.stand(role) {
-            Stand::Idle => line.push(Tone::Dim, "○"),
-            Stand::Working(1) if !role.is_effector() => line.push(Tone::Care, "◐"),
-            Stand::Working(count) => line.push(Tone::Care, &format!("◐{count}")),
-            Stand::Done => line.push(Tone::Good, "●"),
+        match state.roles.state_of(role) {
+            RoleState::Idle => line.push(Tone::Dim, "○"),
+            RoleState::Working(1) if !role.is_effector() => line.push(Tone::Care, "◐"),
+            RoleState::Working(count) => line.push(Tone::Care, &format!("◐{count}")),
+            RoleState::Done => line.push(Tone::Good, "●"),
         }
     }
     if let Some(recall) = &state.recall {
@@ -113,7 +113,7 @@ fn waiting(state: &ViewState, clock_ms: u64) -> Line {
         }
         return line;
     }
-    let mut open: Vec<_> = state.asks.open().filter(|(_, open)| open.what != What::Timer).collect();
+    let mut open: Vec<_> = state.asks.open().filter(|(_, open)| open.what != PendingKind::Timer).collect();
     open.sort_by_key(|(_, open)| open.since_ms);
     let Some((call, first)) = open.first() else {
         line.push(Tone::Dim, "—");
@@ -126,13 +126,15 @@ fn waiting(state: &ViewState, clock_ms: u64) -> Line {
     line
 }
 
-fn open_words(state: &ViewState, call: CallId, open: &Open, clock_ms: u64) -> String {
-    let who = words::who(call.role, call.instance);
+fn open_words(state: &ViewState, call: CallId, open: &PendingCall, clock_ms: u64) -> String {
+    let who = words::role_label(call.role, call.instance);
     let what = match open.what {
-        What::Model(purpose) => purpose_words(purpose).to_owned(),
-        What::Tool => state.calls.get(call).map_or_else(String::new, |call| format!("runs {}", call.words())),
-        What::Timer => String::new(),
-        What::Survey => "looks around".to_owned(),
+        PendingKind::Model(purpose) => purpose_words(purpose).to_owned(),
+        PendingKind::Tool => {
+            state.calls.get(call).map_or_else(String::new, |call| format!("runs {}", call.words()))
+        }
+        PendingKind::Timer => String::new(),
+        PendingKind::Survey => "looks around".to_owned(),
     };
     let seconds = clock_ms.saturating_sub(open.since_ms) / 1_000;
     let again = match (&open.reason, open.attempt) {

@@ -3,7 +3,7 @@
 use setpoint_protocol::message::MemoryAction;
 
 use super::words;
-use crate::state::recall::{Given, Recall, What};
+use crate::state::recall::{Recall, RecalledItem, RecalledKind};
 use crate::text::{Line, Tone};
 
 /// Returns the most important item in one line; `None` if memory gave nothing.
@@ -38,7 +38,7 @@ pub fn brief(recall: &Recall) -> Option<Line> {
 fn withheld(recall: &Recall) -> Option<Line> {
     let number = u64::from(recall.withheld);
     let count = words::count(number, "record");
-    let told = "learnt without this model and not told to it; `setpoint memory share yes` tells it";
+    let told = "learnt without this model and not sent to it; `setpoint memory share yes` allows that";
     (number > 0).then(|| Line::new().and(Tone::Plain, &count).and(Tone::Dim, &format!(" {told}")))
 }
 
@@ -72,11 +72,13 @@ fn sums(recall: &Recall) -> Line {
     line
 }
 
-fn given(given: &Given) -> Line {
+fn given(given: &RecalledItem) -> Line {
     let tone = match given.what {
-        What::Constraint | What::Avoided | What::Failed => Tone::Bad,
-        What::BestPractice | What::Worked => Tone::Good,
-        What::Noted | What::Hypothesis | What::Related | What::Fact => Tone::Plain,
+        RecalledKind::Constraint | RecalledKind::Avoided | RecalledKind::Failed => Tone::Bad,
+        RecalledKind::BestPractice | RecalledKind::Worked => Tone::Good,
+        RecalledKind::Noted | RecalledKind::Hypothesis | RecalledKind::Related | RecalledKind::Fact => {
+            Tone::Plain
+        }
     };
     Line::new().and(tone, given.what.words()).and(Tone::Plain, &format!(": {}", given.text))
 }
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn records_withheld_from_a_model_are_reported() {
-        let recall = |given: Vec<Given>, withheld| Recall {
+        let recall = |given: Vec<RecalledItem>, withheld| Recall {
             unavailable: None,
             potentials: Potentials::default(),
             given,
@@ -98,13 +100,13 @@ mod tests {
             withheld,
         };
         let told =
-            "2 records learnt without this model and not told to it; `setpoint memory share yes` tells it";
+            "2 records learnt without this model and not sent to it; `setpoint memory share yes` allows that";
         for said in [line(&recall(vec![], 2)), brief(&recall(vec![], 2))] {
             assert_eq!(said.unwrap().to_text(), told);
         }
         assert_eq!((line(&recall(vec![], 0)), brief(&recall(vec![], 0))), (None, None));
         let id = "00000000-0000-7000-8000-000000000001".parse().unwrap();
-        let fact = Given { id, what: What::Fact, text: "photos lie in ~/p".to_owned() };
+        let fact = RecalledItem { id, what: RecalledKind::Fact, text: "photos lie in ~/p".to_owned() };
         assert_eq!(brief(&recall(vec![fact.clone()], 1)).unwrap().to_text(), "fact: photos lie in ~/p");
         let all = lines(&recall(vec![fact], 1));
         assert!(all.last().unwrap().to_text().contains("1 record learnt without this model"), "{all:?}");

@@ -79,7 +79,7 @@ pub fn zone(at: Timestamp, zone: &TimeZone) -> String {
 
 /// Returns a role's label, with its instance if there are several: `R3.2`.
 #[must_use]
-pub fn who(role: RoleId, instance: Instance) -> String {
+pub fn role_label(role: RoleId, instance: Instance) -> String {
     if instance.0 > 0 { format!("{}.{}", role.label(), instance.0) } else { role.label().to_owned() }
 }
 
@@ -309,7 +309,7 @@ pub fn end(result: &FinalResult) -> Line {
 pub fn end_of(state: &ViewState, result: &FinalResult) -> Line {
     // The refusal was automatic, because no person could be asked.
     if result.ended_by == EndedBy::Consent && !state.consents.refused_unasked().is_empty() {
-        let why = ": it needs your approval, and nobody could be asked";
+        let why = ": it needs your approval, and you could not be asked";
         return Line::new().and(Tone::Bad, "stopped").and(Tone::Plain, why);
     }
     end(result)
@@ -365,7 +365,7 @@ fn not_begun(summary: &str) -> Option<(&'static str, &str)> {
 pub fn accountable(role: RoleId, by: EndedBy) -> String {
     match (role, by) {
         (RoleId::User, EndedBy::Consent | EndedBy::Cancelled) => "you decided it".to_owned(),
-        (RoleId::User, _) => "no role: something that the goal rests on is missing here".to_owned(),
+        (RoleId::User, _) => "no role: something that the goal depends on is missing here".to_owned(),
         (role, _) => format!("{} ({role})", role.label()),
     }
 }
@@ -380,7 +380,7 @@ const fn rule_words(rule: EndedBy) -> &'static str {
         EndedBy::Law2 => "it got worse round after round",
         EndedBy::Rounds => "no replans are left",
         EndedBy::Infeasible => "the goal cannot be reached here",
-        EndedBy::Fault => "something broke that another round cannot mend",
+        EndedBy::Fault => "something broke that another round cannot repair",
         EndedBy::Consent => "consent was refused",
         EndedBy::Budget => "a budget is used up",
         EndedBy::Deadline => "out of time",

@@ -142,7 +142,7 @@ fn a_digest_from_a_refusal_allows_only_that_command() {
     let digest = approval["digest"].as_str().unwrap();
     assert_eq!((refused.code, approval["by"].as_str()), (5, Some("headless")));
     let why = "sh is not on the list of programs that only read";
-    let told = format!("refused, nobody can be asked: sh ./release.sh  ({why}; digest {digest})\n");
+    let told = format!("refused, because you cannot be asked: sh ./release.sh  ({why}; digest {digest})\n");
     assert!(refused.err.contains(&told), "{}", refused.err);
     let task = refused.json()["task_id"].as_str().unwrap().to_owned();
     let shown = home.run(&["tasks", "show", &task]).out;

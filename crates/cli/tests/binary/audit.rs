@@ -158,7 +158,7 @@ fn a_changed_log_is_reported_with_its_place() {
     assert_eq!(home.run(&["audit", "verify", "--log-only"]).code, 0);
     let found = home.run(&["audit", "query", "--json", "--kind=audit_log_damaged"]).json();
     assert_eq!(found.as_array().unwrap().len(), 1, "{found:#}");
-    assert!(home.run(&["audit", "report"]).err.contains("the journal that it notes is gone"));
+    assert!(home.run(&["audit", "report"]).err.contains("its journal is missing"));
     fs::rename(home.work().join("journal"), home.data().join("journal")).unwrap();
     assert_sound(&home);
     // The whole audit directory is replaced: a new log under another key.
@@ -228,7 +228,7 @@ fn findings_are_shown_even_if_the_log_cannot_be_written() {
     assert!(ran.err.contains("warning: the Auditor cannot work, and catches up later: "), "{ran:#?}");
     let came = home.run(&["audit", "report", "--json"]);
     assert_eq!((came.code, &came.json()["lifetime"]["tasks"]), (0, &1.into()), "{came:#?}");
-    assert!(came.err.contains("the report could not be written down, and is made again: "), "{came:#?}");
+    assert!(came.err.contains("the report could not be stored, and will be made again: "), "{came:#?}");
     assert_eq!(home.run(&["audit", "query"]).code, 0);
     fs::remove_dir(&part).unwrap();
     assert!(home.run(&["audit", "report"]).err.is_empty());

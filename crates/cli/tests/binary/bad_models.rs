@@ -36,7 +36,7 @@ fn an_unusable_model_is_reported_before_a_journal_is_created() {
         (
             "[models]\nbrain = \"new/m\"\n[providers.new]\nbase_url = \"http://me:secret@h/v1\"\n".to_owned(),
             "",
-            "carries a user or a password",
+            "contains a user or a password",
             "an address looks like",
         ),
         (

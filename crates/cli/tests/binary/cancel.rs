@@ -79,7 +79,7 @@ fn process_an_interrupted_task_stops_its_tools_and_can_resume() {
         assert_unread(pipe);
         assert_eq!((came.code, &came.json()["error"]["kind"]), (130, &"interrupted".into()), "{came:#?}");
         let task = came.json()["task_id"].as_str().unwrap().to_owned();
-        assert!(came.err.contains(&format!("`setpoint tasks resume {task}` goes on with it")), "{came:#?}");
+        assert!(came.err.contains(&format!("`setpoint tasks resume {task}` continues it")), "{came:#?}");
         let open = home.run(&["tasks", "list", "--open", "--json"]).json();
         assert_eq!(
             (&open[0]["task_id"], &open[0]["driven_by"]),
@@ -106,7 +106,7 @@ fn process_another_process_can_watch_and_cancel_but_not_resume() {
     assert!(resumed.err.contains("it is being run by") && resumed.err.contains("hint: "), "{resumed:#?}");
     // This process finds no task to resume.
     let all = home.run(&["tasks", "resume"]);
-    assert_eq!((all.code, all.err.as_str()), (0, "no task waits to be taken up\n"));
+    assert_eq!((all.code, all.err.as_str()), (0, "there is no task to resume\n"));
     let cancelled = home.run(&["tasks", "cancel", &task, "--json"]);
     assert_eq!((cancelled.code, &cancelled.json()["state"]), (0, &"cancelling".into()), "{cancelled:#?}");
     let (came, pipe) = reading.end();

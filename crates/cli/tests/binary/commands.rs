@@ -131,7 +131,7 @@ fn config_shows_every_value_with_its_origin() {
     assert!(files.as_array().unwrap().iter().all(|file| file["exists"] == true), "{files:#}");
     fs::remove_file(project).unwrap();
     let text = home.run(&["config", "path"]).out;
-    assert_eq!(text.lines().filter(|line| line.ends_with("is not there")).count(), 1, "{text}");
+    assert_eq!(text.lines().filter(|line| line.ends_with("does not exist")).count(), 1, "{text}");
     assert!(!home.data().exists());
 }
 
@@ -150,7 +150,7 @@ fn doctor_writes_nothing() {
     let findings = found["findings"].as_array().unwrap();
     let journal = findings.iter().find(|one| one["subject"] == "journal").unwrap();
     let records = ended.records.len();
-    assert_eq!(journal["finding"], format!("1 task, {records} records, every chain holds"));
+    assert_eq!(journal["finding"], format!("1 task, {records} records, all chains are intact"));
     assert!(findings.iter().all(|one| one["state"] != "bad"), "{found:#}");
     let names =
         |tree: &std::collections::BTreeMap<_, _>| tree.keys().cloned().collect::<Vec<std::path::PathBuf>>();

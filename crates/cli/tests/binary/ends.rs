@@ -79,7 +79,7 @@ fn refused_consent_ends_by_consent_and_changes_nothing() {
     assert!(ended.summary().contains("rm there.txt"), "{}", ended.summary());
     assert!(home.work().join("there.txt").exists());
     let told = told(&home, &[], 5);
-    assert_eq!(first_line(&told), "stopped: it needs your approval, and nobody could be asked");
+    assert_eq!(first_line(&told), "stopped: it needs your approval, and you could not be asked");
     assert!(told.contains("allow the action that was refused"), "{told}");
     // The printed lines are enough to allow it.
     let (_, lines) = told.split_once("`--approve FILE`:\n").unwrap_or_else(|| panic!("{told}"));

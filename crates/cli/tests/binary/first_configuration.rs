@@ -288,7 +288,10 @@ fn servers_that_the_environment_names_are_asked() {
     // Settings that override the file are reported.
     let env = [("OLLAMA_HOST", address.as_str()), ("SETPOINT_BRAIN_MODEL", "playbook")];
     let came = init(&home, &["--look-at", NOBODY, "--force"], &env);
-    assert!(came.code == 0 && came.err.contains("SETPOINT_BRAIN_MODEL is set, and wins"), "{came:#?}");
+    assert!(
+        came.code == 0 && came.err.contains("SETPOINT_BRAIN_MODEL is set, and overrides the file"),
+        "{came:#?}"
+    );
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn reading_another_process_needs_consent_and_gets_nothing() {
     let home = Home::new();
     Trial::new().runs("cat", COMMAND, "1").write(&home);
     let (refused, records) = pursue(&home, &[]);
-    assert!(refused.err.contains("refused, nobody can be asked: cat /proc/"), "{refused:#?}");
+    assert!(refused.err.contains("refused, because you cannot be asked: cat /proc/"), "{refused:#?}");
     assert!(records.contains("only known when it runs"), "{records}");
 
     home.file("approve.txt", format!("command {COMMAND}\n"));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use setpoint_model_server::{
-    Answer, Delay, Fault, Gate, Hosted, Listing, ModelInfo, ModelServer, Script, Seen, Turn, Wire,
+    Answer, Delay, Fault, Gate, Hosted, Listing, ModelInfo, ModelServer, Script, SeenRequest, Turn, Wire,
     refused_address,
 };
 
@@ -23,7 +23,7 @@ struct Able {
 }
 
 impl Script for Able {
-    fn turn(&self, seen: &Seen) -> Turn {
+    fn turn(&self, seen: &SeenRequest) -> Turn {
         let user = seen.asked.last_user().unwrap_or_default();
         let answer = if user.contains("ready") {
             Answer::text("ready")
@@ -37,7 +37,7 @@ impl Script for Able {
         Turn::from(answer)
     }
 
-    fn listing(&self, _: &Seen) -> Listing {
+    fn listing(&self, _: &SeenRequest) -> Listing {
         let models = self.listed.iter().map(|name| ModelInfo::new(name)).collect();
         Listing { models, fault: self.list_fault.clone() }
     }
@@ -91,7 +91,7 @@ fn models_are_shown_with_their_data_and_availability() {
         ("window_tokens", 10_000.into()),
         ("tokens_out_max", 2_000.into()),
         ("rank", 3.into()),
-        ("finding", "its server is there and has the model".into()),
+        ("finding", "its server answers and has the model".into()),
     ] {
         assert_eq!(brain[field], expected, "{field}");
     }
@@ -106,7 +106,7 @@ fn models_are_shown_with_their_data_and_availability() {
     let text = run(&home, &["models"]);
     assert_eq!(text.code, 0);
     for part in
-        ["mine/big", "10000 tokens", "1.00 in, 2.00 out", "MY_KEY is set", "OPENAI_API_KEY has to be set"]
+        ["mine/big", "10000 tokens", "1.00 in, 2.00 out", "MY_KEY is set", "OPENAI_API_KEY must be set"]
     {
         assert!(text.out.contains(part), "{part:?} is not in {text:#?}");
     }
@@ -126,7 +126,7 @@ fn the_embedded_brain_needs_no_server() {
     let doctor = home.run(&["doctor", "--model", "--json"]).json();
     assert!(doctor.get("cost").is_none() && doctor["state"] == "note", "{doctor:#}");
     let named = home.run(&["doctor", "--model", "playbook"]);
-    assert!(named.out.contains("there is nothing to try out"), "{named:#?}");
+    assert!(named.out.contains("there is nothing to test"), "{named:#?}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn an_unusable_choice_is_reported_with_the_providers() {
         let came = run(&home, &["models", "--model", model]);
         assert_eq!(came.code, 2, "{came:#?}");
         assert!(came.err.starts_with("error: failed to ") && came.err.contains("\nhint: "), "{came:#?}");
-        assert!(came.out.contains("OPENAI_API_KEY has to be set"), "{came:#?}");
+        assert!(came.out.contains("OPENAI_API_KEY must be set"), "{came:#?}");
         let came = run(&home, &["models", "--json", "--model", model]);
         let value = came.json();
         assert_eq!((came.code, &value["error"]["kind"]), (2, &"configuration".into()), "{came:#?}");
@@ -160,11 +160,11 @@ fn a_missing_model_is_reported_with_what_to_do() {
         ),
         (fault(Fault::Hang(Delay::Ever)), 1, "did not answer within 400 ms", "not stuck"),
         (fault(Fault::Unauthorized), 1, "401", "check the key"),
-        (fault(Fault::RedirectLoop), 1, "307", "state the new one"),
+        (fault(Fault::RedirectLoop), 1, "307", "set the new one"),
         (fault(Fault::ResetInBody), 1, "broke off", "later"),
         (fault(Fault::BadGateway), 1, "502", "later"),
-        (fault(Fault::ModelNotFound), 0, "has no list of its models", "doctor --model"),
-        (Able::default(), 0, "does not name the model", "doctor --model"),
+        (fault(Fault::ModelNotFound), 0, "does not list its models", "doctor --model"),
+        (Able::default(), 0, "its list does not contain the model", "doctor --model"),
     ] {
         let server = hosted(script);
         cases.push((server.base(Wire::Chat), Some(server), code, finding, hint));
@@ -238,13 +238,13 @@ fn a_trial_says_what_a_model_can_do_and_what_it_cost() {
             [
                 "answers",
                 "calls tools through the provider's interface",
-                "keeps to a JSON Schema",
+                "follows a JSON Schema",
                 "reads a question of about 8000 tokens to its end, in a window of 10000",
             ]
         );
     }
     let served = server.served();
-    let sum = |of: fn(&setpoint_model_server::Served) -> Option<i128>| -> i128 {
+    let sum = |of: fn(&setpoint_model_server::RequestOutcome) -> Option<i128>| -> i128 {
         served.iter().filter_map(of).sum()
     };
     let (tokens_in, tokens_out) = (sum(|one| one.input_tokens), sum(|one| one.output_tokens));

@@ -144,8 +144,11 @@ fn levels_are_those_of_the_configuration() {
         let mut command = home.command(&["-v", "run", GOAL]);
         let came = Came::of(command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1"));
         let log = fs::read_to_string(home.data().join("setpoint.log")).unwrap_or_default();
-        assert_eq!(came.err.contains("telemetry is not taken"), log.contains("telemetry is not taken"));
-        log.contains("telemetry is not taken")
+        assert_eq!(
+            came.err.contains("the collector does not accept telemetry"),
+            log.contains("the collector does not accept telemetry")
+        );
+        log.contains("the collector does not accept telemetry")
     };
     assert!(logged("warn"));
     assert!(logged("off,setpoint_telemetry=warn"));
@@ -172,7 +175,7 @@ fn neither_a_key_nor_an_answer_is_logged() {
     let exported = home.run(&["tasks", "list", "--json"]).json()[0]["task_id"].as_str().unwrap().to_owned();
     assert!(home.run(&["tasks", "export", &exported]).out.contains(SAID), "the model was asked");
     let log = fs::read_to_string(home.data().join("setpoint.log")).unwrap();
-    assert!(log.contains("telemetry is not taken"), "{log}");
+    assert!(log.contains("the collector does not accept telemetry"), "{log}");
     for secret in [SAID, KEY] {
         assert!(!log.contains(secret), "{log}");
     }

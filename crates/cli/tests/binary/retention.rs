@@ -77,7 +77,7 @@ fn pruned_task_keeps_its_goal_result_and_lessons() {
     }
     assert!(!page.exists());
     let again = ok(home.run(&["tasks", "prune", "--older-than", "0d", "--yes"]));
-    assert!(again.err.contains("no task that ended before "), "{again:#?}");
+    assert!(again.err.contains("no task to prune that ended before "), "{again:#?}");
 
     // Memory rebuilt from the remaining records equals the one before.
     assert_eq!(rebuilt(), before);
@@ -87,7 +87,7 @@ fn pruned_task_keeps_its_goal_result_and_lessons() {
     fs::remove_dir_all(home.data().join("audit")).unwrap();
     let found = ok(home.run(&["audit", "query", "--json"])).json();
     assert_eq!(found["findings"].as_array().or(found.as_array()).map(Vec::len), Some(0), "{found:#}");
-    assert!(ok(home.run(&["doctor"])).out.contains(" of them pruned), every chain holds"));
+    assert!(ok(home.run(&["doctor"])).out.contains(" of them pruned), all chains are intact"));
     assert_eq!(pursue(&home, &[]).course(), "init→accept");
 }
 
@@ -103,7 +103,7 @@ fn pruning_needs_an_age_and_consent() {
     // The age comes from the configuration, and no task has reached it.
     fs::write(home.config().join("setpoint.toml"), "[retention]\ntasks = \"90d\"\n").unwrap();
     let came = ok(home.run(&["tasks", "prune", "--yes"]));
-    assert!(came.err.contains("no task that ended before "), "{came:#?}");
+    assert!(came.err.contains("no task to prune that ended before "), "{came:#?}");
     // A file of the working directory may not set it.
     fs::remove_file(home.config().join("setpoint.toml")).unwrap();
     home.file("setpoint.toml", "[retention]\ntasks = 0\n");
@@ -133,10 +133,10 @@ fn old_lessons_are_forgotten_and_stay_so() {
     let came = home.run(&["memory", "prune", "--older-than", "0d"]);
     assert_eq!(came.code, 2, "{came:#?}");
     let came = ok(home.run(&["memory", "prune", "--older-than", "30d", "--yes"]));
-    assert!(came.err.contains("nothing that was learnt before "), "{came:#?}");
+    assert!(came.err.contains("nothing to prune that was learnt before "), "{came:#?}");
     let before = remembered(&home);
     let told = ok(home.run(&["memory", "prune", "--older-than", "0d", "--dry-run"]));
-    assert!(told.err.contains(" would be forgotten"), "{told:#?}");
+    assert!(told.err.contains(" would be pruned"), "{told:#?}");
     assert_eq!(remembered(&home), before);
 
     ok(home.run(&["--set", "retention.memory=0", "memory", "prune", "--yes"]));

@@ -116,7 +116,7 @@ fn an_exported_file_replays_without_a_data_directory() {
     let came = elsewhere.run(&["replay", "exported"]);
     assert!(came.code == 2 && came.out.is_empty(), "{came:#?}");
     let diff = good(home.run(&["replay", id(&ended), "--diff", name]));
-    assert!(diff.out.ends_with("every record is the same, ids and times aside\n"), "{}", diff.out);
+    assert!(diff.out.ends_with("all records are the same, except for ids and times\n"), "{}", diff.out);
     for (nothing, told) in
         [("gone.jsonl", "No such file"), ("./", "it is a directory, and only regular files are used")]
     {
@@ -161,7 +161,7 @@ fn a_changed_exported_file_is_refused_with_its_place() {
     assert!(
         refused(&text.replacen("\"version\":1", "\"version\":9", 1)).contains("written by a newer setpoint")
     );
-    assert!(refused("{}\n").contains("no exported task begins like this"));
+    assert!(refused("{}\n").contains("it is not the start of an exported task"));
 }
 
 /// The byte is changed in the database file.

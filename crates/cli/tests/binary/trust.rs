@@ -260,7 +260,7 @@ fn a_broken_configuration_can_be_found_and_replaced() {
     home.file("setpoint.toml", "[models]\nbrain = \"playbook\"\n");
     let came = again();
     assert!(
-        came.err.contains("models.brain = playbook comes from") && came.err.contains("wins"),
+        came.err.contains("models.brain = playbook comes from") && came.err.contains("overrides the file"),
         "{came:#?}"
     );
     home.file("setpoint.toml", "[models\n");

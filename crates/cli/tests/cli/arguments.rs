@@ -118,7 +118,7 @@ async fn what_is_wrong_is_said_with_what_to_do() {
     }
     expect![[r#"
         $ setpoint
-        error: no command was given; an interactive session comes later
+        error: no command was given, and there is no interactive session yet
         hint: start with `setpoint run GOAL`
         $ setpoint run
         error: the following required arguments were not provided: <GOAL>...
@@ -229,5 +229,5 @@ async fn without_a_command_the_help_is_shown() {
     let came = refused(vec![]).await;
     assert_eq!((came.code, came.out.as_str()), (2, ""));
     assert!(came.err.contains("Usage: setpoint"), "{}", came.err);
-    assert!(came.err.contains("an interactive session comes later"), "{}", came.err);
+    assert!(came.err.contains("there is no interactive session yet"), "{}", came.err);
 }

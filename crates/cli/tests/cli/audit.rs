@@ -34,7 +34,7 @@ async fn a_report_is_markdown_for_people_and_json_for_programs() {
     assert_eq!((came.code, asked.as_slice()), (0, ["report query-1795404600000000".to_owned()].as_slice()));
     assert_safe(&came.out);
     insta::assert_snapshot!(came.out);
-    let elsewhere = Audited {
+    let elsewhere = AuditedReport {
         is_elsewhere: true,
         unread: Some("failed to read row 17".to_owned()),
         unwritten: Some("failed to write".to_owned()),

@@ -63,7 +63,7 @@ async fn the_configuration_is_shown_with_its_origins() {
 async fn the_files_are_named_whether_or_not_they_are_there() {
     assert_eq!(
         run("config path").await.out,
-        "/etc/setpoint.toml  is not there\n./setpoint.toml     is read\n"
+        "/etc/setpoint.toml  does not exist\n./setpoint.toml     is read\n"
     );
     assert_eq!(run("config path --json").await.json()[1]["exists"], true);
 }
@@ -122,7 +122,7 @@ async fn schemas_are_json_whether_or_not_it_is_asked_for() {
     let came = run("schema Finalresult").await;
     assert_eq!(came.code, 2);
     assert!(
-        came.err.starts_with("error: no message is called \"Finalresult\"\nhint: the messages are UserInput"),
+        came.err.starts_with("error: there is no message \"Finalresult\"\nhint: choose one of UserInput"),
         "{}",
         came.err
     );
@@ -156,7 +156,7 @@ fn language_models() -> FakeDesk {
             million_cached: "0.1250".to_owned(),
         }),
         state: Health::Bad,
-        finding: "its server is there and does not have the model".to_owned(),
+        finding: "its server answers, but does not have the model".to_owned(),
         hint: Some("it has big\u{1b}[2Jger".to_owned()),
     };
     let own = ModelLine {
@@ -215,10 +215,7 @@ async fn models_are_shown_with_what_is_known_of_them() {
         all.contains("mine/m1\n") && all.contains("mine/m199\n") && !all.contains("mine/m200\n"),
         "{all}"
     );
-    assert!(
-        all.contains("202 models, and others\n") && all.contains("… 2 more; `--json` has them all"),
-        "{all}"
-    );
+    assert!(all.contains("202 models or more\n") && all.contains("… 2 more; `--json` lists all"), "{all}");
     assert!(all.contains("it has no list (status 404)"), "{all}");
     let all = at(language_models(), "", "models --all --json").await.json();
     assert_eq!(all["servers"][1]["models"].as_array().unwrap().len(), 202);
@@ -238,7 +235,7 @@ async fn an_unusable_choice_is_shown_beside_the_providers() {
         (came.code, came.err.as_str()),
         (2, "error: failed to ask mine: MY_KEY is not set\nhint: set MY_KEY\n")
     );
-    assert!(came.out.contains("MY_KEY has to be set"), "{}", came.out);
+    assert!(came.out.contains("MY_KEY must be set"), "{}", came.out);
     let came = at(broken(), "", "models --json").await;
     assert_eq!((came.code, &came.json()["error"]["hints"][0]), (2, &"set MY_KEY".into()));
 }
@@ -257,7 +254,7 @@ async fn the_doctor_asks_models_only_when_it_is_told_to() {
 #[tokio::test]
 async fn a_first_configuration_is_told_shown_or_missed() {
     let written = || FakeDesk {
-        initialised: Initialised {
+        initialised: InitResult {
             found: vec!["OPENAI_API_KEY is set: a key for openai".to_owned()],
             brain: Some("openai/a".to_owned()),
             tool: Some("openai/b".to_owned()),
@@ -301,7 +298,7 @@ async fn the_options_of_init_are_passed_on() {
     let mut world = World::headless(Fake::with(vec![]));
     world.host.desk = FakeDesk::default();
     let (_, host) = world.run_arguments(words("init --look-at http://a --look-at b --force")).await;
-    let wishes = InitWishes {
+    let wishes = InitOptions {
         look_at: vec!["http://a".to_owned(), "b".to_owned()],
         is_forced: true,
         is_shown_only: false,

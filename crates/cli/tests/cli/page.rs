@@ -78,7 +78,7 @@ async fn a_task_without_a_plan_has_a_page_too() {
 #[tokio::test]
 async fn a_page_says_how_it_ended_and_what_it_waits_for() {
     let (_, markup) = page(tapes::accepted()).await;
-    for text in ["✔ accept", "criteria_met", "nobody: every criterion is met", "Nothing is left to do."] {
+    for text in ["✔ accept", "criteria_met", "no role: every criterion is met", "Nothing is left to do."] {
         assert!(markup.text.contains(text), "{text}: {}", markup.text);
     }
     let mut tape = Tape::opened("waste no words");
@@ -162,7 +162,7 @@ async fn a_page_that_cannot_be_written_is_a_usage_error() {
         assert!(came.err.starts_with(&format!("error: failed to write {}", path.display())), "{}", came.err);
         let hint = came.json()["error"]["hints"][0].as_str().unwrap().to_owned();
         assert!(!hint.contains("standard output"), "{hint}");
-        assert!(path.is_dir() != hint.ends_with("has room"), "{hint}");
+        assert!(path.is_dir() != hint.ends_with("has free space"), "{hint}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let came = World::headless(fake()).run("tasks show nope --html /dev/null").await;

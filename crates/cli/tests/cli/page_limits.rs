@@ -122,7 +122,7 @@ async fn late_answers_close_their_spans_and_later_calls_are_counted() {
     let (_, markup) = page(tape).await;
     let drawn = &markup.by_id("timeline").text;
     assert!(drawn.contains("r2/1: model, to plan, 2.0 s"), "{drawn}");
-    assert!(drawn.contains("r2/2: model, to plan, has not come back"), "{drawn}");
+    assert!(drawn.contains("r2/2: model, to plan, has not returned"), "{drawn}");
     let told = "2 more calls of models and tools are left out here";
     assert!(markup.by_id("messages").text.contains(told), "{}", markup.by_id("messages").text);
 }

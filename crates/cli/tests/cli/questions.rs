@@ -256,7 +256,7 @@ async fn an_answer_that_cannot_be_passed_on_is_an_error() {
     *fake.refuses_to_hear.lock().unwrap() = true;
     let came = World::headless(fake).run("run tidy").await;
     assert_eq!(came.code, 2);
-    assert!(came.err.contains("takes the task up again"), "{}", came.err);
+    assert!(came.err.contains("resumes the task"), "{}", came.err);
 }
 
 #[tokio::test(start_paused = true)]
@@ -268,7 +268,7 @@ async fn a_terminal_that_cannot_be_read_refuses() {
         decided(&fake),
         (ApprovalWord::Never, "digest of rm -rf build".to_owned(), "headless".to_owned())
     );
-    assert!(came.err.contains("warning: nobody can be asked: there is no terminal"), "{}", came.err);
+    assert!(came.err.contains("warning: failed to ask you: there is no terminal"), "{}", came.err);
 }
 
 /// Returns what is written to the terminal, with readable control sequences.

@@ -221,7 +221,7 @@ async fn a_receiver_that_was_too_slow_reads_the_journal() {
 #[tokio::test(start_paused = true)]
 async fn a_released_task_has_no_result() {
     for (beat, message) in
-        [(Beat::Release, "the lease was lost"), (Beat::Hang, "followed by nobody any more")]
+        [(Beat::Release, "the lease was lost"), (Beat::Hang, "stopped sending its records")]
     {
         let fake = Fake::starting(tapes::accepted(), vec![Beat::Tell(4), beat]);
         let came = World::headless(fake.clone()).run("run --json do it").await;

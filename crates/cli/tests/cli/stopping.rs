@@ -17,9 +17,10 @@ fn under_way() -> Tape {
 #[track_caller]
 fn assert_stopped(came: &Came, said: &[Payload]) {
     assert_eq!((came.code, said), (130, [].as_slice()), "nothing was told to the task: {}", came.err);
-    for hint in
-        ["tasks resume tidy-up-0000000000007f3a` goes on", "tasks cancel tidy-up-0000000000007f3a` ends it"]
-    {
+    for hint in [
+        "tasks resume tidy-up-0000000000007f3a` continues it",
+        "tasks cancel tidy-up-0000000000007f3a` ends it",
+    ] {
         assert!(came.err.contains(hint), "{}", came.err);
     }
 }

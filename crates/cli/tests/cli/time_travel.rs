@@ -232,7 +232,7 @@ async fn a_fork_is_followed_to_its_end() {
         .await;
     assert_eq!(came.code, 0, "{}", came.err);
     assert!(came.out.contains("\naccepted: "), "{}", came.out);
-    let told = format!("{} goes on from record 2 of {from}; ", tape.task);
+    let told = format!("{} continues from record 2 of {from}; ", tape.task);
     assert!(came.err.contains(&told) && came.err.contains("not as they were then"), "{}", came.err);
     let forks = host.organisation.forks.lock().unwrap().clone();
     assert_eq!(forks.len(), 1);
@@ -254,11 +254,12 @@ async fn a_fork_says_what_its_workspace_holds() {
     assert!(!told(None, "").await.contains("workspace"));
     let empty = CopiedWorkspace { workspace: "/w/two".to_owned(), ..CopiedWorkspace::default() };
     let said = told(Some(empty.clone()), "").await;
-    assert!(said.contains("then; its workspace is its own, /w/two, and empty\n"), "{said}");
+    assert!(said.contains("then; it has its own empty workspace, /w/two\n"), "{said}");
     let copied = CopiedWorkspace { entries: 3, ..empty.clone() };
     let said = told(Some(copied.clone()), "").await;
     assert!(
-        said.contains("/w/two, with a copy of what is in the other one now") && !said.contains("not copied")
+        said.contains("/w/two, with a copy of the current files of the old one")
+            && !said.contains("not copied")
     );
     let left_out_named = vec!["a b".to_owned(), "pipe\u{1b}".to_owned()];
     let left_out = CopiedWorkspace { left_out: 7, left_out_named, ..copied };

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
-use setpoint_cli::state::{Applied, ViewState};
+use setpoint_cli::state::{ApplyOutcome, ViewState};
 use setpoint_cli::text::columns::width;
 use setpoint_cli::text::sanitise::is_unsafe;
 use setpoint_cli::view::{Look, view};
@@ -183,11 +183,11 @@ fn a_deadline_shortens_the_time_budget() {
 fn records_are_taken_once_and_in_order() {
     let tape = tapes::accepted();
     let mut state = ViewState::new(tape.task.clone());
-    assert_eq!(state.apply(&tape.records[0]), Applied::New);
-    assert_eq!(state.apply(&tape.records[0]), Applied::Known);
-    assert_eq!(state.apply(&tape.records[2]), Applied::Gap);
+    assert_eq!(state.apply(&tape.records[0]), ApplyOutcome::New);
+    assert_eq!(state.apply(&tape.records[0]), ApplyOutcome::Known);
+    assert_eq!(state.apply(&tape.records[2]), ApplyOutcome::Gap);
     assert_eq!(state.seq, 1);
-    assert_eq!(state.apply(&tape.records[1]), Applied::New);
+    assert_eq!(state.apply(&tape.records[1]), ApplyOutcome::New);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::super::word::lists;
 use super::tokens::{Token, tokens};
 
-/// Most paths returned for one command.
+/// Maximum paths returned for one command.
 const MENTIONS_MAX: usize = 4_000;
 
 /// Words that make a lone `~` or `/` inside a longer text a possible folder, and not an operator in that text's language:

@@ -16,7 +16,7 @@ pub(super) enum Token {
 }
 
 /// A here-document whose lines were not read yet.
-struct Awaited {
+struct PendingHereDocument {
     end: String,
     /// Whether it began with `<<-`, so that leading tabs of its lines are dropped.
     is_indented: bool,
@@ -29,7 +29,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut word: Option<(String, bool)> = None;
     let mut chars = text.chars().peekable();
     let mut quote = None;
-    let mut awaited: Vec<Awaited> = Vec::new();
+    let mut awaited: Vec<PendingHereDocument> = Vec::new();
     while let Some(c) = chars.next() {
         let (text, is_open) = word.get_or_insert_with(Default::default);
         match (quote, c) {
@@ -94,10 +94,10 @@ fn is_here_string(chars: &std::iter::Peekable<std::str::Chars<'_>>) -> bool {
 }
 
 /// Reads what follows `<<`: the word that ends the document.
-fn document(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Awaited {
+fn document(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> PendingHereDocument {
     let is_indented = chars.next_if_eq(&'-').is_some();
     while chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
-    let mut document = Awaited { end: String::new(), is_indented, is_open: true };
+    let mut document = PendingHereDocument { end: String::new(), is_indented, is_open: true };
     let mut quote = None;
     while let Some(c) = chars.next_if(|c| quote.is_some() || !" \t\n;|&()<>".contains(*c)) {
         match (quote, c) {
@@ -116,7 +116,7 @@ fn document(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Awaited {
     document
 }
 
-impl Awaited {
+impl PendingHereDocument {
     /// Reads its lines up to the one that ends it, or to the end of the text.
     fn read(self, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Token {
         let mut text = String::new();

@@ -11,7 +11,7 @@ mod table;
 mod texts;
 mod walks;
 
-use super::plan::{GitCall, Read, Walk};
+use super::plan::{GitCall, ReadTarget, Walk};
 use super::word::{Word, quoted};
 use super::{Reason, script};
 pub use remove::RemoveOrMake;
@@ -23,7 +23,7 @@ pub(crate) struct Call {
     pub(crate) program: String,
     /// The words after the program, as bash reads them back.
     pub(crate) rendered: Vec<String>,
-    pub(crate) reads: Vec<Read>,
+    pub(crate) reads: Vec<ReadTarget>,
     pub(crate) git: Option<GitCall>,
     pub(crate) is_volatile: bool,
 }
@@ -65,7 +65,11 @@ impl Call {
     }
 
     fn read(&mut self, word: &Word, walk: Walk) {
-        self.reads.push(Read { pattern: word.pattern(), literal: word.text().map(str::to_owned), walk });
+        self.reads.push(ReadTarget {
+            pattern: word.pattern(),
+            literal: word.text().map(str::to_owned),
+            walk,
+        });
         self.push(word);
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn judge(args: &Args<'_>, spec: &Spec) -> Result<Call, Reason> {
         Operands::Paths | Operands::OnePath | Operands::TextThenPaths(_) => {
             // Without a path, a program that walks starts in its directory; any other reads its input.
             if operands.is_empty() && walk != Walk::No && !args.is_piped {
-                call.reads.push(super::Read::here(walk));
+                call.reads.push(super::ReadTarget::current_dir(walk));
             }
             operands.iter().for_each(|word| call.read(word, walk));
             Ok(call)

@@ -1,6 +1,6 @@
 //! Programs with a path language of their own: `find`, and listings of archives.
 
-use super::{Args, Call, Read, Walk};
+use super::{Args, Call, ReadTarget, Walk};
 use crate::Reason;
 use crate::word::Word;
 
@@ -95,7 +95,7 @@ fn find(args: &Args<'_>) -> Result<Call, Reason> {
         call.read(word, Walk::Names);
     }
     if call.reads.is_empty() {
-        call.reads.push(Read::here(Walk::Names));
+        call.reads.push(ReadTarget::current_dir(Walk::Names));
     }
     while let Some(word) = words.next() {
         let text = word.text().ok_or_else(|| args.refuse(word))?;

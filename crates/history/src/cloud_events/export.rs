@@ -46,7 +46,7 @@ pub struct Seal {
 
 /// The seal with a hash over itself, as written in the file.
 #[derive(Serialize, Deserialize)]
-struct Checked {
+struct CheckedSeal {
     #[serde(flatten)]
     seal: Seal,
     check: FragmentHash,
@@ -54,7 +54,7 @@ struct Checked {
 
 /// Why a task cannot be written as a file that could be read back.
 #[derive(Debug, thiserror::Error)]
-pub enum Unwritable {
+pub enum ExportError {
     /// A record's body is not one line of JSON.
     #[error("write record {seq} as a line: its body is not JSON on one line")]
     Body {
@@ -89,14 +89,14 @@ impl Lines {
     ///
     /// # Errors
     /// Fails if the line or the file is longer than what is read back.
-    pub fn push(&mut self, line: String) -> Result<(), Unwritable> {
+    pub fn push(&mut self, line: String) -> Result<(), ExportError> {
         let number = self.lines.len() as u64 + 1;
         if line.len() > LINE_BYTES_MAX {
-            return Err(Unwritable::LineTooLong { line: number });
+            return Err(ExportError::LineTooLong { line: number });
         }
         self.bytes = self.bytes.saturating_add(line.len() as u64 + 1);
         if self.bytes > FILE_BYTES_MAX || number > LINES_MAX {
-            return Err(Unwritable::TooLarge);
+            return Err(ExportError::TooLarge);
         }
         self.lines.push(line);
         Ok(())
@@ -173,7 +173,7 @@ impl<'s> Exporter<'s> {
     #[must_use]
     pub fn seal(&self, seal: &Seal) -> String {
         let check = check_of(seal);
-        let data = serde_json::value::to_raw_value(&Checked { seal: seal.clone(), check });
+        let data = serde_json::value::to_raw_value(&CheckedSeal { seal: seal.clone(), check });
         self.aside(EXPORT_KIND, None, data.unwrap_or_default())
     }
 
@@ -189,8 +189,8 @@ impl<'s> Exporter<'s> {
     ///
     /// # Errors
     /// Fails if a body is not JSON on one line, which no machine produces.
-    pub fn record(&mut self, record: &Record, format: u16, chain: &str) -> Result<String, Unwritable> {
-        let unwritable = || Unwritable::Body { seq: record.seq };
+    pub fn record(&mut self, record: &Record, format: u16, chain: &str) -> Result<String, ExportError> {
+        let unwritable = || ExportError::Body { seq: record.seq };
         let data = on_the_wire(record, &self.task).ok_or_else(unwritable)?;
         if record.kind == RecordKind::Message(Kind::TaskSpec)
             && let Ok(spec) = serde_json::from_slice::<serde_json::Value>(&record.body)
@@ -252,7 +252,7 @@ impl<'s> Exporter<'s> {
 
 /// Parses a seal; `None` if its hash does not match its content.
 pub(crate) fn read_seal(data: &RawValue) -> Result<Option<Seal>, serde_json::Error> {
-    let Checked { seal, check } = serde_json::from_str(data.get())?;
+    let CheckedSeal { seal, check } = serde_json::from_str(data.get())?;
     Ok((check_of(&seal) == check).then_some(seal))
 }
 

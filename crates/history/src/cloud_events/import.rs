@@ -37,7 +37,7 @@ pub enum ImportError {
         source: io::Error,
     },
     /// It does not begin like an exported task.
-    #[error("read line 1: no exported task begins like this")]
+    #[error("read line 1: it is not the start of an exported task")]
     NotExported,
     /// It was written by a newer program.
     #[error("read line {line}: its format is {found}, and this program reads up to {known}")]
@@ -126,12 +126,12 @@ pub enum Line {
     /// A fragment of a prompt.
     Fragment(String),
     /// A record.
-    Record(Box<Stored>),
+    Record(Box<StoredRecord>),
 }
 
 /// A record with the journal's other columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredRecord {
     /// Record itself.
     pub record: Record,
     /// Encoding of its body.
@@ -237,7 +237,7 @@ impl<'s, R: BufRead> Importer<'s, R> {
     pub fn next(&mut self) -> Result<Option<Line>, ImportError> {
         let Some(text) = self.lines.next()? else { return self.end() };
         let event: Event<'_> = serde_json::from_str(&text)
-            .map_err(|error| self.lines.malformed(format!("it is no event: {error}")))?;
+            .map_err(|error| self.lines.malformed(format!("it is not an event: {error}")))?;
         let line = match kind_of(&event) {
             Some(FRAGMENT_KIND) => self.fragment(&event, &text)?,
             _ => self.record(&event, &text)?,
@@ -271,7 +271,7 @@ impl<'s, R: BufRead> Importer<'s, R> {
 
     fn fragment(&mut self, event: &Event<'_>, text: &str) -> Result<Line, ImportError> {
         let fragment: String = serde_json::from_str(event.data.get())
-            .map_err(|error| self.lines.malformed(format!("the fragment is no text: {error}")))?;
+            .map_err(|error| self.lines.malformed(format!("the fragment is not text: {error}")))?;
         let hash = FragmentHash::of(&fragment);
         let is_new = self.fragments.insert(hash);
         if !is_new || self.exporter.fragment(&fragment) != text {
@@ -317,7 +317,7 @@ impl<'s, R: BufRead> Importer<'s, R> {
         }
         self.place_fragments(&record)?;
         self.records = seq;
-        Ok(Line::Record(Box::new(Stored { record, format, chain })))
+        Ok(Line::Record(Box::new(StoredRecord { record, format, chain })))
     }
 
     /// Checks that the fragments before a record are those that it is the first to name, in that order. A fragment

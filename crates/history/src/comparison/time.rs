@@ -15,7 +15,7 @@ pub(super) fn is_of_time(object: &str, name: &str) -> bool {
 }
 
 /// Returns a line of the loss reduced to D and P, which do not depend on time.
-pub(super) fn loss_aside(line: &str) -> &str {
+pub(super) fn without_time(line: &str) -> &str {
     line.split_once(" Ω ").map_or(line, |(measured, _)| measured)
 }
 
@@ -27,7 +27,7 @@ const SENTENCE: &str = " The budget part alone makes this round look like worsen
 const NUMBERS_BYTES_MAX: usize = 400;
 
 /// Returns the controller's text without the numbers after its reason.
-pub(super) fn numbers_aside(text: &str) -> String {
+pub(super) fn without_numbers(text: &str) -> String {
     let mut places: Vec<(usize, &str)> =
         text.match_indices(NUMBERS).chain(text.match_indices(SENTENCE)).collect();
     places.sort_unstable();
@@ -70,13 +70,13 @@ mod tests {
     fn only_numbers_that_depend_on_time_are_left_out() {
         let reason = "change_path (L = 0.6; ∇L = +0.1) because (L = x) of it. The budget part alone makes this round look \
                       like worsening: without it ∇L would be +0.02. So (L = 1; ∇L = 0)";
-        assert_eq!(numbers_aside(reason), "change_path because (L = x) of it. So");
-        assert_eq!(numbers_aside("(L = 0.6; ∇L = 1) (L = ∇"), "(L = 0.6; ∇L = 1) (L = ∇");
-        assert_eq!(numbers_aside("x (L = 1 (L = 2; ∇L = 3) y (L = 1; ∇L = 2) z"), "x y z");
+        assert_eq!(without_numbers(reason), "change_path because (L = x) of it. So");
+        assert_eq!(without_numbers("(L = 0.6; ∇L = 1) (L = ∇"), "(L = 0.6; ∇L = 1) (L = ∇");
+        assert_eq!(without_numbers("x (L = 1 (L = 2; ∇L = 3) y (L = 1; ∇L = 2) z"), "x y z");
         // Each place is examined once, and only as far as numbers extend.
         let hostile = " (L = ".repeat(500_000);
-        assert_eq!(numbers_aside(&hostile), hostile);
+        assert_eq!(without_numbers(&hostile), hostile);
         let hostile = SENTENCE.repeat(50_000);
-        assert_eq!(numbers_aside(&hostile), hostile);
+        assert_eq!(without_numbers(&hostile), hostile);
     }
 }

@@ -50,7 +50,7 @@ fn messages(db: &Db) -> Result<Vec<String>> {
     Ok(messages)
 }
 
-/// Checks a table in order of its numbers; reports an entry that is unreadable or fails its check, and goes on with
+/// Checks a table in order of its numbers; reports an entry that is unreadable or fails its check, and continues with
 /// the next one.
 fn each(
     db: &Db,

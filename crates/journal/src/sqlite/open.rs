@@ -40,8 +40,8 @@ pub(crate) fn open(dir: &Path, options: &JournalOptions) -> Result<(SqliteJourna
     let mut head = HeadFile::open(dir)?;
     let (last_pos, state) = compare(&db, slots)?;
     let loss = match &state {
-        Found::Sound(_) => None,
-        Found::Lost(loss) => {
+        HeadComparison::Sound(_) => None,
+        HeadComparison::Lost(loss) => {
             decide(dir, options, loss.head_pos, loss.last_pos)?;
             Some(*loss)
         }
@@ -64,12 +64,12 @@ pub(crate) fn open(dir: &Path, options: &JournalOptions) -> Result<(SqliteJourna
 }
 
 /// How the rows compare with the head file.
-enum Found {
+enum HeadComparison {
     Sound(HeadState),
     Lost(Loss),
 }
 
-impl Found {
+impl HeadComparison {
     fn head(&self, slots: Slots) -> HeadState {
         match (self, slots.damaged()) {
             (_, slots @ 1..) => HeadState::Damaged { slots },
@@ -143,16 +143,16 @@ fn prepare(dir: &Path, db: &Db, slots: Slots, options: &JournalOptions) -> Resul
 }
 
 /// Compares the end of the journal with the head file, which was read before it.
-fn compare(db: &Db, slots: Slots) -> Result<(u64, Found)> {
+fn compare(db: &Db, slots: Slots) -> Result<(u64, HeadComparison)> {
     let last_pos = db.last_pos()?;
     let found = match slots.newest() {
-        None if last_pos == 0 => Found::Sound(HeadState::Current),
-        None => Found::Sound(HeadState::Absent),
+        None if last_pos == 0 => HeadComparison::Sound(HeadState::Current),
+        None => HeadComparison::Sound(HeadState::Absent),
         Some(mark) if mark_at(db, mark.pos)? != Some(mark) => {
-            Found::Lost(Loss { last_pos, head_pos: mark.pos })
+            HeadComparison::Lost(Loss { last_pos, head_pos: mark.pos })
         }
-        Some(mark) if mark.pos == last_pos => Found::Sound(HeadState::Current),
-        Some(mark) => Found::Sound(HeadState::Behind { pos: mark.pos }),
+        Some(mark) if mark.pos == last_pos => HeadComparison::Sound(HeadState::Current),
+        Some(mark) => HeadComparison::Sound(HeadState::Behind { pos: mark.pos }),
     };
     Ok((last_pos, found))
 }

@@ -13,11 +13,11 @@ use crate::store::View;
 pub(crate) struct Readers {
     dir: PathBuf,
     options: JournalOptions,
-    idle: Mutex<Idle>,
+    idle: Mutex<IdleConnections>,
 }
 
 #[derive(Default)]
-struct Idle {
+struct IdleConnections {
     connections: Vec<Db>,
     closed: bool,
 }
@@ -69,7 +69,7 @@ impl Readers {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Idle> {
+    fn lock(&self) -> MutexGuard<'_, IdleConnections> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

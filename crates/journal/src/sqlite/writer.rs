@@ -193,7 +193,7 @@ impl Work {
                 if let Some(mark) = mark
                     && let Err(error) = self.head.write(mark)
                 {
-                    tracing::warn!(%error, "the head file is behind the journal");
+                    tracing::warn!(%error, "the head file lags behind the journal");
                 }
                 failpoint::COMMIT.reach("after_sync", self.db.progress.due);
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
@@ -231,7 +231,7 @@ impl Work {
     fn distrust(&self, cause: &Arc<JournalError>) {
         tracing::error!(error = %cause, "the journal takes no more rows in this process");
         if self.poison.set(Arc::clone(cause)).is_err() {
-            tracing::debug!("it did not take any before either");
+            tracing::debug!("it had already stopped taking rows");
         }
         if let Err(error) = self.db.checkpoint_on_close(false) {
             tracing::warn!(%error, "the journal's log may be moved into the database at the end");

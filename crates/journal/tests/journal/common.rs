@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use setpoint_journal::{
-    Committed, Journal, JournalError, JournalOptions, NewRow, Row, Submission, TaskHead, TaskOpening,
+    CommitReceipt, Journal, JournalError, JournalOptions, NewRow, Row, Submission, TaskHead, TaskOpening,
 };
 use tempfile::TempDir;
 
@@ -78,7 +78,7 @@ pub(crate) fn first_rows(task: &str, count: u64) -> Submission {
 }
 
 /// Opens a task with `count` rows.
-pub(crate) fn open_task(journal: &Journal, task: &str, count: u64) -> Committed {
+pub(crate) fn open_task(journal: &Journal, task: &str, count: u64) -> CommitReceipt {
     journal.append(first_rows(task, count)).unwrap()
 }
 

@@ -13,7 +13,7 @@ use crate::model_call::ModelCall;
 
 /// An effect to start in the world once the step is durable.
 #[derive(Debug)]
-pub enum Outside {
+pub enum WorldEffect {
     /// Ask a model.
     Model {
         /// Id of the ask.
@@ -62,24 +62,24 @@ pub enum Outside {
     },
 }
 
-impl Outside {
+impl WorldEffect {
     /// Returns the ask that it belongs to.
     #[must_use]
     pub fn call(&self) -> CallId {
         match self {
-            Outside::Model { call, .. }
-            | Outside::Tool { call, .. }
-            | Outside::Timer { call, .. }
-            | Outside::Survey { call, .. }
-            | Outside::Party { call, .. }
-            | Outside::Stop { call } => *call,
+            WorldEffect::Model { call, .. }
+            | WorldEffect::Tool { call, .. }
+            | WorldEffect::Timer { call, .. }
+            | WorldEffect::Survey { call, .. }
+            | WorldEffect::Party { call, .. }
+            | WorldEffect::Stop { call } => *call,
         }
     }
 }
 
 /// An open ask, for a driver that resumes a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pending {
+pub struct PendingAsk {
     /// Id of the ask.
     pub call: CallId,
     /// Sequence number of its record.
@@ -234,10 +234,10 @@ impl Asks {
         people
     }
 
-    pub(super) fn pending(&self) -> Vec<Pending> {
+    pub(super) fn pending(&self) -> Vec<PendingAsk> {
         self.open
             .iter()
-            .map(|(call, ask)| Pending {
+            .map(|(call, ask)| PendingAsk {
                 call: *call,
                 seq: ask.seq,
                 attempt: ask.attempt,

@@ -13,7 +13,7 @@ use setpoint_protocol::{Address, CallId, Instance, RoleId, Timestamp};
 
 use super::asks::AskClass;
 use super::beginning::LastPrompt;
-use super::{Cell, Delivery, Outside, Phase, Slot, Step, StepError, Waiting, encode};
+use super::{Cell, Delivery, Phase, Slot, Step, StepError, WaitingQuestion, WorldEffect, encode};
 use crate::ctx::Ctx;
 use crate::effects::{Effect, EffectBuffer, ToolAsk};
 use crate::fit::{Misfit, Need, fit};
@@ -21,12 +21,12 @@ use crate::input::AnyInput;
 use crate::model_call::ModelCall;
 
 /// A question that does not fit, and how the task ends if nothing frees room for it.
-struct Unfit {
+struct UnfitQuestion {
     misfit: Option<Misfit>,
     fault: TaskFault,
 }
 
-impl Unfit {
+impl UnfitQuestion {
     /// Returns whether there may be more room after running calls are answered.
     fn may_pass(&self) -> bool {
         matches!(self.misfit, Some(Misfit::Tokens { .. } | Misfit::Money { .. }))
@@ -103,14 +103,15 @@ impl Cell {
                 let asked = Asked { call, attempt: 1, ask: Ask::Timer { ms } };
                 let seq = self.write_asked(step, at, from, &asked, cause)?;
                 self.asks.open(call, seq, AskClass::Timer, self.clock_ms);
-                step.effects.push(Outside::Timer { call, due_clock_ms: self.clock_ms.saturating_add(ms) });
+                step.effects
+                    .push(WorldEffect::Timer { call, due_clock_ms: self.clock_ms.saturating_add(ms) });
                 Ok(())
             }
             Effect::Survey { call, ask } => {
                 let asked = Asked { call, attempt: 1, ask: Ask::Survey(ask.clone()) };
                 let seq = self.write_asked(step, at, from, &asked, cause)?;
                 self.asks.open(call, seq, AskClass::Survey, self.clock_ms);
-                step.effects.push(Outside::Survey { call, ask });
+                step.effects.push(WorldEffect::Survey { call, ask });
                 Ok(())
             }
         }
@@ -128,13 +129,13 @@ impl Cell {
         let mut ask = ask;
         if let Some(opened) = self.opened.as_ref().filter(|opened| !opened.thinking.is_empty()) {
             // Added here rather than where prompts are made, so that no role can omit it.
-            Arc::make_mut(&mut ask).prompt.lay_down(&opened.thinking, THINKING_CHARS_MAX);
+            Arc::make_mut(&mut ask).prompt.add_laws(&opened.thinking, THINKING_CHARS_MAX);
         }
         // Questions that already wait are asked first.
         if self.waiting.is_empty() {
-            self.ask_or_wait(Waiting { from, call, ask, cause }, at, step).map(drop)
+            self.ask_or_wait(WaitingQuestion { from, call, ask, cause }, at, step).map(drop)
         } else {
-            self.waiting.push_back(Waiting { from, call, ask, cause });
+            self.waiting.push_back(WaitingQuestion { from, call, ask, cause });
             Ok(())
         }
     }
@@ -151,19 +152,26 @@ impl Cell {
 
     /// Asks a question, puts it back at the head of the queue (and returns false), or ends the task if there is no
     /// room.
-    fn ask_or_wait(&mut self, waiting: Waiting, at: Timestamp, step: &mut Step) -> Result<bool, StepError> {
-        let Waiting { from, call, ask, cause } = waiting;
+    fn ask_or_wait(
+        &mut self,
+        waiting: WaitingQuestion,
+        at: Timestamp,
+        step: &mut Step,
+    ) -> Result<bool, StepError> {
+        let WaitingQuestion { from, call, ask, cause } = waiting;
         let mut ask = Arc::unwrap_or_clone(ask);
         let limits = ask.limits;
         let found = self.fit(from.role, &mut ask);
-        if self.ledger.has_reserved() && found.as_ref().map_or_else(Unfit::may_pass, |need| need.is_tight) {
+        if self.ledger.has_reserved()
+            && found.as_ref().map_or_else(UnfitQuestion::may_pass, |need| need.is_tight)
+        {
             ask.limits = limits;
-            self.waiting.push_front(Waiting { from, call, ask: Arc::new(ask), cause });
+            self.waiting.push_front(WaitingQuestion { from, call, ask: Arc::new(ask), cause });
             return Ok(false);
         }
         let need = match found {
             Ok(need) => need,
-            Err(Unfit { fault, .. }) => {
+            Err(UnfitQuestion { fault, .. }) => {
                 let runtime = Address::singleton(RoleId::Runtime);
                 self.say(step, at, runtime, Payload::TaskFault(fault), Instance(0), Some(cause))?;
                 return Ok(true);
@@ -181,12 +189,12 @@ impl Cell {
         self.asks.open(call, seq, AskClass::Model, self.clock_ms);
         let card = self.opened.as_ref().map(|opened| opened.card(from.role, self.seq + 1));
         self.ledger.model_asked(call, ask.purpose(), need, card);
-        step.effects.push(Outside::Model { call, ask, fragments });
+        step.effects.push(WorldEffect::Model { call, ask, fragments });
         Ok(true)
     }
 
     /// Makes a question fit into the model's window and the budgets, or returns why the task cannot continue.
-    fn fit(&self, role: RoleId, ask: &mut ModelCall) -> Result<Need, Unfit> {
+    fn fit(&self, role: RoleId, ask: &mut ModelCall) -> Result<Need, UnfitQuestion> {
         let Some(opened) = &self.opened else { return Ok(Need::default()) };
         let fault = |kind, reason, hint: String| TaskFault {
             role,
@@ -200,7 +208,8 @@ impl Cell {
         let over_budget = |reason, budget| fault(FaultKind::Budget, reason, more(budget));
         let card = opened.models.of(role);
         let room = self.ledger.room(&opened.budgets, ask.purpose(), card);
-        let room = room.map_err(|reason| Unfit { misfit: None, fault: over_budget(reason, "calls") })?;
+        let room =
+            room.map_err(|reason| UnfitQuestion { misfit: None, fault: over_budget(reason, "calls") })?;
         let told = |misfit: &Misfit| match misfit {
             Misfit::Window { tokens_in, room, window } => fault(
                 FaultKind::Fault,
@@ -220,7 +229,7 @@ impl Cell {
                 over_budget(reason, if matches!(misfit, Misfit::Tokens { .. }) { "tokens" } else { "money" })
             }
         };
-        fit(ask, card, room).map_err(|misfit| Unfit { fault: told(&misfit), misfit: Some(misfit) })
+        fit(ask, card, room).map_err(|misfit| UnfitQuestion { fault: told(&misfit), misfit: Some(misfit) })
     }
 
     fn ask_tool(
@@ -241,7 +250,7 @@ impl Cell {
         let class = if effect == ToolEffect::ReadOnly { AskClass::Pure } else { AskClass::Unsafe };
         self.asks.open(call, seq, class, self.clock_ms);
         self.ledger.tool_asked(from.role);
-        step.effects.push(Outside::Tool { call, ask, effect });
+        step.effects.push(WorldEffect::Tool { call, ask, effect });
         Ok(())
     }
 
@@ -288,7 +297,7 @@ impl Cell {
                 _ => None,
             };
             self.asks.open_question(call, seq, class, digest);
-            step.effects.push(Outside::Party { call, party, payload: Box::new(payload) });
+            step.effects.push(WorldEffect::Party { call, party, payload: Box::new(payload) });
             return Ok(seq);
         }
         if delivered_before_stop(kind) {
@@ -329,7 +338,7 @@ impl Cell {
                 });
                 let told =
                     self.asks.stop_instance(|call| call.role.is_effector() && call.instance == instance);
-                step.effects.extend(told.into_iter().map(|call| Outside::Stop { call }));
+                step.effects.extend(told.into_iter().map(|call| WorldEffect::Stop { call }));
             }
             Payload::TaskFault(_) => {
                 let to = Address::singleton(RoleId::GoalGradientSolver);

@@ -9,7 +9,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, TaskId};
 
-use super::{Cell, External, Outside, Phase, Record, Step, StepError};
+use super::{Cell, External, Phase, Record, Step, StepError, WorldEffect};
 
 /// Maximum length, in characters, of the place at which two bodies differ.
 const PLACE_CHARS_MAX: usize = 200;
@@ -41,16 +41,16 @@ pub struct ReplayedStep<'r> {
     /// Its records as stored: the input first, then what it caused.
     pub records: &'r [Record],
     /// Effects that the machines requested in it. They are not started.
-    pub effects: &'r [Outside],
+    pub effects: &'r [WorldEffect],
     /// Whether it closes the task.
     pub closed: bool,
 }
 
 /// The open asks of a replayed task.
 #[derive(Debug, Default)]
-pub struct Replayed {
+pub struct ReplayedTask {
     /// Effects of asks without an answer, by ask.
-    pub open: BTreeMap<CallId, Outside>,
+    pub open: BTreeMap<CallId, WorldEffect>,
     /// Number of records that were replayed.
     pub records: u64,
 }
@@ -60,7 +60,7 @@ impl Cell {
     ///
     /// # Errors
     /// Returns the first divergence. The cell then stops before it; [`Cell::skip_to`] and a fault end the task.
-    pub fn replay(&mut self, records: &[Record], strictness: Strictness) -> Result<Replayed, Divergence> {
+    pub fn replay(&mut self, records: &[Record], strictness: Strictness) -> Result<ReplayedTask, Divergence> {
         self.replay_steps(records, strictness, &mut |_| {})
     }
 
@@ -73,7 +73,7 @@ impl Cell {
         records: &[Record],
         strictness: Strictness,
         seen: &mut dyn FnMut(ReplayedStep<'_>),
-    ) -> Result<Replayed, Divergence> {
+    ) -> Result<ReplayedTask, Divergence> {
         let replayed = self.feed(records, strictness, seen);
         if let Err(divergence) = &replayed {
             // Asks made after the divergence are in no record, so they can have no answer.
@@ -87,8 +87,8 @@ impl Cell {
         records: &[Record],
         strictness: Strictness,
         seen: &mut dyn FnMut(ReplayedStep<'_>),
-    ) -> Result<Replayed, Divergence> {
-        let mut replayed = Replayed::default();
+    ) -> Result<ReplayedTask, Divergence> {
+        let mut replayed = ReplayedTask::default();
         let mut rest = records;
         while let Some((input, tail)) = rest.split_first() {
             let diverges = |seq, reason: String| Divergence { task: self.task().clone(), seq, reason };
@@ -217,14 +217,16 @@ fn place_of_difference(stored: &[u8], made: &[u8]) -> String {
     if place.is_empty() { place } else { format!(" (at {})", clip(&place, PLACE_CHARS_MAX)) }
 }
 
-fn collect(open: &mut BTreeMap<CallId, Outside>, step: Step) {
+fn collect(open: &mut BTreeMap<CallId, WorldEffect>, step: Step) {
     for effect in step.effects {
         match effect {
-            Outside::Stop { call } => {
+            WorldEffect::Stop { call } => {
                 if step.closed
                     || !matches!(
                         open.get(&call),
-                        Some(Outside::Model { .. } | Outside::Tool { .. } | Outside::Survey { .. })
+                        Some(
+                            WorldEffect::Model { .. } | WorldEffect::Tool { .. } | WorldEffect::Survey { .. }
+                        )
                     )
                 {
                     open.remove(&call);

@@ -6,10 +6,10 @@ use setpoint_protocol::memory::{Author, MemoryAct};
 use setpoint_protocol::message::{Insight, Level, Megram, NegativeFeedback};
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
 
-use crate::store::batch::{Batch, Source, Written, number};
+use crate::store::batch::{Batch, Source, WriteOutcome, number};
 use crate::store::database::set_shared;
 use crate::store::error::Result;
-use crate::store::event::{Applied, Event, Happening};
+use crate::store::event::{BatchResult, Event, EventKind};
 use crate::store::limits::RECORD_BYTES_MAX;
 use crate::store::record::{Entry, Mark, entries, id_bytes};
 use crate::store::sqlite::Seal;
@@ -17,8 +17,8 @@ use crate::store::tags;
 use crate::store::words;
 
 /// Applies events in their order.
-pub(crate) fn all(batch: &mut Batch<'_>, events: &[Event]) -> Result<Applied> {
-    let mut applied = Applied::default();
+pub(crate) fn all(batch: &mut Batch<'_>, events: &[Event]) -> Result<BatchResult> {
+    let mut applied = BatchResult::default();
     for event in events {
         if let Some(written) = one(batch, event)? {
             applied.count(written);
@@ -27,44 +27,44 @@ pub(crate) fn all(batch: &mut Batch<'_>, events: &[Event]) -> Result<Applied> {
     Ok(applied)
 }
 
-impl Applied {
-    fn count(&mut self, written: Written) {
+impl BatchResult {
+    fn count(&mut self, written: WriteOutcome) {
         match written {
-            Written::New => self.written += 1,
-            Written::Known => self.known += 1,
-            Written::Refused => self.refused += 1,
+            WriteOutcome::New => self.written += 1,
+            WriteOutcome::Known => self.known += 1,
+            WriteOutcome::Refused => self.refused += 1,
         }
     }
 }
 
 /// Applies one event; returns what happened to its record, if it has one.
-fn one(batch: &mut Batch<'_>, event: &Event) -> Result<Option<Written>> {
+fn one(batch: &mut Batch<'_>, event: &Event) -> Result<Option<WriteOutcome>> {
     let pos = event.pos;
     match &event.what {
         // Tasks may write experience only, not rules.
-        Happening::Written { megram, .. } if matches!(megram.level, Level::C | Level::T) => {
-            Ok(Some(Written::Refused))
+        EventKind::Written { megram, .. } if matches!(megram.level, Level::C | Level::T) => {
+            Ok(Some(WriteOutcome::Refused))
         }
-        Happening::Written { task, megram } => {
+        EventKind::Written { task, megram } => {
             batch.write(megram, &Source { author: Author::Task, task: Some(task), pos }).map(Some)
         }
-        Happening::Contradicted { task, id, at, feedback, known_to } => {
+        EventKind::Contradicted { task, id, at, feedback, known_to } => {
             contradict(batch, task, (id, *at), feedback, known_to, pos)
         }
-        Happening::Ended { task } => {
+        EventKind::Ended { task } => {
             let tid = batch.task(task)?;
             tags::set_ended(batch.db, tid, task, Some(number(pos)))?;
             Ok(None)
         }
-        Happening::Act(act) => self::act(batch, act, pos),
+        EventKind::Act(act) => self::act(batch, act, pos),
     }
 }
 
-fn act(batch: &mut Batch<'_>, act: &MemoryAct, pos: u64) -> Result<Option<Written>> {
+fn act(batch: &mut Batch<'_>, act: &MemoryAct, pos: u64) -> Result<Option<WriteOutcome>> {
     match act {
         // Only the operator decides about layer T, and the Dreamer may propose for it.
         MemoryAct::Recorded { megram, by: Author::Task | Author::Import } if megram.level == Level::T => {
-            return Ok(Some(Written::Refused));
+            return Ok(Some(WriteOutcome::Refused));
         }
         MemoryAct::Recorded { megram, by } => {
             return batch.write(megram, &Source { author: *by, task: None, pos }).map(Some);
@@ -99,7 +99,7 @@ fn contradict(
     feedback: &NegativeFeedback,
     known_to: &[String],
     pos: u64,
-) -> Result<Option<Written>> {
+) -> Result<Option<WriteOutcome>> {
     let rule = entry_of(batch, &feedback.rule_id)?.filter(|rule| rule.new.quantum.sigma != 0.0);
     let Some(rule) = rule else { return Ok(None) };
     let (space, entity) = tags::names(batch.db, rule.new.pid)?;
@@ -140,12 +140,12 @@ pub(crate) fn forgotten_seal(id: &[u8]) -> i64 {
 /// Writes a new rule. It supersedes earlier rules of the same sign and demotes those of the opposite sign.
 ///
 /// Applied a second time, it again affects only rules made before it, which may have faded and been restored since.
-fn promote(batch: &mut Batch<'_>, rule: &Megram, as_of: u64, pos: u64) -> Result<Written> {
+fn promote(batch: &mut Batch<'_>, rule: &Megram, as_of: u64, pos: u64) -> Result<WriteOutcome> {
     if rule.level != Level::C {
-        return Ok(Written::Refused);
+        return Ok(WriteOutcome::Refused);
     }
     let written = batch.write(rule, &Source { author: Author::Dreamer, task: None, pos })?;
-    if written == Written::Refused {
+    if written == WriteOutcome::Refused {
         return Ok(written);
     }
     let pair = batch.pair(&rule.space, &rule.entity)?;

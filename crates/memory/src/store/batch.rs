@@ -31,20 +31,20 @@ pub(crate) struct Batch<'a> {
     tools: BTreeMap<i64, bool>,
     /// Positions up to which the records of pairs are sources of rules.
     consolidated: BTreeMap<i64, i64>,
-    sums: BTreeMap<Owner, Held>,
+    sums: BTreeMap<Owner, SumChanges>,
     /// Pairs with deleted records.
     thinned: BTreeSet<i64>,
 }
 
 /// Sums before and after the changes.
-struct Held {
+struct SumChanges {
     before: Accumulators,
     now: Accumulators,
 }
 
 /// The result of writing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum WriteOutcome {
     /// The record is new.
     New,
     /// The record exists already, or was forgotten permanently.
@@ -67,20 +67,20 @@ impl<'a> Batch<'a> {
     }
 
     /// Writes a record unless it exists.
-    pub(crate) fn write(&mut self, megram: &Megram, source: &Source<'_>) -> Result<Written> {
+    pub(crate) fn write(&mut self, megram: &Megram, source: &Source<'_>) -> Result<WriteOutcome> {
         // SQLite drops the sign of a zero, so a row with a negative zero would not match its seal.
         let quantum = Quantum { f: megram.f + 0.0, sigma: megram.sigma + 0.0, k: megram.k + 0.0 };
         let is_too_long = |text: &str| text.len() > TAG_BYTES_MAX;
         if quantum.check().is_err() || is_too_long(&megram.space) || is_too_long(&megram.entity) {
-            return Ok(Written::Refused);
+            return Ok(WriteOutcome::Refused);
         }
-        let Ok(body) = serde_json::to_vec(megram) else { return Ok(Written::Refused) };
+        let Ok(body) = serde_json::to_vec(megram) else { return Ok(WriteOutcome::Refused) };
         if body.len() > RECORD_BYTES_MAX {
-            return Ok(Written::Refused);
+            return Ok(WriteOutcome::Refused);
         }
         let id = id_bytes(&megram.id);
         if self.is_forgotten(&id)? {
-            return Ok(Written::Known);
+            return Ok(WriteOutcome::Known);
         }
         let pair = self.pair(&megram.space, &megram.entity)?;
         let new = NewEntry {
@@ -94,7 +94,7 @@ impl<'a> Batch<'a> {
             author: source.author,
             body,
         };
-        let Some(rid) = insert(self.db, &new)? else { return Ok(Written::Known) };
+        let Some(rid) = insert(self.db, &new)? else { return Ok(WriteOutcome::Known) };
         let trace = Trace {
             level: new.level,
             quantum,
@@ -107,7 +107,7 @@ impl<'a> Batch<'a> {
         if trace.is_summed() {
             self.sum(pair, &trace, new.tid)?;
         }
-        Ok(Written::New)
+        Ok(WriteOutcome::New)
     }
 
     /// Deletes a record and everything stored about it.
@@ -157,7 +157,7 @@ impl<'a> Batch<'a> {
         let left = self.plain(pair.pid)?;
         let before = std::mem::replace(&mut self.held(Owner::Pair(pair.pid))?.now, left.clone());
         if self.is_tool(pair.sid)? {
-            let damaged = self.db.damaged("a tool's sums do not hold those of its pairs");
+            let damaged = self.db.damaged("a tool's sums do not contain those of its pairs");
             let space = self.held(Owner::Space(pair.sid))?;
             space.now.take(&before).map_err(|_| damaged)?;
             space.now.merge(&left);
@@ -265,7 +265,7 @@ impl<'a> Batch<'a> {
     fn take_out(&mut self, entry: &Entry, trace: &Trace) -> Result<()> {
         let pair = self.pair_of(entry)?;
         let origin_us = trace.moments.origin_us();
-        let damaged = |batch: &Self| batch.db.damaged("the running sums do not hold a record that there is");
+        let damaged = |batch: &Self| batch.db.damaged("the running sums lack an existing record");
         let taken = self.held(Owner::Pair(pair.pid))?.now.remove(trace.quantum, origin_us);
         taken.map_err(|_| damaged(self))?;
         if self.is_tool(pair.sid)? {
@@ -306,12 +306,12 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn held(&mut self, owner: Owner) -> Result<&mut Held> {
+    fn held(&mut self, owner: Owner) -> Result<&mut SumChanges> {
         match self.sums.entry(owner) {
             Place::Occupied(held) => Ok(held.into_mut()),
             Place::Vacant(place) => {
                 let before = sums::load(self.db, owner)?;
-                Ok(place.insert(Held { now: before.clone(), before }))
+                Ok(place.insert(SumChanges { now: before.clone(), before }))
             }
         }
     }

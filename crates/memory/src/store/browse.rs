@@ -8,7 +8,7 @@ use crate::store::database::Store;
 use crate::store::error::{MemoryError, Result};
 use crate::store::limits::LIST_MAX;
 use crate::store::query::{limit_of, of_pair};
-use crate::store::record::{Entry, Remembered, entries, id_from};
+use crate::store::record::{Entry, StoredRecord, entries, id_from};
 use crate::store::sqlite::Db;
 use crate::store::sums::{self, Owner};
 use crate::store::tags;
@@ -27,12 +27,12 @@ pub struct Filter {
     pub entity: Option<String>,
     /// Only records that are of this layer now.
     pub level: Option<Level>,
-    /// Most records to return.
+    /// Maximum records to return.
     pub limit: usize,
 }
 
 impl Filter {
-    fn takes(&self, record: &Remembered) -> bool {
+    fn takes(&self, record: &StoredRecord) -> bool {
         let is = |wanted: &Option<String>, tag: &str| wanted.as_deref().is_none_or(|wanted| wanted == tag);
         is(&self.space, &record.megram.space)
             && is(&self.entity, &record.megram.entity)
@@ -45,7 +45,7 @@ impl Store {
     ///
     /// # Errors
     /// When no record or several match, or the store cannot be read.
-    pub fn find(&self, part: &str) -> Result<Remembered> {
+    pub fn find(&self, part: &str) -> Result<StoredRecord> {
         let wanted: String = part.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
         let no_id = || MemoryError::NoId { part: part.to_owned() };
         if wanted.len() < ID_CHARS_MIN || !wanted.chars().all(|c| c.is_ascii_hexdigit()) {
@@ -58,7 +58,7 @@ impl Store {
                 let bytes = columns.blob(0)?;
                 let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 if hex.starts_with(&wanted) || hex.ends_with(&wanted) {
-                    let id = bytes.try_into().map_err(|_| columns.damaged("an id has another length"))?;
+                    let id = bytes.try_into().map_err(|_| columns.damaged("an id has the wrong length"))?;
                     found.push(id_from(id, db)?);
                 }
                 Ok(found.len() < SAME_ID_MAX)
@@ -88,7 +88,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn list(&self, filter: &Filter) -> Result<Vec<Remembered>> {
+    pub fn list(&self, filter: &Filter) -> Result<Vec<StoredRecord>> {
         let mut db = self.reader();
         let limit = filter.limit.min(LIST_MAX);
         db.look(|db| {
@@ -121,7 +121,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn sources(&self, rule: &MegramId, limit: usize) -> Result<(Vec<Remembered>, u64)> {
+    pub fn sources(&self, rule: &MegramId, limit: usize) -> Result<(Vec<StoredRecord>, u64)> {
         let mut db = self.reader();
         db.look(|db| {
             let rule = of_id(db, rule)?;
@@ -151,7 +151,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn thoughts(&self) -> Result<(Vec<Remembered>, Vec<Remembered>)> {
+    pub fn thoughts(&self) -> Result<(Vec<StoredRecord>, Vec<StoredRecord>)> {
         let mut db = self.reader();
         db.look(|db| {
             let sql = entries!("WHERE r.level = 3 ORDER BY r.rid LIMIT ?1");
@@ -169,7 +169,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn page(&self, after: u64, limit: usize) -> Result<(Vec<Remembered>, Option<u64>)> {
+    pub fn page(&self, after: u64, limit: usize) -> Result<(Vec<StoredRecord>, Option<u64>)> {
         let mut db = self.reader();
         db.look(|db| {
             let after = i64::try_from(after).unwrap_or(i64::MAX);
@@ -209,7 +209,7 @@ impl Store {
     }
 }
 
-fn of_id(db: &Db, id: &MegramId) -> Result<Remembered> {
+fn of_id(db: &Db, id: &MegramId) -> Result<StoredRecord> {
     let id_bytes = crate::store::record::id_bytes(id);
     let entry = db.first(entries!("WHERE r.id = ?1"), [&id_bytes[..]], Entry::read)?;
     entry.ok_or_else(|| crate::store::record::unknown(id))?.remembered(db)

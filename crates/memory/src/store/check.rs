@@ -20,7 +20,7 @@ pub const ERROR_MAX: f64 = 1e-9;
 
 /// The extent of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Checked {
+pub struct CheckExtent {
     /// Number of records.
     pub records: u64,
     /// Number of running sums of pairs and tools.
@@ -35,7 +35,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read or is damaged: a row does not match its seal, an index does not match the records,
     /// or a running sum is wrong.
-    pub fn check(&self, now: Timestamp) -> Result<Checked> {
+    pub fn check(&self, now: Timestamp) -> Result<CheckExtent> {
         let mut db = self.dreamer();
         db.look(|db| {
             let verdict: rusqlite::Result<String> =
@@ -44,7 +44,7 @@ impl Store {
             if verdict != "ok" {
                 return Err(db.damaged(verdict));
             }
-            let mut checked = Checked { records: check_rows(db)?, ..Checked::default() };
+            let mut checked = CheckExtent { records: check_rows(db)?, ..CheckExtent::default() };
             for sid in db.all("SELECT sid FROM space", (), |columns| columns.int(0))? {
                 check_space(db, sid, now, &mut checked)?;
             }
@@ -63,7 +63,7 @@ fn check_rows(db: &Db) -> Result<u64> {
     db.each("SELECT id, seal FROM forgotten", (), |columns| {
         match forgotten_seal(columns.blob(0)?) == columns.int(1)? {
             true => Ok(true),
-            false => Err(columns.damaged("what was forgotten is not what was written")),
+            false => Err(columns.damaged("the list of forgotten records is invalid")),
         }
     })?;
     let (mut records, mut fading) = (0, 0);
@@ -74,19 +74,21 @@ fn check_rows(db: &Db) -> Result<u64> {
             fading += 1;
             let place = (by_us, entry.rid);
             let found = db.first("SELECT 1 FROM fading WHERE by_us = ?1 AND rid = ?2", place, |_| Ok(()))?;
-            found.ok_or_else(|| columns.damaged("a record that fades is not in the list of them"))?;
+            found.ok_or_else(|| {
+                columns.damaged("a record that fades is missing in the list of fading records")
+            })?;
         }
         Ok(true)
     })?;
     crate::store::words::check(db)?;
     let listed = db.first("SELECT COUNT(*) FROM fading", (), |columns| columns.count(0))?;
     if listed != Some(fading) {
-        return Err(db.damaged("the list of what fades names what does not"));
+        return Err(db.damaged("the list of fading records contains one that does not fade"));
     }
     Ok(records)
 }
 
-fn check_space(db: &Db, sid: i64, now: Timestamp, checked: &mut Checked) -> Result<()> {
+fn check_space(db: &Db, sid: i64, now: Timestamp, checked: &mut CheckExtent) -> Result<()> {
     let mut of_space: Vec<Trace> = Vec::new();
     let mut is_tool = false;
     for pid in db.all("SELECT pid FROM pair WHERE sid = ?1", [sid], |columns| columns.int(0))? {
@@ -122,16 +124,22 @@ fn check_tasks(db: &Db, sid: i64) -> Result<()> {
         })?;
     match counted.into_iter().eq(tasks) {
         true => Ok(()),
-        false => Err(db.damaged("a tool's tasks are not those of its records")),
+        false => Err(db.damaged("a tool's tasks do not match its records")),
     }
 }
 
-fn check_sums(db: &Db, owner: Owner, traces: &[Trace], now: Timestamp, checked: &mut Checked) -> Result<()> {
+fn check_sums(
+    db: &Db,
+    owner: Owner,
+    traces: &[Trace],
+    now: Timestamp,
+    checked: &mut CheckExtent,
+) -> Result<()> {
     let sums = sums::load(db, owner)?;
     checked.sums += 1;
     if sums.count() != traces.len() as u64 {
         return Err(db.damaged(format!(
-            "{} records are summed, and there are {}",
+            "the sums contain {} records, and there are {}",
             sums.count(),
             traces.len()
         )));
@@ -142,7 +150,9 @@ fn check_sums(db: &Db, owner: Owner, traces: &[Trace], now: Timestamp, checked: 
     let errors = [kept.attention - plain.attention, kept.decision - plain.decision];
     let error = errors.into_iter().map(|error| error.abs() / size).fold(0.0, f64::max);
     if error > ERROR_MAX {
-        return Err(db.damaged(format!("a running sum differs from the plain one by {error:e} of it")));
+        return Err(
+            db.damaged(format!("a running sum deviates from the recomputed one by a factor of {error:e}"))
+        );
     }
     checked.error = checked.error.max(error);
     Ok(())

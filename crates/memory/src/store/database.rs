@@ -10,7 +10,7 @@ use setpoint_own_files::own::{self, Access as FileAccess};
 use crate::store::apply;
 use crate::store::batch::{Batch, number};
 use crate::store::error::{MemoryError, Result};
-use crate::store::event::{Event, Taken};
+use crate::store::event::{BatchOutcome, Event};
 use crate::store::limits::{BATCH_MAX, LOCK_WAIT_MS};
 use crate::store::sqlite::{Access, DATABASE, Db, FileId, Identity, Seal, create, identify};
 use crate::store::words;
@@ -19,17 +19,17 @@ use crate::store::words;
 const JOURNAL: &str = "journal";
 /// Name of the journal position at which the operator last decided about sharing; negative for a refusal.
 const SHARED: &str = "shared";
-/// Most folders of damaged databases; with more, opening fails until a person has looked at them.
+/// Maximum folders of damaged databases; with more, opening fails until a person has looked at them.
 const ASIDE_MAX: u32 = 999;
 /// Lock file that is held while a database is set aside.
 const ASIDE_LOCK: &str = "aside.lock";
-/// Most times that a damaged database is set aside before opening fails.
+/// Maximum times that a damaged database is set aside before opening fails.
 const TRIES_MAX: u32 = 3;
 
-/// Most events of a batch that is indexed by words at once; a longer batch is indexed later.
+/// Maximum events of a batch that is indexed by words at once; a longer batch is indexed later.
 const INDEXED_AT_ONCE_MAX: usize = 16;
 
-/// Least length of a database that holds anything.
+/// Minimum length of a database that holds anything.
 const PAGE_BYTES_MIN: u64 = 512;
 
 /// What a committed transaction survives.
@@ -50,7 +50,7 @@ pub struct Options {
     pub lock_wait_ms: u64,
     /// What a committed transaction survives.
     pub durability: Durability,
-    /// Most pages of 4 KiB that the database may have, as on a full disk; `None` for no limit.
+    /// Maximum pages of 4 KiB that the database may have, as on a full disk; `None` for no limit.
     pub database_pages_max: Option<u32>,
 }
 
@@ -167,14 +167,14 @@ impl Store {
     ///
     /// # Errors
     /// When nothing was applied: the disk is full, or the store is locked or damaged.
-    pub fn apply(&self, from: u64, events: &[Event], to: u64) -> Result<Taken> {
+    pub fn apply(&self, from: u64, events: &[Event], to: u64) -> Result<BatchOutcome> {
         if events.len() > BATCH_MAX {
             return Err(MemoryError::TooMany { what: "events", count: events.len(), max: BATCH_MAX });
         }
         self.writer().transact(|db| {
             let cursor = cursor(db)?;
             if cursor != from {
-                return Ok(Taken::Elsewhere { cursor });
+                return Ok(BatchOutcome::Elsewhere { cursor });
             }
             let mut batch = Batch::new(db);
             let before = last_rid(db)?;
@@ -184,7 +184,7 @@ impl Store {
                 words::follow(db, before)?;
             }
             set_cursor(db, to)?;
-            Ok(Taken::Applied(applied))
+            Ok(BatchOutcome::Applied(applied))
         })
     }
 
@@ -314,7 +314,7 @@ fn place(db: &Db, name: &str) -> Result<Option<i64>> {
     db.first("SELECT pos, seal FROM place WHERE name = ?1", [name], |columns| {
         let pos = columns.int(0)?;
         if place_seal(name, pos) != columns.int(1)? {
-            return Err(columns.damaged("a place in the journal is not what was written"));
+            return Err(columns.damaged("the stored position in the journal is invalid"));
         }
         Ok(pos)
     })

@@ -11,7 +11,7 @@ use crate::store::database::{Store, cursor};
 use crate::store::error::Result;
 use crate::store::limits::{LESSONS_LOOKED_AT_MAX, LESSONS_MAX};
 use crate::store::query::{newest_entries, of_pair};
-use crate::store::record::{Entry, Remembered, entries};
+use crate::store::record::{Entry, StoredRecord, entries};
 use crate::store::sqlite::Db;
 use crate::store::sums::{self, Owner, cells};
 use crate::store::tags::{self, Task, sealed_task};
@@ -28,14 +28,14 @@ pub struct Candidate {
     /// Its sums.
     pub potentials: Potentials,
     /// Its newest records of the same sign, newest first.
-    pub lessons: Vec<Remembered>,
+    pub lessons: Vec<StoredRecord>,
     /// Journal position up to which its records are the rule's sources.
     pub as_of: u64,
 }
 
 /// The result of a pass of forgetting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Forgotten {
+pub struct ForgetResult {
     /// Number of faded records deleted.
     pub faded: u64,
     /// Number of deleted outputs of tasks that have ended.
@@ -50,7 +50,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn bankrupt(&self, now: Timestamp) -> Result<Vec<Remembered>> {
+    pub fn bankrupt(&self, now: Timestamp) -> Result<Vec<StoredRecord>> {
         let mut db = self.dreamer();
         db.look(|db| {
             let mut found = Vec::new();
@@ -95,10 +95,10 @@ impl Store {
     ///
     /// # Errors
     /// When nothing was deleted: the disk is full, or the store is locked or damaged.
-    pub fn forget_faded(&self, now: Timestamp, limit: usize) -> Result<Forgotten> {
+    pub fn forget_faded(&self, now: Timestamp, limit: usize) -> Result<ForgetResult> {
         self.writer().transact(|db| {
             let mut batch = Batch::new(db);
-            let mut forgotten = Forgotten::default();
+            let mut forgotten = ForgetResult::default();
             let max = i64::try_from(limit).unwrap_or(i64::MAX);
             let due = db.all(
                 "SELECT rid FROM fading WHERE by_us <= ?1 ORDER BY by_us, rid LIMIT ?2",
@@ -108,7 +108,7 @@ impl Store {
             forgotten.has_more = due.len() >= limit;
             for rid in due {
                 let entry = batch.entry(rid)?;
-                let entry = entry.ok_or_else(|| db.damaged("what fades is not there"))?;
+                let entry = entry.ok_or_else(|| db.damaged("a fading record is missing"))?;
                 if is_forgotten(&entry.trace(), now.as_micros()) {
                     batch.delete(&entry)?;
                     forgotten.faded += 1;
@@ -124,7 +124,7 @@ impl Store {
 }
 
 /// Deletes the outputs that ended tasks kept for their later rounds.
-fn forget_outputs(batch: &mut Batch<'_>, limit: usize, forgotten: &mut Forgotten) -> Result<()> {
+fn forget_outputs(batch: &mut Batch<'_>, limit: usize, forgotten: &mut ForgetResult) -> Result<()> {
     let max = i64::try_from(limit).unwrap_or(i64::MAX);
     let ended = "SELECT tid, id, ended_pos, seal FROM task WHERE ended_pos IS NOT NULL LIMIT ?1";
     let tasks = batch.db.all(ended, [max], sealed_task)?;
@@ -162,7 +162,7 @@ fn candidate(db: &Db, pid: i64, count: u64, rule: Rule, potentials: Potentials) 
     entries.retain(|entry| Rule::of_sigma(entry.trace().quantum.sigma) == Some(rule));
     entries.truncate(LESSONS_MAX);
     let lessons = entries.iter().map(|entry| entry.remembered(db)).collect::<Result<Vec<_>>>()?;
-    let is_fact = |lesson: &Remembered| lesson.megram.content.category == InsightCategory::Fact;
+    let is_fact = |lesson: &StoredRecord| lesson.megram.content.category == InsightCategory::Fact;
     let is_of_facts = is_short && lessons.len() as u64 == count && lessons.iter().all(is_fact);
     let is_due = Thresholds::USUAL.promotion(potentials).is_some() || is_of_facts;
     if !is_due {

@@ -10,12 +10,12 @@ pub struct Event {
     /// Position of the row.
     pub pos: u64,
     /// The event.
-    pub what: Happening,
+    pub what: EventKind,
 }
 
 /// The kinds of events.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Happening {
+pub enum EventKind {
     /// A task wrote a record.
     Written {
         /// The task.
@@ -47,7 +47,7 @@ pub enum Happening {
 
 /// The result of applying a batch of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Applied {
+pub struct BatchResult {
     /// Number of new records.
     pub written: u64,
     /// Number of records that existed, or were forgotten permanently.
@@ -58,9 +58,9 @@ pub struct Applied {
 
 /// Whether a batch was applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum BatchOutcome {
     /// The whole batch was applied.
-    Applied(Applied),
+    Applied(BatchResult),
     /// Rejected: the batch does not start at the store's journal position.
     Elsewhere {
         /// The store's position.

@@ -30,11 +30,11 @@ mod tags;
 mod words;
 
 pub use browse::{Filter, ID_CHARS_MIN};
-pub use check::{Checked, ERROR_MAX};
+pub use check::{CheckExtent, ERROR_MAX};
 pub use database::{Durability, OpenReport, Options, Store};
-pub use dream::{Candidate, Forgotten};
+pub use dream::{Candidate, ForgetResult};
 pub use error::MemoryError;
-pub use event::{Applied, Event, Happening, Taken};
-pub use query::{Avoided, PairSums, Stats, ToolSums};
-pub use record::Remembered;
-pub use words::Found;
+pub use event::{BatchOutcome, BatchResult, Event, EventKind};
+pub use query::{AvoidedPair, PairSums, Stats, ToolSums};
+pub use record::StoredRecord;
+pub use words::WordMatch;

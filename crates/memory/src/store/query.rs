@@ -8,7 +8,7 @@ use crate::store::batch::each_summed;
 use crate::store::database::Store;
 use crate::store::error::Result;
 use crate::store::limits::{AVOIDED_PAIRS_MAX, LESSONS_MAX, LIST_MAX, TASKS_COUNTED_MAX, TOOLS_MAX};
-use crate::store::record::{Entry, Mark, Remembered, entries, id_bytes, unknown};
+use crate::store::record::{Entry, Mark, StoredRecord, entries, id_bytes, unknown};
 use crate::store::sqlite::Db;
 use crate::store::sums::{self, Owner, cells};
 use crate::store::tags;
@@ -37,13 +37,13 @@ pub struct PairSums {
 
 /// A pair whose sums advise against its target.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Avoided {
+pub struct AvoidedPair {
     /// Its entity.
     pub entity: String,
     /// Its sums.
     pub potentials: Potentials,
     /// The constraint in force, or the newest record against the target.
-    pub evidence: Remembered,
+    pub evidence: StoredRecord,
 }
 
 /// The size of the store.
@@ -149,7 +149,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn avoided(&self, space: &str, now: Timestamp) -> Result<Vec<Avoided>> {
+    pub fn avoided(&self, space: &str, now: Timestamp) -> Result<Vec<AvoidedPair>> {
         let mut db = self.reader();
         db.look(|db| {
             let Some(sid) = tags::space(db, space)? else { return Ok(Vec::new()) };
@@ -180,7 +180,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn records(&self, space: &str, entity: &str, limit: usize) -> Result<Vec<Remembered>> {
+    pub fn records(&self, space: &str, entity: &str, limit: usize) -> Result<Vec<StoredRecord>> {
         let mut db = self.reader();
         db.look(|db| {
             let Some(pair) = tags::pair(db, space, entity)? else { return Ok(Vec::new()) };
@@ -198,7 +198,7 @@ impl Store {
         weighed: usize,
         limit: usize,
         now: Timestamp,
-    ) -> Result<Vec<Remembered>> {
+    ) -> Result<Vec<StoredRecord>> {
         let mut db = self.reader();
         db.look(|db| {
             let Some(pair) = tags::pair(db, space, entity)? else { return Ok(Vec::new()) };
@@ -215,7 +215,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn recall(&self, space: &str, entity: &str, now: Timestamp) -> Result<Vec<Remembered>> {
+    pub fn recall(&self, space: &str, entity: &str, now: Timestamp) -> Result<Vec<StoredRecord>> {
         let rules = self.rules_of(space, entity)?;
         if rules.is_empty() {
             return Ok(rules);
@@ -225,7 +225,7 @@ impl Store {
             let noted =
                 db.transact_at_once(|db| rules.iter().try_for_each(|rule| touch(db, &rule.megram.id, now)));
             if let Err(error) = noted {
-                tracing::debug!(%error, "a recall was not noted");
+                tracing::debug!(%error, "failed to note a recall");
             }
         }
         Ok(rules)
@@ -235,7 +235,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn rules_of(&self, space: &str, entity: &str) -> Result<Vec<Remembered>> {
+    pub fn rules_of(&self, space: &str, entity: &str) -> Result<Vec<StoredRecord>> {
         let mut db = self.reader();
         db.look(|db| {
             let Some(pair) = tags::pair(db, space, entity)? else { return Ok(Vec::new()) };
@@ -251,7 +251,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn rules(&self) -> Result<Vec<Remembered>> {
+    pub fn rules(&self) -> Result<Vec<StoredRecord>> {
         let mut db = self.reader();
         db.look(|db| {
             let sql = entries!(
@@ -265,7 +265,7 @@ impl Store {
     ///
     /// # Errors
     /// When there is no such record, or the store cannot be read.
-    pub fn get(&self, id: &MegramId) -> Result<Remembered> {
+    pub fn get(&self, id: &MegramId) -> Result<StoredRecord> {
         let mut db = self.reader();
         db.look(|db| {
             let entry = db.first(entries!("WHERE r.id = ?1"), [&id_bytes(id)[..]], Entry::read)?;
@@ -277,7 +277,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn newest(&self, limit: usize) -> Result<Vec<Remembered>> {
+    pub fn newest(&self, limit: usize) -> Result<Vec<StoredRecord>> {
         let mut db = self.reader();
         db.look(|db| {
             let all = db.all(entries!("ORDER BY r.rid DESC LIMIT ?1"), [limit_of(limit)], Entry::read)?;
@@ -358,7 +358,7 @@ pub(crate) fn of_pair(db: &Db, pid: i64, sums: &Accumulators, now: Timestamp) ->
 }
 
 /// Returns the newest fading records of a pair, newest first.
-pub(crate) fn newest(db: &Db, pid: i64, limit: usize) -> Result<Vec<Remembered>> {
+pub(crate) fn newest(db: &Db, pid: i64, limit: usize) -> Result<Vec<StoredRecord>> {
     newest_entries(db, pid, limit)?.iter().map(|entry| entry.remembered(db)).collect()
 }
 
@@ -376,7 +376,7 @@ pub(crate) fn newest_entries(db: &Db, pid: i64, limit: usize) -> Result<Vec<Entr
     Ok(all)
 }
 
-fn avoided(db: &Db, pid: i64, now: Timestamp) -> Result<Option<Avoided>> {
+fn avoided(db: &Db, pid: i64, now: Timestamp) -> Result<Option<AvoidedPair>> {
     let potentials = of_pair(db, pid, &sums::load(db, Owner::Pair(pid))?, now)?;
     let sql = entries!("WHERE r.pid = ?1 AND r.level = 2 ORDER BY r.pos DESC LIMIT ?2");
     let rules = live(db, db.all(sql, (pid, limit_of(LIST_MAX)), Entry::read)?)?;
@@ -384,14 +384,15 @@ fn avoided(db: &Db, pid: i64, now: Timestamp) -> Result<Option<Avoided>> {
     let evidence = match constraint {
         Some(rule) => Some(rule),
         None if Action::of(potentials) == Action::Avoid => {
-            let against = |record: &Remembered| record.trace.is_summed() && record.trace.quantum.sigma < 0.0;
+            let against =
+                |record: &StoredRecord| record.trace.is_summed() && record.trace.quantum.sigma < 0.0;
             newest(db, pid, LESSONS_MAX)?.into_iter().find(against)
         }
         None => None,
     };
     let Some(evidence) = evidence else { return Ok(None) };
     let (_, entity) = tags::names(db, pid)?;
-    Ok(Some(Avoided { entity, potentials, evidence }))
+    Ok(Some(AvoidedPair { entity, potentials, evidence }))
 }
 
 fn plain(db: &Db, pid: i64, now: Timestamp) -> Result<Potentials> {
@@ -410,9 +411,9 @@ fn plain_of(db: &Db, pids: impl IntoIterator<Item = i64>, now: Timestamp) -> Res
     Ok(Potentials { attention: attention.value(), decision: decision.value() })
 }
 
-fn live(db: &Db, entries: Vec<Entry>) -> Result<Vec<Remembered>> {
+fn live(db: &Db, entries: Vec<Entry>) -> Result<Vec<StoredRecord>> {
     let mut rules = entries.iter().map(|entry| entry.remembered(db)).collect::<Result<Vec<_>>>()?;
-    rules.retain(Remembered::is_live_rule);
+    rules.retain(StoredRecord::is_live_rule);
     Ok(rules)
 }
 

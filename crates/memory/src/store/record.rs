@@ -12,7 +12,7 @@ use crate::store::tags;
 
 /// A record in its present state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Remembered {
+pub struct StoredRecord {
     /// The record, with reworded content if there is one.
     pub megram: Megram,
     /// Author of the record.
@@ -33,7 +33,7 @@ pub struct Remembered {
     pub superseded_by: Option<MegramId>,
 }
 
-impl Remembered {
+impl StoredRecord {
     /// Returns whether it is a rule in force.
     #[must_use]
     pub fn is_live_rule(&self) -> bool {
@@ -98,7 +98,7 @@ pub(crate) struct Mark {
 impl Entry {
     pub(crate) fn read(columns: &Columns<'_>) -> Result<Self> {
         let rid = columns.int(0)?;
-        let damaged = || columns.damaged(&format!("the record {rid} is not what was written"));
+        let damaged = || columns.damaged(&format!("the record {rid} is invalid"));
         let new = NewEntry {
             id: columns.blob(1)?.try_into().map_err(|_| damaged())?,
             pid: columns.int(2)?,
@@ -157,7 +157,7 @@ impl Entry {
     }
 
     /// Returns the record for callers outside the store.
-    pub(crate) fn remembered(&self, db: &Db) -> Result<Remembered> {
+    pub(crate) fn remembered(&self, db: &Db) -> Result<StoredRecord> {
         let damaged = || db.damaged(format!("the record {} cannot be read", self.rid));
         let mut megram: Megram = serde_json::from_slice(&self.new.body).map_err(|_| damaged())?;
         if let Some(insight) = &self.mark.insight {
@@ -168,7 +168,7 @@ impl Entry {
             true => source_of(db, self.new.pid, self.mark.demoted_pos.unwrap_or(self.new.pos))?,
             false => None,
         };
-        Ok(Remembered {
+        Ok(StoredRecord {
             megram,
             author: self.new.author,
             task: self.new.tid.map(|tid| task_of(db, tid)).transpose()?,
@@ -244,7 +244,7 @@ pub(crate) fn promotion_seal(pid: i64, as_of: i64, rule: &[u8]) -> i64 {
 pub(crate) fn sealed_promotion<'a>(columns: &Columns<'a>) -> Result<(i64, &'a [u8])> {
     let (as_of, rule) = (columns.int(1)?, columns.blob(2)?);
     if promotion_seal(columns.int(0)?, as_of, rule) != columns.int(3)? {
-        return Err(columns.damaged("a promotion is not what was written"));
+        return Err(columns.damaged("a promotion is invalid"));
     }
     Ok((as_of, rule))
 }
@@ -256,7 +256,7 @@ fn source_of(db: &Db, pid: i64, pos: i64) -> Result<Option<MegramId>> {
         (pid, pos),
         |columns| {
             let (_, rule) = sealed_promotion(columns)?;
-            id_from(rule.try_into().map_err(|_| columns.damaged("an id has another length"))?, db)
+            id_from(rule.try_into().map_err(|_| columns.damaged("an id has the wrong length"))?, db)
         },
     )
 }
@@ -286,7 +286,7 @@ pub(crate) fn id_from(bytes: [u8; 16], db: &Db) -> Result<MegramId> {
         part(48, 4),
         part(0, 12)
     );
-    text.parse().map_err(|_| db.damaged("a record's id is none"))
+    text.parse().map_err(|_| db.damaged("a record's id is invalid"))
 }
 
 pub(crate) const fn number_of(level: Level) -> i64 {

@@ -48,7 +48,7 @@ pub(crate) fn read(columns: &Columns<'_>) -> Result<(i64, Cell)> {
         removed: columns.real(9)?,
     };
     if seal(owner, &cell) != columns.int(10)? {
-        return Err(columns.damaged("a running sum is not what was written"));
+        return Err(columns.damaged("a running sum is invalid"));
     }
     Ok((owner, cell))
 }

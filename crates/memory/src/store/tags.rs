@@ -95,9 +95,9 @@ pub(crate) struct Task {
 pub(crate) fn sealed_task(columns: &Columns<'_>) -> Result<Task> {
     let (tid, ended_pos) = (columns.int(0)?, columns.optional_int(2)?);
     if task_seal(tid, columns.blob(1)?, ended_pos) != columns.int(3)? {
-        return Err(columns.damaged("a task is not what was written"));
+        return Err(columns.damaged("a task is invalid"));
     }
-    let id = columns.text(1)?.parse().map_err(|_| columns.damaged("a task's id is none"))?;
+    let id = columns.text(1)?.parse().map_err(|_| columns.damaged("a task's id is invalid"))?;
     Ok(Task { tid, id, ended_pos })
 }
 
@@ -136,7 +136,7 @@ fn pair_in(db: &Db, sid: i64, entity: &str) -> Result<Option<Pair>> {
 fn sealed_pair(columns: &Columns<'_>) -> Result<Pair> {
     let (pid, sid) = (columns.int(0)?, columns.int(1)?);
     if Seal::of("pair").int(pid).int(sid).bytes(columns.blob(2)?).value() != columns.int(3)? {
-        return Err(columns.damaged("a pair of tags is not what was written"));
+        return Err(columns.damaged("a pair of tags is invalid"));
     }
     Ok(Pair { pid, sid })
 }
@@ -144,7 +144,7 @@ fn sealed_pair(columns: &Columns<'_>) -> Result<Pair> {
 fn sealed_space<'a>(columns: &Columns<'a>) -> Result<(i64, &'a str)> {
     let sid = columns.int(0)?;
     if Seal::of("space").int(sid).bytes(columns.blob(1)?).value() != columns.int(2)? {
-        return Err(columns.damaged("a space is not what was written"));
+        return Err(columns.damaged("a space is invalid"));
     }
     Ok((sid, columns.text(1)?))
 }

@@ -10,30 +10,30 @@ use setpoint_protocol::message::Insight;
 
 use crate::store::database::{Store, last_rid};
 use crate::store::error::Result;
-use crate::store::record::{Entry, Remembered, entries};
+use crate::store::record::{Entry, StoredRecord, entries};
 use crate::store::sqlite::{Db, Seal};
 use crate::store::tags;
 
 /// Name of the position up to which records are indexed, by their numbers.
 const WORDS: &str = "words";
-/// Most words of a question that are looked up.
+/// Maximum words of a question that are looked up.
 const QUESTION_TERMS_MAX: usize = 16;
-/// Most records, the newest ones, that are read per word.
+/// Maximum records, the newest ones, that are read per word.
 const RECORDS_OF_TERM_MAX: usize = 256;
-/// Most records that are scored, those with most words first.
+/// Maximum records that are scored, those with most words first.
 const WEIGHED_MAX: usize = 64;
-/// Most records with a word that are counted; beyond that a word has little weight anyway.
+/// Maximum records with a word that are counted; beyond that a word has little weight anyway.
 const COUNTED_MAX: i64 = 10_000;
-/// Least weighted share of a question's words that a record must contain.
+/// Minimum weighted share of a question's words that a record must contain.
 const SHARE_MIN: f64 = 0.3;
-/// Least score of a record: its share of the words times its remaining strength.
+/// Minimum score of a record: its share of the words times its remaining strength.
 const SCORE_MIN: f64 = 0.1;
 
 /// A record that was found by words.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct WordMatch {
     /// The record.
-    pub record: Remembered,
+    pub record: StoredRecord,
     /// Weighted share of the question's words, times the remaining strength.
     pub score: f64,
 }
@@ -62,7 +62,7 @@ impl Store {
         (space, entity): (&str, &str),
         now: Timestamp,
         limit: usize,
-    ) -> Result<Vec<Found>> {
+    ) -> Result<Vec<WordMatch>> {
         let mut db = self.reader();
         db.look(|db| {
             let total = indexed_to(db)?.max(1) as f64;
@@ -107,7 +107,7 @@ impl Store {
             }
             found.sort_by(|a, b| b.1.total_cmp(&a.1));
             found.truncate(limit);
-            let whole = |(entry, score): (Entry, f64)| Ok(Found { record: entry.remembered(db)?, score });
+            let whole = |(entry, score): (Entry, f64)| Ok(WordMatch { record: entry.remembered(db)?, score });
             found.into_iter().map(whole).collect()
         })
     }
@@ -195,14 +195,14 @@ pub(crate) fn check(db: &Db) -> Result<()> {
             expected += 1;
             let row = (term.as_bytes(), entry.rid);
             let found = db.first("SELECT 1 FROM term WHERE term = ?1 AND rid = ?2", row, |_| Ok(()))?;
-            found.ok_or_else(|| columns.damaged("a record is not found by its words"))?;
+            found.ok_or_else(|| columns.damaged("the word index lacks a record"))?;
         }
         Ok(true)
     })?;
     let listed = db.first("SELECT COUNT(*) FROM term", (), |columns| columns.count(0))?;
     match listed == Some(expected) {
         true => Ok(()),
-        false => Err(db.damaged("words lead to records that do not have them")),
+        false => Err(db.damaged("the word index lists records without these words")),
     }
 }
 
@@ -210,7 +210,7 @@ fn indexed_to(db: &Db) -> Result<i64> {
     let found = db.first("SELECT pos, seal FROM place WHERE name = ?1", [WORDS], |columns| {
         let pos = columns.int(0)?;
         if seal(pos) != columns.int(1)? {
-            return Err(columns.damaged("the place up to which records are indexed is not what was written"));
+            return Err(columns.damaged("the position of the word index is invalid"));
         }
         Ok(pos)
     })?;

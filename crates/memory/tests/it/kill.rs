@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use setpoint_memory::store::{Event, Options, Store, Taken};
+use setpoint_memory::store::{BatchOutcome, Event, Options, Store};
 use setpoint_mkct::State;
 use setpoint_protocol::message::Megram;
 
@@ -35,7 +35,7 @@ fn go_on(store: &Store, mut tell: impl FnMut(u64)) {
     while from < EVENTS {
         let to = (from + BATCH).min(EVENTS);
         let events: Vec<Event> = (from + 1..=to).map(event).collect();
-        assert!(matches!(store.apply(from, &events, to).unwrap(), Taken::Applied(_)));
+        assert!(matches!(store.apply(from, &events, to).unwrap(), BatchOutcome::Applied(_)));
         tell(to);
         from = to;
         store.forget_faded(day(from as f64 / 30.0), 16).unwrap();

@@ -1,7 +1,7 @@
 //! Properties over random sequences of writing, promoting, demoting, forgetting and losing.
 
 use proptest::prelude::*;
-use setpoint_memory::store::{Event, Happening, Store, Taken};
+use setpoint_memory::store::{BatchOutcome, Event, EventKind, Store};
 use setpoint_mkct::State;
 use setpoint_protocol::memory::MemoryAct;
 use setpoint_protocol::message::{Level, Megram};
@@ -49,21 +49,21 @@ fn event(pos: u64, draw: &Draw) -> Event {
             let sigma = if draw.of.is_multiple_of(2) { 1.0 } else { -1.0 };
             promoted(Megram { entity, ..rule(n, space, sigma, at) }, pos - 1 - pos.min(2) / 2)
         }
-        15 | 16 => Happening::Act(Box::new(MemoryAct::Demoted { rule: id(earlier), at })),
+        15 | 16 => EventKind::Act(Box::new(MemoryAct::Demoted { rule: id(earlier), at })),
         17 => forgotten(&[earlier]),
         18 => stated(rule(n, space, 1.0, at)),
         19 if draw.of.is_multiple_of(2) => {
             let content = insight("in better words");
-            Happening::Act(Box::new(MemoryAct::Reflected { id: id(earlier), content, worded: None }))
+            EventKind::Act(Box::new(MemoryAct::Reflected { id: id(earlier), content, worded: None }))
         }
-        _ => Happening::Ended { task: task(pos % 5) },
+        _ => EventKind::Ended { task: task(pos % 5) },
     };
     Event { pos, what }
 }
 
 fn take(store: &Store, events: &[Event], from: u64) {
     let to = from + events.len() as u64;
-    assert!(matches!(store.apply(from, events, to).unwrap(), Taken::Applied(_)));
+    assert!(matches!(store.apply(from, events, to).unwrap(), BatchOutcome::Applied(_)));
 }
 
 fn forget_all(store: &Store, days: f64) {

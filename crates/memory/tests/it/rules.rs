@@ -1,6 +1,6 @@
 //! Promotion, bankruptcy, recall.
 
-use setpoint_memory::store::{Happening, Remembered, Store};
+use setpoint_memory::store::{EventKind, Store, StoredRecord};
 use setpoint_mkct::{Level, Rule, State};
 use setpoint_protocol::MegramId;
 use setpoint_protocol::memory::MemoryAct;
@@ -11,7 +11,7 @@ use crate::support::{Home, day, id, insight, megram, promoted, rule, seen, state
 const SPACE: &str = "intent:count";
 
 /// Creates `count` records in this state, with ids from `from`.
-fn records(from: u128, count: u128, state: State) -> Vec<Happening> {
+fn records(from: u128, count: u128, state: State) -> Vec<EventKind> {
     (from..from + count).map(|n| written(n as u64, megram(n, SPACE, state, day(0.0)))).collect()
 }
 
@@ -30,7 +30,7 @@ fn dream(store: &Store, n: u128) -> Vec<Rule> {
     made
 }
 
-fn ids(records: &[Remembered]) -> Vec<MegramId> {
+fn ids(records: &[StoredRecord]) -> Vec<MegramId> {
     records.iter().map(|record| record.megram.id.clone()).collect()
 }
 
@@ -110,7 +110,7 @@ fn contradictions_bankrupt_a_rule_which_fades_from_then_on() {
     let store = Home::new().open();
     take(&store, records(1, 6, State::Accept));
     dream(&store, 100);
-    let contradiction = |n: u128| Happening::Contradicted {
+    let contradiction = |n: u128| EventKind::Contradicted {
         task: task(1),
         id: id(n),
         at: day(1.0),
@@ -125,7 +125,7 @@ fn contradictions_bankrupt_a_rule_which_fades_from_then_on() {
     take(&store, [contradiction(202), contradiction(203)]);
     assert_eq!(ids(&store.bankrupt(day(1.0)).unwrap()), [id(100)]);
 
-    take(&store, [Happening::Act(Box::new(MemoryAct::Demoted { rule: id(100), at: day(1.0) }))]);
+    take(&store, [EventKind::Act(Box::new(MemoryAct::Demoted { rule: id(100), at: day(1.0) }))]);
     assert_eq!(store.rules_of(SPACE, "env:local").unwrap(), []);
     let rule = store.get(&id(100)).unwrap();
     assert_eq!((rule.trace.level, rule.trace.quantum.k), (Level::K, 0.05));
@@ -166,10 +166,10 @@ fn facts_need_less_evidence_than_experience() {
     let store = Home::new().open();
     let two = |from: u128, category| {
         records(from, 2, State::Accept).into_iter().map(move |happening| match happening {
-            Happening::Written { task, mut megram } => {
+            EventKind::Written { task, mut megram } => {
                 megram.content.category = category;
                 megram.space = format!("intent:{category:?}");
-                Happening::Written { task, megram }
+                EventKind::Written { task, megram }
             }
             other => other,
         })

@@ -1,6 +1,6 @@
 //! Opening, applying events, asking.
 
-use setpoint_memory::store::{Event, Happening, MemoryError, Options, Store, Taken};
+use setpoint_memory::store::{BatchOutcome, Event, EventKind, MemoryError, Options, Store};
 use setpoint_mkct::{Action, State};
 use setpoint_protocol::memory::MemoryAct;
 use setpoint_protocol::message::{Level, Megram, NegativeFeedback};
@@ -57,9 +57,9 @@ fn a_batch_must_start_at_the_position_of_the_store() {
         let what = written(1, megram(n, "intent:count", State::Accept, day(0.0)));
         [Event { pos: u64::try_from(n).unwrap(), what }]
     };
-    assert!(matches!(ours.apply(0, &event(1), 1).unwrap(), Taken::Applied(_)));
-    assert_eq!(theirs.apply(0, &event(1), 1).unwrap(), Taken::Elsewhere { cursor: 1 });
-    assert!(matches!(theirs.apply(1, &event(2), 2).unwrap(), Taken::Applied(_)));
+    assert!(matches!(ours.apply(0, &event(1), 1).unwrap(), BatchOutcome::Applied(_)));
+    assert_eq!(theirs.apply(0, &event(1), 1).unwrap(), BatchOutcome::Elsewhere { cursor: 1 });
+    assert!(matches!(theirs.apply(1, &event(2), 2).unwrap(), BatchOutcome::Applied(_)));
     assert_eq!(seen(&ours, day(0.0)), seen(&theirs, day(0.0)));
     assert_eq!(ours.stats().unwrap().records, 2);
 }
@@ -190,7 +190,7 @@ fn outputs_of_a_task_are_deleted_after_its_end() {
         written(n, Megram { entity: "subtask:f".to_owned(), ..megram })
     };
     let experience = megram(9, "intent:count", State::Accept, day(0.0));
-    take(&store, [output(1), output(2), written(1, experience), Happening::Ended { task: task(1) }]);
+    take(&store, [output(1), output(2), written(1, experience), EventKind::Ended { task: task(1) }]);
     assert_eq!(store.stats().unwrap().records, 3, "only the Dreamer deletes");
     let forgotten = store.forget_faded(day(0.0), 1_000).unwrap();
     assert_eq!((forgotten.faded, forgotten.outputs), (0, 1));
@@ -206,7 +206,7 @@ fn outputs_written_after_the_end_are_kept() {
         let megram = megram(n, &format!("task:{}", task(1)), State::ChangePath, day(0.0));
         written(1, Megram { level: Level::K, entity: "subtask:f".to_owned(), ..megram })
     };
-    take(&store, [output(1), Happening::Ended { task: task(1) }, output(2)]);
+    take(&store, [output(1), EventKind::Ended { task: task(1) }, output(2)]);
     assert_eq!(store.forget_faded(day(0.0), 1_000).unwrap().outputs, 1);
     assert!(store.get(&id(1)).is_err() && store.get(&id(2)).is_ok());
 }
@@ -219,7 +219,7 @@ fn reflection_changes_only_the_words_of_a_record() {
     let content = insight("count with wc -w");
     take(
         &store,
-        [Happening::Act(Box::new(MemoryAct::Reflected {
+        [EventKind::Act(Box::new(MemoryAct::Reflected {
             id: id(1),
             content: content.clone(),
             worded: None,
@@ -254,7 +254,7 @@ fn a_full_disk_rejects_the_whole_batch_and_keeps_the_rest() {
     assert_eq!((store.cursor().unwrap(), store.stats().unwrap().records), (from, from));
     store.check(day(0.0)).unwrap();
     drop(store);
-    assert!(matches!(home.open().apply(from, &batch(from), from + 20).unwrap(), Taken::Applied(_)));
+    assert!(matches!(home.open().apply(from, &batch(from), from + 20).unwrap(), BatchOutcome::Applied(_)));
 }
 
 /// SQLite drops the sign of a zero.
@@ -263,7 +263,7 @@ fn a_negative_zero_is_a_zero() {
     let store = Home::new().open();
     let zero = Megram { f: -0.0, sigma: -0.0, k: -0.0, ..megram(1, "intent:count", State::Accept, day(0.0)) };
     let other = megram(2, "intent:count", State::ChangePath, day(0.0));
-    let against = Happening::Contradicted {
+    let against = EventKind::Contradicted {
         task: task(1),
         id: id(3),
         at: day(0.0),
@@ -281,7 +281,7 @@ fn a_reflection_that_is_too_long_is_ignored() {
     take(&store, [written(1, megram(1, "intent:count", State::Accept, day(0.0)))]);
     for length in [(1 << 20) + 1, 4 << 20] {
         let content = insight(&"w".repeat(length));
-        take(&store, [Happening::Act(Box::new(MemoryAct::Reflected { id: id(1), content, worded: None }))]);
+        take(&store, [EventKind::Act(Box::new(MemoryAct::Reflected { id: id(1), content, worded: None }))]);
     }
     assert_eq!(store.get(&id(1)).unwrap().megram.content, insight("lesson 1"));
 }

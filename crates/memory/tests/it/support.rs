@@ -1,6 +1,6 @@
 //! Short constructors of records.
 
-use setpoint_memory::store::{Applied, Event, Happening, Options, Store, Taken};
+use setpoint_memory::store::{BatchOutcome, BatchResult, Event, EventKind, Options, Store};
 use setpoint_mkct::{Quantum, State, quantize};
 use setpoint_protocol::memory::{Author, MemoryAct};
 use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram};
@@ -64,32 +64,32 @@ pub(crate) fn rule(n: u128, space: &str, sigma: f64, at: Timestamp) -> Megram {
     Megram { level: Level::C, f: 1.0, sigma, k: 0.0, ..megram(n, space, State::Accept, at) }
 }
 
-pub(crate) fn written(task_number: u64, megram: Megram) -> Happening {
-    Happening::Written { task: task(task_number), megram: Box::new(megram) }
+pub(crate) fn written(task_number: u64, megram: Megram) -> EventKind {
+    EventKind::Written { task: task(task_number), megram: Box::new(megram) }
 }
 
-pub(crate) fn promoted(rule: Megram, as_of: u64) -> Happening {
-    Happening::Act(Box::new(MemoryAct::Promoted { rule, as_of, worded: None }))
+pub(crate) fn promoted(rule: Megram, as_of: u64) -> EventKind {
+    EventKind::Act(Box::new(MemoryAct::Promoted { rule, as_of, worded: None }))
 }
 
-pub(crate) fn stated(megram: Megram) -> Happening {
-    Happening::Act(Box::new(MemoryAct::Recorded { megram, by: Author::Operator }))
+pub(crate) fn stated(megram: Megram) -> EventKind {
+    EventKind::Act(Box::new(MemoryAct::Recorded { megram, by: Author::Operator }))
 }
 
-pub(crate) fn forgotten(ids: &[u128]) -> Happening {
+pub(crate) fn forgotten(ids: &[u128]) -> EventKind {
     let ids = ids.iter().map(|n| id(*n)).collect();
-    Happening::Act(Box::new(MemoryAct::Forgotten { ids }))
+    EventKind::Act(Box::new(MemoryAct::Forgotten { ids }))
 }
 
 /// Applies these after the store's position, one position each.
-pub(crate) fn take(store: &Store, happenings: impl IntoIterator<Item = Happening>) -> Applied {
+pub(crate) fn take(store: &Store, happenings: impl IntoIterator<Item = EventKind>) -> BatchResult {
     let from = store.cursor().unwrap();
     let events: Vec<Event> =
         happenings.into_iter().zip(from + 1..).map(|(what, pos)| Event { pos, what }).collect();
     let to = from + events.len() as u64;
     match store.apply(from, &events, to).unwrap() {
-        Taken::Applied(applied) => applied,
-        Taken::Elsewhere { cursor } => panic!("memory is at {cursor}, not at {from}"),
+        BatchOutcome::Applied(applied) => applied,
+        BatchOutcome::Elsewhere { cursor } => panic!("memory is at {cursor}, not at {from}"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Search by words.
 
-use setpoint_memory::store::{Happening, Store};
+use setpoint_memory::store::{EventKind, Store};
 use setpoint_mkct::State;
 use setpoint_protocol::Timestamp;
 use setpoint_protocol::memory::MemoryAct;
@@ -91,7 +91,7 @@ fn the_index_follows_forgetting_rewording_and_rules() {
     take(&store, [forgotten(&[1])]);
     let mut content = insight("seal of approval");
     content.category = InsightCategory::Fact;
-    take(&store, [Happening::Act(Box::new(MemoryAct::Reflected { id: id(2), content, worded: None }))]);
+    take(&store, [EventKind::Act(Box::new(MemoryAct::Reflected { id: id(2), content, worded: None }))]);
     store.check(day(0.0)).unwrap();
     assert_eq!(found(&store, "walrus", day(0.0)), ["walrus number3"]);
     assert_eq!(found(&store, "seal approval", day(0.0)), ["seal of approval"]);

@@ -7,11 +7,11 @@ use setpoint_protocol::text::clip;
 
 use super::tape::{Exchange, Tape};
 
-/// Most characters of a line that are shown.
+/// Maximum characters of a line that are shown.
 const LINE_CHARS_MAX: usize = 160;
 /// Data blocks that code writes from calls. All others may contain a model's words.
 const SHOWN_BLOCKS: &[&str] = &["result conversation", "data calls", "data probes of the whole"];
-/// Most lines that are compared from either end; differences further inside are ignored.
+/// Maximum lines that are compared from either end; differences further inside are ignored.
 const LINES_MAX: usize = 20_000;
 
 /// Returns the reason of the failure.

@@ -62,10 +62,10 @@ impl Places {
     /// Replaces values in a text of the question by placeholders, and remembers them.
     pub(super) fn hide(&mut self, text: &str) -> String {
         let Places { values, search, ids, times } = self;
-        rewritten(text, search, |found, at| match Found::of(found, values, text, at)? {
-            Found::Literal(literal) => Some((literal.len(), marked(literal))),
-            Found::Value(value, name) => Some((value.len(), format!("{{{name}}}"))),
-            Found::Id(id) => {
+        rewritten(text, search, |found, at| match PlaceMatch::of(found, values, text, at)? {
+            PlaceMatch::Literal(literal) => Some((literal.len(), marked(literal))),
+            PlaceMatch::Value(value, name) => Some((value.len(), format!("{{{name}}}"))),
+            PlaceMatch::Id(id) => {
                 let known = ids.iter().position(|known| known == id);
                 let number = known.unwrap_or_else(|| {
                     ids.push(id.to_owned());
@@ -74,11 +74,11 @@ impl Places {
                 Some((id.len(), format!("{{id:{}}}", number + 1)))
             }
             // Each time gets its own number: it is chance whether two are equal.
-            Found::Time(time) => {
+            PlaceMatch::Time(time) => {
                 times.push(time.to_owned());
                 Some((time.len(), format!("{{time:{}}}", times.len())))
             }
-            Found::Duration(duration) => Some((duration.len(), "{ms}".to_owned())),
+            PlaceMatch::Duration(duration) => Some((duration.len(), "{ms}".to_owned())),
         })
     }
 
@@ -93,12 +93,14 @@ impl Places {
     /// Replaces values of the question in a text of the answer by placeholders; other text stays.
     pub(super) fn hide_known(&self, text: &str) -> String {
         let at_of = |list: &[String], wanted: &str| list.iter().position(|known| known == wanted);
-        rewritten(text, &self.search, |found, at| match Found::of(found, &self.values, text, at)? {
-            Found::Literal(literal) => Some((literal.len(), marked(literal))),
-            Found::Value(value, name) => Some((value.len(), format!("{{{name}}}"))),
-            Found::Id(id) => Some((id.len(), format!("{{id:{}}}", at_of(&self.ids, id)? + 1))),
-            Found::Time(time) => Some((time.len(), format!("{{time:{}}}", at_of(&self.times, time)? + 1))),
-            Found::Duration(_) => None,
+        rewritten(text, &self.search, |found, at| match PlaceMatch::of(found, &self.values, text, at)? {
+            PlaceMatch::Literal(literal) => Some((literal.len(), marked(literal))),
+            PlaceMatch::Value(value, name) => Some((value.len(), format!("{{{name}}}"))),
+            PlaceMatch::Id(id) => Some((id.len(), format!("{{id:{}}}", at_of(&self.ids, id)? + 1))),
+            PlaceMatch::Time(time) => {
+                Some((time.len(), format!("{{time:{}}}", at_of(&self.times, time)? + 1)))
+            }
+            PlaceMatch::Duration(_) => None,
         })
     }
 
@@ -137,7 +139,7 @@ pub(super) fn in_value(value: &Value, change: &impl Fn(&str) -> String) -> Value
 }
 
 /// A match that is replaced.
-enum Found<'t> {
+enum PlaceMatch<'t> {
     Literal(&'t str),
     Value(&'t str, &'static str),
     Id(&'t str),
@@ -145,27 +147,30 @@ enum Found<'t> {
     Duration(&'t str),
 }
 
-impl<'t> Found<'t> {
+impl<'t> PlaceMatch<'t> {
     /// Returns the match at `at`; `None` if it is a part of something else.
     fn of(found: &Captures<'t>, values: &'t [(String, &'static str)], text: &str, at: usize) -> Option<Self> {
         let named = |name: &str| found.name(name).map(|found| found.as_str());
         if let Some(literal) = named("literal") {
-            return Some(Found::Literal(literal));
+            return Some(PlaceMatch::Literal(literal));
         }
         if let Some(id) = named("id") {
-            return Some(Found::Id(id));
+            return Some(PlaceMatch::Id(id));
         }
         if let Some(time) = named("time") {
-            return Some(Found::Time(time));
+            return Some(PlaceMatch::Time(time));
         }
         if let Some(duration) = named("ms") {
-            return Some(Found::Duration(duration));
+            return Some(PlaceMatch::Duration(duration));
         }
         // The longest value that ends at a boundary of names: one folder may be a prefix of another.
         let (before, rest) = text.split_at_checked(at)?;
         let stands =
             |value: &str| rest.strip_prefix(value).is_some_and(|after| is_whole(before, value, after));
-        values.iter().find(|(value, _)| stands(value)).map(|(value, name)| Found::Value(value.as_str(), name))
+        values
+            .iter()
+            .find(|(value, _)| stands(value))
+            .map(|(value, name)| PlaceMatch::Value(value.as_str(), name))
     }
 }
 

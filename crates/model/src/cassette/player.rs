@@ -9,8 +9,8 @@ use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Reply};
 
 use super::miss;
-use super::recorder::Here;
-use super::tape::{Answer, Taken, Tape};
+use super::recorder::QuestionOrigin;
+use super::tape::{Answer, Tape, TapeLookup};
 use crate::model::{Model, ModelError};
 use crate::progress::Progress;
 
@@ -18,14 +18,14 @@ use crate::progress::Progress;
 pub struct Player {
     tape: Arc<Tape>,
     card: ModelCard,
-    here: Here,
+    here: QuestionOrigin,
 }
 
 impl Player {
     /// Creates a player of this tape, with this name. Several players may share a tape.
     #[must_use]
     pub fn new(tape: Arc<Tape>, name: impl Into<String>) -> Self {
-        Player { tape, card: ModelCard::named(&name.into()), here: Here::default() }
+        Player { tape, card: ModelCard::named(&name.into()), here: QuestionOrigin::default() }
     }
 
     /// Creates a player in place of a recorded model, with that model's window, prices and other data. Its name marks
@@ -34,7 +34,7 @@ impl Player {
     pub fn of_card(tape: Arc<Tape>, card: &ModelCard) -> Self {
         let name = format!("recording of {}", card.name);
         let card = ModelCard { name, is_recorded: true, ..card.clone() };
-        Player { tape, card, here: Here::default() }
+        Player { tape, card, here: QuestionOrigin::default() }
     }
 }
 
@@ -45,7 +45,7 @@ impl Model for Player {
             return Err(unable("the question has no canonical form".to_owned()).into());
         };
         match self.tape.take(&asked.hash(), call.purpose()) {
-            Taken::Answer(Answer::Reply(reply)) => {
+            TapeLookup::Answer(Answer::Reply(reply)) => {
                 let reply = asked.show(reply);
                 for part in &reply.parts {
                     if let Part::Text(text) = part {
@@ -54,11 +54,11 @@ impl Model for Player {
                 }
                 Ok(reply)
             }
-            Taken::Answer(Answer::Failed { failure, again_after_ms }) => Err(ModelError {
+            TapeLookup::Answer(Answer::Failed { failure, again_after_ms }) => Err(ModelError {
                 failure: failure.clone(),
                 again_after: again_after_ms.map(Duration::from_millis),
             }),
-            Taken::Miss { number, recorded } => {
+            TapeLookup::Miss { number, recorded } => {
                 let reason = miss::reason(&self.tape, asked.text(), call.purpose(), number, recorded);
                 Err(unable(reason).into())
             }

@@ -17,14 +17,14 @@ use crate::progress::Progress;
 pub struct Recorder {
     inner: Arc<dyn Model>,
     tape: Arc<TapeWriter>,
-    here: Here,
+    here: QuestionOrigin,
 }
 
 impl Recorder {
     /// Wraps this model, recording to this tape.
     #[must_use]
     pub fn new(inner: Arc<dyn Model>, tape: Arc<TapeWriter>) -> Self {
-        Recorder { inner, tape, here: Here::default() }
+        Recorder { inner, tape, here: QuestionOrigin::default() }
     }
 }
 
@@ -57,9 +57,9 @@ impl Model for Recorder {
 
 /// Where the last question was asked, for questions that do not say so themselves.
 #[derive(Debug, Default)]
-pub(super) struct Here(Mutex<Option<Arc<Surroundings>>>);
+pub(super) struct QuestionOrigin(Mutex<Option<Arc<Surroundings>>>);
 
-impl Here {
+impl QuestionOrigin {
     /// Returns the canonical form of a question, and remembers where it is asked.
     pub(super) fn canonical(&self, call: &ModelCall) -> Option<Canonical> {
         let said = surroundings(&call.brief);

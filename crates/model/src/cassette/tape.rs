@@ -20,7 +20,7 @@ use crate::model::ModelError;
 pub const TAPE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Longest line in bytes: the longest prompt and the longest answer, escaped.
 pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Most exchanges of a tape.
+/// Maximum exchanges of a tape.
 pub const EXCHANGES_MAX: usize = 100_000;
 /// Version of the written format.
 pub const VERSION: u32 = 1;
@@ -201,7 +201,7 @@ struct State {
 
 /// The result of looking up a question.
 #[derive(Debug)]
-pub(super) enum Taken<'t> {
+pub(super) enum TapeLookup<'t> {
     /// The next answer.
     Answer(&'t Answer),
     /// There is no answer.
@@ -298,17 +298,17 @@ impl Tape {
     }
 
     /// Takes the next answer to the question with this hash.
-    pub(super) fn take(&self, request: &str, purpose: Purpose) -> Taken<'_> {
+    pub(super) fn take(&self, request: &str, purpose: Purpose) -> TapeLookup<'_> {
         let mut state = self.state();
         let asked = state.asked.entry(purpose.name()).or_default();
         *asked += 1;
         let number = *asked;
         let next = state.left.get_mut(request).and_then(VecDeque::pop_front);
         match next.and_then(|at| self.exchanges.get(at)) {
-            Some(exchange) => Taken::Answer(&exchange.answer),
+            Some(exchange) => TapeLookup::Answer(&exchange.answer),
             None => {
                 let recorded = self.exchanges.iter().filter(|exchange| exchange.request == request).count();
-                Taken::Miss { number, recorded }
+                TapeLookup::Miss { number, recorded }
             }
         }
     }

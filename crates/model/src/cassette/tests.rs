@@ -78,13 +78,13 @@ fn perceive(text: &str) -> ModelCall {
 }
 
 /// A model that gives these answers in order, and then fails.
-struct Says {
+struct ScriptedModel {
     replies: Vec<Result<Reply, ModelError>>,
     asked: AtomicUsize,
 }
 
 fn says(replies: Vec<Result<Reply, ModelError>>) -> Arc<dyn Model> {
-    Arc::new(Says { replies, asked: AtomicUsize::new(0) })
+    Arc::new(ScriptedModel { replies, asked: AtomicUsize::new(0) })
 }
 
 fn said(text: &str) -> Result<Reply, ModelError> {
@@ -93,7 +93,7 @@ fn said(text: &str) -> Result<Reply, ModelError> {
 }
 
 #[async_trait]
-impl Model for Says {
+impl Model for ScriptedModel {
     async fn answer(&self, _: &ModelCall, _: &Progress) -> Result<Reply, ModelError> {
         let at = self.asked.fetch_add(1, Ordering::SeqCst);
         self.replies.get(at).cloned().unwrap()

@@ -53,7 +53,7 @@ impl Playbook {
             // Its answer could only repeat the template.
             Brief::Distil(_) | Brief::Reflect(_) => Err(ModelFailure {
                 kind: ModelFailureKind::Refused,
-                reason: "the embedded brain has no words of its own".to_owned(),
+                reason: "the embedded brain writes no text of its own".to_owned(),
                 hints: vec![],
             }),
         }

@@ -59,7 +59,7 @@ impl Library {
     }
 
     fn check_book(&self, book: &Book, tools: &[ToolSpec]) -> Vec<Problem> {
-        let mut found = Found { book, problems: Vec::new() };
+        let mut found = CheckFindings { book, problems: Vec::new() };
         if let Err(fault) = verify(book) {
             let reason = fault.error.reason();
             found.add(fault.at, reason);
@@ -83,12 +83,12 @@ impl Library {
     }
 }
 
-struct Found<'b> {
+struct CheckFindings<'b> {
     book: &'b Book,
     problems: Vec<Problem>,
 }
 
-impl Found<'_> {
+impl CheckFindings<'_> {
     fn add(&mut self, at: Offset, reason: String) {
         let (line, column) = line_and_column(&self.book.source, at);
         let file = match &self.book.origin {
@@ -100,7 +100,13 @@ impl Found<'_> {
 }
 
 /// Checks that the tool exists and accepts its input.
-fn check_call(found: &mut Found<'_>, at: Offset, tool: &str, input: &ValueTemplate, tools: &[ToolSpec]) {
+fn check_call(
+    found: &mut CheckFindings<'_>,
+    at: Offset,
+    tool: &str,
+    input: &ValueTemplate,
+    tools: &[ToolSpec],
+) {
     let Some(spec) = tools.iter().find(|spec| spec.name == tool) else {
         return found.add(at, format!("there is no tool {tool}"));
     };

@@ -21,7 +21,7 @@ use super::library::Library;
 use super::template::{Scope, TemplateError};
 use super::{gaps, unable};
 
-/// Most characters of a failed call's message.
+/// Maximum characters of a failed call's message.
 const SAID_CHARS_MAX: usize = 300;
 
 /// What R3 does next.
@@ -92,7 +92,7 @@ impl<'l> Work<'l> {
 
     fn answer(&self, brief: &ExecuteBrief, results: &[&ToolRecord], doubt: Option<String>) -> Step {
         let mut output = self.step.output.value(&self.scope(brief, results)).unwrap_or(Value::Null);
-        gaps::tell(&mut output, results);
+        gaps::add_gaps(&mut output, results);
         let failures = (1..).zip(results).filter(|(_, record)| !record.ok);
         let doubts: Vec<String> = failures.map(|(n, record)| failure_of(n, record)).chain(doubt).collect();
         let (status, uncertainty) = match doubts.as_slice() {

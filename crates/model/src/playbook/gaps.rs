@@ -18,8 +18,8 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
     ("malformed", "line could not be understood", "lines could not be understood", true),
     (
         "undecoded",
-        "line is not UTF-8, and the text could stand there in another encoding",
-        "lines are not UTF-8, and the text could stand there in another encoding",
+        "line is not UTF-8, and may contain the text in another encoding",
+        "lines are not UTF-8, and may contain the text in another encoding",
         true,
     ),
     ("not_followed", "symbolic link was not followed", "symbolic links were not followed", false),
@@ -93,8 +93,10 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
     ),
     (
         "irregular_quotes",
-        "quoted value could be read in another way: text follows its closing quote, a blank stands before its first one, it has several lines, or its quotes are single ones",
-        "quoted values could be read in another way: text follows their closing quotes, blanks stand before their first ones, they have several lines, or their quotes are single ones",
+        "quoted value could be read in another way: text follows its closing quote, a blank comes before its first \
+         one, it has several lines, or its quotes are single ones",
+        "quoted values could be read in another way: text follows their closing quotes, blanks come before their \
+         first ones, they have several lines, or their quotes are single ones",
         false,
     ),
     (
@@ -127,7 +129,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "files are marked so that Git does not see changes of them",
         true,
     ),
-    ("not_objects", "of the rows is no object", "of the rows are no objects", false),
+    ("not_objects", "of the rows is not an object", "of the rows are not objects", false),
     ("duplicate_keys", "key is given more than once", "keys are given more than once", false),
     (
         "outside",
@@ -177,7 +179,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
 /// Conditions that a call may report: the fact, its words, and whether the answer is then incomplete.
 const TOLD: &[(&str, &str, bool)] = &[
     ("shallow", "this is a shallow clone: older commits are not here", true),
-    ("modes_ignored", "Git is told not to look at changes of file modes (core.fileMode)", false),
+    ("modes_ignored", "Git is set not to look at changes of file modes (core.fileMode)", false),
     ("submodules_unseen", "what is not committed in submodules was not looked at", true),
     ("no_time_known", "no line has a time in a form that is known", false),
     (
@@ -185,7 +187,7 @@ const TOLD: &[(&str, &str, bool)] = &[
         "the text holds signs of a regular expression, and was looked for as it is written",
         false,
     ),
-    ("thousands_doubtful", "a point may separate thousands and not a fraction", false),
+    ("thousands_doubtful", "a point may separate thousands instead of a fraction", false),
     (
         "names_doubtful",
         "the first row was taken for the names of the columns, but it looks like values or a title",
@@ -205,16 +207,17 @@ const NAMED: &[(&str, &str)] = &[
     ("whole_of", "the figures are those of the whole repository at {}"),
     (
         "none_below",
-        "none of the listed files is below {}: the folder that the paths are told from can be named (`verify MANIFEST against ./FOLDER`)",
+        "none of the listed files is below {}: name the folder that the paths are relative to (`verify MANIFEST \
+         against ./FOLDER`)",
     ),
 ];
 
-/// Most bytes of JSON for the parts of an answer; the lists of a longer one are shortened. A task keeps at most a few
-/// times this of the results of its calls and checks.
+/// Maximum bytes of JSON for the parts of an answer; the lists of a longer one are shortened. A task keeps at most a
+/// few times this of the results of its calls and checks.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 /// Adds to an answer whether it is complete, and what was left out.
-pub(super) fn tell(output: &mut Value, results: &[&ToolRecord]) {
+pub(super) fn add_gaps(output: &mut Value, results: &[&ToolRecord]) {
     let Value::Object(answer) = output else { return };
     let mut said: Vec<String> = Vec::new();
     let mut complete = true;

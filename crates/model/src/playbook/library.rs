@@ -9,7 +9,7 @@ use setpoint_own_files::named;
 use super::book::{Book, Origin};
 use super::built_in;
 use super::error::{BrokenPlaybook, PlaybookError};
-use super::goal::{Goal, ParamKind, There, Vocabulary, find};
+use super::goal::{Goal, ParamKind, PathRequirement, Vocabulary, find};
 use super::limits::{CLOSEST_MAX, PLAYBOOK_BYTES_MAX, PLAYBOOK_FILES_MAX};
 use super::read;
 
@@ -41,7 +41,7 @@ pub struct Summary {
 
 /// The playbook that matches a goal, with the values it takes from it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub struct GoalMatch {
     /// Name of the playbook.
     pub playbook: String,
     /// Values of the parameters in the goal; the others have defaults.
@@ -50,7 +50,7 @@ pub struct Known {
 
 /// The same with the playbook itself.
 #[derive(Debug)]
-pub(crate) struct Found<'l> {
+pub(crate) struct BookMatch<'l> {
     pub(crate) book: &'l Book,
     pub(crate) values: BTreeMap<String, Value>,
 }
@@ -96,9 +96,9 @@ impl Library {
     /// The most specific pattern wins: more words named, then fewer words taken as free text, then a user's playbook
     /// over a built-in one, then the name.
     #[must_use]
-    pub fn find(&self, goal: &str) -> Option<Known> {
+    pub fn find(&self, goal: &str) -> Option<GoalMatch> {
         let found = self.look_up(goal)?;
-        Some(Known { playbook: found.book.name.clone(), values: found.values })
+        Some(GoalMatch { playbook: found.book.name.clone(), values: found.values })
     }
 
     /// Returns the playbooks closest to a goal that none matches, each with its best example, applied to the goal's own
@@ -139,7 +139,7 @@ impl Library {
             .collect()
     }
 
-    pub(crate) fn look_up(&self, goal: &str) -> Option<Found<'_>> {
+    pub(crate) fn look_up(&self, goal: &str) -> Option<BookMatch<'_>> {
         let goal = Goal::read(goal)?;
         let goal = &goal;
         let matches = self.books.values().flat_map(|book| {
@@ -151,7 +151,7 @@ impl Library {
                 |(book, found): &(&Book, super::goal::Match)| (found.rank, book.origin != Origin::BuiltIn);
             if key(&other) > key(&best) { other } else { best }
         });
-        best.map(|(book, found)| Found { book, values: found.values })
+        best.map(|(book, found)| BookMatch { book, values: found.values })
     }
 
     pub(crate) fn book(&self, name: &str) -> Option<&Book> {
@@ -229,7 +229,7 @@ fn about(book: &Book, example: &str, path: Option<&str>) -> String {
         book.patterns.iter().find_map(|pattern| find(pattern, &book.params, &goal)).map(|found| found.values)
     });
     let own = taken.iter().flatten().find_map(|(name, value)| match book.params.get(name)?.kind {
-        ParamKind::Path(there) if there != There::Anything => value.as_str(),
+        ParamKind::Path(there) if there != PathRequirement::Anything => value.as_str(),
         _ => None,
     });
     match (own, path) {

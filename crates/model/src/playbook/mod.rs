@@ -34,7 +34,7 @@ pub use check::Problem;
 pub use error::{BrokenPlaybook, PlaybookError};
 pub use forms::forms;
 pub use goal::PatternError;
-pub use library::{Known, Library, Summary};
+pub use library::{GoalMatch, Library, Summary};
 pub use template::TemplateError;
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ use super::library::Library;
 use super::template::{Scope, TextTemplate};
 use super::{unable, values};
 
-/// Most criteria that are named; the rest is counted.
+/// Maximum criteria that are named; the rest is counted.
 const NAMED_MAX: usize = 6;
-/// Most characters of one criterion or of its evidence.
+/// Maximum characters of one criterion or of its evidence.
 const NAMED_CHARS_MAX: usize = 200;
 
 pub(crate) fn report(library: &Library, brief: &ReportBrief) -> ReportDraft {

@@ -36,15 +36,15 @@ pub fn normalised(dialect: Dialect, address: &str) -> Result<String, BaseError> 
     } else {
         return Err(wrong("it does not begin with http:// or https://"));
     };
-    let mut url = Url::parse(&with_scheme).map_err(|_| wrong("it is no URL"))?;
+    let mut url = Url::parse(&with_scheme).map_err(|_| wrong("it is not a URL"))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("it does not begin with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("it carries a user or a password; a key has its own setting"));
+        return Err(wrong("it contains a user or a password; a key has its own setting"));
     }
     if url.query().is_some_and(|query| !query.is_empty()) {
-        return Err(wrong("it carries a query, and none is sent: leave out what follows the `?`"));
+        return Err(wrong("it contains a query, which would not be sent: leave out what follows the `?`"));
     }
     if url.host_str() == Some("0.0.0.0") {
         url.set_host(Some("127.0.0.1")).map_err(|_| wrong("it has no host"))?;
@@ -165,10 +165,10 @@ mod tests {
                 "use \"localhost:8000\" as a model's address: it does not begin with http:// or https://",
             ),
             ("ftp://x", "use \"ftp://x\" as a model's address: it does not begin with http:// or https://"),
-            ("http://", "use \"http://\" as a model's address: it is no URL"),
+            ("http://", "use \"http://\" as a model's address: it is not a URL"),
             (
                 "https://me:secret@host/v1",
-                "use \"https://…@host/v1\" as a model's address: it carries a user or a password; a key has its own setting",
+                "use \"https://…@host/v1\" as a model's address: it contains a user or a password; a key has its own setting",
             ),
             (
                 "me:secret@host:11434",
@@ -184,7 +184,7 @@ mod tests {
             ),
             (
                 "https://host/openai?api-version=1&key=secret",
-                "use \"https://host/openai?…\" as a model's address: it carries a query, and none is sent: leave out what follows the `?`",
+                "use \"https://host/openai?…\" as a model's address: it contains a query, which would not be sent: leave out what follows the `?`",
             ),
         ] {
             assert_eq!(normalised(Dialect::Chat, address).unwrap_err().to_string(), expected);

@@ -30,8 +30,7 @@ impl ClientError {
             return "install the system's certificate authorities (the package `ca-certificates`)".to_owned();
         }
         format!(
-            "{} is used in place of the system's certificate authorities: see that it leads to some, or take it out of the \
-             environment",
+            "{} replaces the system's certificate authorities: check that it names some, or unset it",
             self.named_by.join(" with ")
         )
     }
@@ -62,7 +61,7 @@ impl Proxies {
 
 /// A client, and whether it can verify certificates.
 #[derive(Clone, Debug)]
-struct Made {
+struct BuiltClient {
     client: Client,
     https: Result<(), ClientError>,
 }
@@ -74,8 +73,8 @@ struct Made {
 /// proxy.
 pub(super) fn client(base: &str) -> Result<Client, ClientError> {
     let proxies = Proxies::of(base);
-    static USUAL: OnceLock<Result<Made, ClientError>> = OnceLock::new();
-    static LOCAL: OnceLock<Result<Made, ClientError>> = OnceLock::new();
+    static USUAL: OnceLock<Result<BuiltClient, ClientError>> = OnceLock::new();
+    static LOCAL: OnceLock<Result<BuiltClient, ClientError>> = OnceLock::new();
     let made = match proxies {
         Proxies::OfEnvironment => USUAL.get_or_init(|| make(proxies)),
         Proxies::None => LOCAL.get_or_init(|| make(proxies)),
@@ -87,21 +86,23 @@ pub(super) fn client(base: &str) -> Result<Client, ClientError> {
     Ok(made.client)
 }
 
-fn make(proxies: Proxies) -> Result<Made, ClientError> {
+fn make(proxies: Proxies) -> Result<BuiltClient, ClientError> {
     // An error means that the same provider is installed already: it is the only one built in.
     drop(rustls::crypto::ring::default_provider().install_default());
     made(builder(proxies), || builder(proxies).tls_certs_only([]))
 }
 
 /// Builds a client with the system's certificate authorities; if there are none, one that trusts no certificate.
-fn made(usual: ClientBuilder, without: impl Fn() -> ClientBuilder) -> Result<Made, ClientError> {
+fn made(usual: ClientBuilder, without: impl Fn() -> ClientBuilder) -> Result<BuiltClient, ClientError> {
     let failed = |error: reqwest::Error| ClientError {
         reason: super::send::chain(&error).into(),
         named_by: AUTHORITY_VARS.into_iter().filter(|name| std::env::var_os(name).is_some()).collect(),
     };
     match usual.build() {
-        Ok(client) => Ok(Made { client, https: Ok(()) }),
-        Err(error) => Ok(Made { client: without().build().map_err(failed)?, https: Err(failed(error)) }),
+        Ok(client) => Ok(BuiltClient { client, https: Ok(()) }),
+        Err(error) => {
+            Ok(BuiltClient { client: without().build().map_err(failed)?, https: Err(failed(error)) })
+        }
     }
 }
 
@@ -160,7 +161,7 @@ mod tests {
         assert!(error(&[]).hint().contains("ca-certificates"));
         let hint = error(&AUTHORITY_VARS).hint();
         assert!(
-            hint.starts_with("SSL_CERT_FILE with SSL_CERT_DIR is used") && !hint.contains("ca-certificates")
+            hint.starts_with("SSL_CERT_FILE with SSL_CERT_DIR replaces") && !hint.contains("ca-certificates")
         );
     }
 }

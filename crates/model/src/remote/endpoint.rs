@@ -36,7 +36,7 @@ pub struct Endpoint {
     pub effort: Option<Effort>,
     /// Window in tokens, if known.
     pub window_tokens: Option<u32>,
-    /// Most tokens of an answer, if fewer than we would request.
+    /// Maximum tokens of an answer, if fewer than we would request.
     pub tokens_out_max: Option<u32>,
     /// Price of its tokens, if known.
     pub price: Option<Price>,

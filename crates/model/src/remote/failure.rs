@@ -106,7 +106,7 @@ pub(crate) fn of_refusal(refusal: &Refusal, retry_after: RetryAfter) -> ModelErr
         Some(300..=399) => never(
             ModelFailureKind::Unable,
             reason,
-            vec!["the address moved: state the new one, redirections are not followed with a key"],
+            vec!["the address moved: set the new one, because redirects are not followed with a key"],
         ),
         // No model server answers a question with these.
         Some(100..=299) => never(ModelFailureKind::Unable, reason, vec![ANOTHER_PROGRAM]),
@@ -129,8 +129,8 @@ fn waiting(reason: String, retry_after: RetryAfter, unsaid: Duration) -> ModelEr
     match retry_after {
         RetryAfter::Wait(wait) if wait > WAIT_MAX => never(
             ModelFailureKind::Refused,
-            format!("{reason}; it asks to come back {}", later(wait)),
-            vec!["state the goal again when that time is over, or choose another provider"],
+            format!("{reason}; it asks to retry {}", later(wait)),
+            vec!["run the goal again after that time, or choose another provider"],
         ),
         RetryAfter::Wait(wait) => again(ModelFailureKind::Unavailable, reason, vec![], wait),
         RetryAfter::Silent => again(ModelFailureKind::Unavailable, reason, vec![], unsaid),
@@ -298,12 +298,9 @@ mod tests {
         assert_eq!(soon.again_after, Some(WAIT_MAX));
         let late = of_refusal(&refusal, RetryAfter::Wait(Duration::from_secs(3_600)));
         assert_eq!(late.again_after, None);
-        assert_eq!(late.failure.reason, "the server answered 429; it asks to come back in 3600 s");
+        assert_eq!(late.failure.reason, "the server answered 429; it asks to retry in 3600 s");
         assert!(!late.failure.kind.retryable(), "another plan would ask the same server");
         let never = of_refusal(&refusal, RetryAfter::Wait(Duration::MAX));
-        assert_eq!(
-            never.failure.reason,
-            "the server answered 429; it asks to come back in more than a month"
-        );
+        assert_eq!(never.failure.reason, "the server answered 429; it asks to retry in more than a month");
     }
 }

@@ -6,13 +6,13 @@ use crate::wire::{Refusal, Request};
 
 /// Interfaces that a model may lack although its provider has them.
 #[derive(Debug, Default)]
-pub(super) struct Lacks {
+pub(super) struct MissingInterfaces {
     tools: AtomicBool,
     schema: AtomicBool,
     reasoning: AtomicBool,
 }
 
-impl Lacks {
+impl MissingInterfaces {
     /// Returns whether the model has refused tools.
     pub(super) fn tools(&self) -> bool {
         self.tools.load(Ordering::Relaxed)
@@ -51,13 +51,13 @@ impl Lacks {
         }
         if !request.tools.is_empty() && says(&["tool", "function call"]) {
             self.tools.store(true, Ordering::Relaxed);
-            return Some("the model takes no tools through its interface; they are put into the question");
+            return Some("the model takes no tools through its interface; the prompt describes them");
         }
         if request.schema.is_some()
             && says(&["schema", "response_format", "response format", "structured", "format"])
         {
             self.schema.store(true, Ordering::Relaxed);
-            return Some("the model takes no schema for its answer; the form is asked for in words");
+            return Some("the model takes no schema for its answer; the prompt describes the form in words");
         }
         None
     }
@@ -88,7 +88,7 @@ mod tests {
             (401, "tools are not supported with this key", true, ""),
             (429, "not supported tool", true, ""),
         ] {
-            let lacks = Lacks::default();
+            let lacks = MissingInterfaces::default();
             let request = Request {
                 tools: if has_tools { &tools } else { &[] },
                 schema: Some(RawValue::NULL),

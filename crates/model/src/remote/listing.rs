@@ -15,9 +15,9 @@ use crate::model::ModelError;
 use crate::wire::{Dialect, Refusal};
 use setpoint_scrub::Scrub;
 
-/// Most bytes of a list that are read.
+/// Maximum bytes of a list that are read.
 pub const LIST_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Most models of a list that are kept.
+/// Maximum models of a list that are kept.
 pub const LIST_MODELS_MAX: usize = 2_000;
 /// Longest time of a request for a list.
 pub const LIST_TIME_MAX: Duration = Duration::from_secs(10);
@@ -30,14 +30,14 @@ const PAGE_MODELS: u32 = 1_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
     /// Its models, in its order.
-    pub models: Vec<Offered>,
+    pub models: Vec<OfferedModel>,
     /// Whether the list is complete: no further page, nothing left out.
     pub is_whole: bool,
 }
 
 /// A model in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offered {
+pub struct OfferedModel {
     /// Name used in requests.
     pub name: String,
     /// Window that the server reports, if it does.
@@ -48,7 +48,7 @@ pub struct Offered {
 
 /// The result of requesting a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum ListOutcome {
     /// The server has a list.
     Offer(Offer),
     /// The server exists and has no list.
@@ -104,7 +104,7 @@ impl Lister {
     ///
     /// # Errors
     /// Why there is no answer, or why it is not a list.
-    pub async fn list(&self, endpoint: &Endpoint) -> Result<Listed, ModelError> {
+    pub async fn list(&self, endpoint: &Endpoint) -> Result<ListOutcome, ModelError> {
         let path = match endpoint.dialect {
             Dialect::Chat | Dialect::Responses => "models".to_owned(),
             Dialect::Anthropic => format!("models?limit={PAGE_MODELS}"),
@@ -116,7 +116,7 @@ impl Lister {
             status,
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED
         ) {
-            return Ok(Listed::NoList { status: status.as_u16() });
+            return Ok(ListOutcome::NoList { status: status.as_u16() });
         }
         if status != StatusCode::OK {
             let scrub = Scrub::of(endpoint.key.as_slice());
@@ -128,7 +128,7 @@ impl Lister {
             let reason = "the server's answer is not a list of models".to_owned();
             failure::never(Unable, reason, vec![failure::ANOTHER_PROGRAM])
         });
-        offer.map(Listed::Offer)
+        offer.map(ListOutcome::Offer)
     }
 
     /// Returns whether an Ollama answers at this address.
@@ -173,7 +173,7 @@ impl Lister {
             Ok(fetched) => fetched,
             Err(_) => {
                 let reason = format!("the server did not answer within {} ms", self.time_max.as_millis());
-                let hint = "see that the server is not stuck, and check the address and the proxy variables";
+                let hint = "check that the server is not stuck, the address and the proxy variables";
                 Err(failure::never(Timeout, reason, vec![hint]))
             }
         }
@@ -199,7 +199,7 @@ fn offer(dialect: Dialect, value: &Value) -> Option<Offer> {
         Dialect::Chat | Dialect::Responses | Dialect::Anthropic => "data",
     };
     let listed = value.get(field).unwrap_or(value).as_array()?;
-    let models: Vec<Offered> =
+    let models: Vec<OfferedModel> =
         listed.iter().filter_map(|entry| offered(dialect, entry)).take(LIST_MODELS_MAX).collect();
     let has_more = value.get("has_more").and_then(Value::as_bool).unwrap_or_default()
         || value.get("nextPageToken").and_then(Value::as_str).is_some_and(|token| !token.is_empty());
@@ -207,7 +207,7 @@ fn offer(dialect: Dialect, value: &Value) -> Option<Offer> {
     Some(Offer { models, is_whole })
 }
 
-fn offered(dialect: Dialect, entry: &Value) -> Option<Offered> {
+fn offered(dialect: Dialect, entry: &Value) -> Option<OfferedModel> {
     let name = ["id", "model", "name"].into_iter().find_map(|field| entry.get(field)?.as_str())?;
     let name = if dialect == Dialect::Gemini { name.strip_prefix("models/").unwrap_or(name) } else { name };
     if !is_name(name) {
@@ -216,7 +216,11 @@ fn offered(dialect: Dialect, entry: &Value) -> Option<Offered> {
     // Names of the field in vLLM, OpenRouter, Groq and Gemini.
     let window = ["max_model_len", "context_length", "context_window", "inputTokenLimit"];
     let window_tokens = window.into_iter().find_map(|field| tokens(entry.get(field)?));
-    Some(Offered { name: name.to_owned(), window_tokens, bytes: entry.get("size").and_then(Value::as_u64) })
+    Some(OfferedModel {
+        name: name.to_owned(),
+        window_tokens,
+        bytes: entry.get("size").and_then(Value::as_u64),
+    })
 }
 
 /// Returns whether a text can be a model's name: visible characters and single blanks.
@@ -298,8 +302,9 @@ mod tests {
     #[test]
     fn a_name_stands_only_for_its_dated_form() {
         let models = ["claude-x-20250929", "gpt-y-2025-08-07", "llama:latest", "qwen:8b", "gpt-y-mini"];
-        let models =
-            models.map(|name| Offered { name: name.to_owned(), window_tokens: None, bytes: None }).to_vec();
+        let models = models
+            .map(|name| OfferedModel { name: name.to_owned(), window_tokens: None, bytes: None })
+            .to_vec();
         let offer = Offer { models, is_whole: true };
         for (name, expected) in [
             ("claude-x", true),

@@ -21,7 +21,7 @@ mod send;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use setpoint_machine::conversation::Manner;
+use setpoint_machine::conversation::MessageForm;
 use setpoint_machine::{ModelCall, tokens};
 use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::record::{ModelFailureKind, Part, Purpose, Reply};
@@ -32,12 +32,12 @@ pub use failure::{BUSY_WAIT, WAIT_MAX};
 
 use crate::model::{Model, ModelError};
 use crate::progress::Progress;
-use crate::remote::lacks::Lacks;
+use crate::remote::lacks::MissingInterfaces;
 use crate::remote::schemas::Schemas;
 use crate::wire::{Dialect, Request};
 use setpoint_scrub::Scrub;
 
-/// Least token count that can prove a cut question.
+/// Minimum token count that can prove a cut question.
 const CUT_TOKENS_MIN: u64 = 1_000;
 
 /// A language model over HTTP.
@@ -47,7 +47,7 @@ pub struct Remote {
     client: reqwest::Client,
     /// A request without its body, or why none can be sent.
     template: Result<reqwest::Request, ModelError>,
-    lacks: Lacks,
+    lacks: MissingInterfaces,
     schemas: Schemas,
     /// Removes the key from the server's messages.
     scrub: Scrub,
@@ -69,7 +69,7 @@ impl Remote {
             template: send::template(&endpoint, &client),
             endpoint,
             client,
-            lacks: Lacks::default(),
+            lacks: MissingInterfaces::default(),
             schemas: Schemas::default(),
             has_reached: AtomicBool::new(false),
             now_s,
@@ -119,7 +119,7 @@ impl Model for Remote {
         let takes_schema = endpoint.takes_schema && !self.lacks.schema();
         let system = call.prompt.system_text();
         let by = format!("{}/{}", endpoint.dialect.name(), endpoint.model);
-        let messages = call.prompt.messages(Manner { has_tools, to: &by });
+        let messages = call.prompt.messages(MessageForm { has_tools, to: &by });
         // Only an executor's question starts a conversation.
         let goes_on = call.purpose() == Purpose::Execute;
         let schema = call.schema.filter(|_| takes_schema).and_then(|text| self.schemas.json(text));

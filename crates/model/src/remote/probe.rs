@@ -23,9 +23,9 @@ use crate::model::ModelError;
 use crate::progress::Progress;
 use crate::wire::{Dialect, Request};
 
-/// Most tokens of the long question, to keep the test cheap.
+/// Maximum tokens of the long question, to keep the test cheap.
 pub const CONTEXT_TOKENS_MAX: u64 = 24_000;
-/// Most tokens of an answer; a model that thinks needs some before its first word.
+/// Maximum tokens of an answer; a model that thinks needs some before its first word.
 pub const ANSWER_TOKENS_MAX: u32 = 2_048;
 /// Longest time of one question, whatever the configuration says about idle time.
 pub const QUESTION_TIME_MAX: Duration = Duration::from_secs(600);
@@ -54,7 +54,7 @@ pub struct Finding {
 
 /// The findings about a model, and their cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Probed {
+pub struct ProbeReport {
     /// Findings in the order of the tests.
     pub findings: Vec<Finding>,
     /// Questions asked.
@@ -64,8 +64,8 @@ pub struct Probed {
 }
 
 /// Runs the tests. Stops if the first question is not answered.
-pub async fn probe(remote: &Remote) -> Probed {
-    let mut probe = Probe { remote, probed: Probed::default() };
+pub async fn probe(remote: &Remote) -> ProbeReport {
+    let mut probe = Probe { remote, probed: ProbeReport::default() };
     if probe.answers().await {
         probe.tools().await;
         probe.schema().await;
@@ -76,11 +76,11 @@ pub async fn probe(remote: &Remote) -> Probed {
 
 struct Probe<'r> {
     remote: &'r Remote,
-    probed: Probed,
+    probed: ProbeReport,
 }
 
 /// The result of using an interface of the provider.
-enum Came {
+enum InterfaceOutcome {
     /// The answer is as requested.
     Fits,
     /// The answer is something else.
@@ -109,7 +109,7 @@ impl Probe<'_> {
                     let text = format!("thinks for {ANSWER_TOKENS_MAX} tokens without coming to an answer");
                     self.found(Outcome::Bad, text, Some(hint.to_owned()));
                 } else if text.is_empty() {
-                    let hint = "choose another model: this one has nothing to say";
+                    let hint = "choose another model: this one gives empty answers";
                     self.found(Outcome::Bad, "gives an empty answer", Some(hint.to_owned()));
                 } else {
                     let hint = "it may be too weak for a task: expect repairs and replans";
@@ -129,20 +129,24 @@ impl Probe<'_> {
             let request = Request { messages: &question(&user), tools: &tools, ..Request::default() };
             match self.ask(&request).await {
                 Ok(reply) => fitting_call(&reply),
-                Err(_) if self.remote.lacks.tools() => Came::Lacks,
-                Err(error) if error.failure.kind == Unable => Came::Misfit("refuses a question with a tool"),
-                Err(error) => Came::Failed(error),
+                Err(_) if self.remote.lacks.tools() => InterfaceOutcome::Lacks,
+                Err(error) if error.failure.kind == Unable => {
+                    InterfaceOutcome::Misfit("refuses a question with a tool")
+                }
+                Err(error) => InterfaceOutcome::Failed(error),
             }
         } else {
-            Came::Lacks
+            InterfaceOutcome::Lacks
         };
         let why = match came {
-            Came::Fits => {
+            InterfaceOutcome::Fits => {
                 return self.found(Outcome::Good, "calls tools through the provider's interface", None);
             }
-            Came::Failed(error) => return self.failed("does not answer a question with a tool", error),
-            Came::Lacks => "takes no tools through the provider's interface",
-            Came::Misfit(why) => why,
+            InterfaceOutcome::Failed(error) => {
+                return self.failed("does not answer a question with a tool", error);
+            }
+            InterfaceOutcome::Lacks => "takes no tools through the provider's interface",
+            InterfaceOutcome::Misfit(why) => why,
         };
         let user = format!(
             "There is one tool, {TOOL}; its input has one field, `number`, an integer. Call it with the number {NUMBER}: \
@@ -151,7 +155,7 @@ impl Probe<'_> {
         match self.ask(&Request { messages: &question(&user), ..Request::default() }).await {
             Ok(reply) if matches!(extract(&text_of(&reply)), Ok(TurnDraft::Call(call)) if fits(&call)) => {
                 let hint = self.setting("tools").filter(|_| self.remote.endpoint.takes_tools);
-                self.found(Outcome::Note, format!("{why}; calls them in its text, which will do"), hint);
+                self.found(Outcome::Note, format!("{why}; calls them in its text, which is enough"), hint);
             }
             Ok(_) => {
                 let hint = "choose another model for R3 (`models.tool`, or `models.executor`)".to_owned();
@@ -173,22 +177,24 @@ impl Probe<'_> {
             let request =
                 Request { messages: &question(user), schema: schema.as_deref(), ..Request::default() };
             match self.ask(&request).await {
-                Ok(reply) if is_colour(&text_of(&reply)) => Came::Fits,
-                Ok(_) => Came::Misfit("does not keep to a JSON Schema"),
-                Err(_) if self.remote.lacks.schema() => Came::Lacks,
-                Err(error) if error.failure.kind == Unable => Came::Misfit("refuses a JSON Schema"),
-                Err(error) => Came::Failed(error),
+                Ok(reply) if is_colour(&text_of(&reply)) => InterfaceOutcome::Fits,
+                Ok(_) => InterfaceOutcome::Misfit("does not follow a JSON Schema"),
+                Err(_) if self.remote.lacks.schema() => InterfaceOutcome::Lacks,
+                Err(error) if error.failure.kind == Unable => {
+                    InterfaceOutcome::Misfit("refuses a JSON Schema")
+                }
+                Err(error) => InterfaceOutcome::Failed(error),
             }
         } else {
-            Came::Lacks
+            InterfaceOutcome::Lacks
         };
         let why = match came {
-            Came::Fits => return self.found(Outcome::Good, "keeps to a JSON Schema", None),
-            Came::Failed(error) => {
+            InterfaceOutcome::Fits => return self.found(Outcome::Good, "follows a JSON Schema", None),
+            InterfaceOutcome::Failed(error) => {
                 return self.failed("does not answer a question with a JSON Schema", error);
             }
-            Came::Lacks => "takes no JSON Schema",
-            Came::Misfit(why) => why,
+            InterfaceOutcome::Lacks => "takes no JSON Schema",
+            InterfaceOutcome::Misfit(why) => why,
         };
         let user = format!(
             "{user} Answer with one JSON object with the fields `colour` (text) and `letters` (an integer), and nothing else."
@@ -196,11 +202,7 @@ impl Probe<'_> {
         match self.ask(&Request { messages: &question(&user), ..Request::default() }).await {
             Ok(reply) if is_colour(&text_of(&reply)) => {
                 let hint = self.setting("schema").filter(|_| self.remote.endpoint.takes_schema);
-                self.found(
-                    Outcome::Note,
-                    format!("{why}; writes JSON when it is asked to, which will do"),
-                    hint,
-                );
+                self.found(Outcome::Note, format!("{why}; writes JSON when asked to, which is enough"), hint);
             }
             Ok(_) => {
                 let hint = "choose another model: without JSON there is no plan and no verdict".to_owned();
@@ -260,12 +262,12 @@ impl Probe<'_> {
             return self.found(Outcome::Bad, text, Some(smaller));
         }
         if !has_word {
-            let text = format!("does not know the beginning of a question of about {target} tokens");
+            let text = format!("loses the beginning of a question of about {target} tokens");
             return self.found(Outcome::Bad, text, Some(smaller));
         }
         if !is_known {
             let text = format!(
-                "reads a question of about {target} tokens to its end; how large its window is, is not known"
+                "reads a question of about {target} tokens to its end; the size of its window is not known"
             );
             let hint =
                 format!("state the `window_tokens` of {name} in `models.toml`: prompts are then cut to it");
@@ -273,7 +275,7 @@ impl Probe<'_> {
         }
         let text = if target < u64::from(window) * 4 / 5 {
             format!(
-                "reads a question of about {target} tokens to its end; its window of {window} was not tried out"
+                "reads a question of about {target} tokens to its end; its window of {window} was not tested in full"
             )
         } else {
             format!("reads a question of about {target} tokens to its end, in a window of {window}")
@@ -354,21 +356,21 @@ impl Probe<'_> {
     fn failed(&mut self, what: &str, error: ModelError) {
         let hint = match error.failure.hints.into_iter().next() {
             Some(hint) => hint,
-            None => "try again later; if it stays so, choose another model".to_owned(),
+            None => "try again later; if this persists, choose another model".to_owned(),
         };
         self.found(Outcome::Bad, format!("{what}: {}", error.failure.reason), Some(hint));
     }
 }
 
-fn fitting_call(reply: &Reply) -> Came {
+fn fitting_call(reply: &Reply) -> InterfaceOutcome {
     let call = reply.parts.iter().find_map(|part| match part {
         Part::ToolCall(request) => Some(request.to_call()),
         Part::Text(_) | Part::Opaque(_) => None,
     });
     match call {
-        None => Came::Misfit("does not call the tool that it is given"),
-        Some(call) if fits(&call) => Came::Fits,
-        Some(call) if call.tool != TOOL => Came::Misfit("calls a tool that there is not"),
-        Some(_) => Came::Misfit("calls a tool with an input that does not fit its schema"),
+        None => InterfaceOutcome::Misfit("does not call the tool that it is given"),
+        Some(call) if fits(&call) => InterfaceOutcome::Fits,
+        Some(call) if call.tool != TOOL => InterfaceOutcome::Misfit("calls a tool that does not exist"),
+        Some(_) => InterfaceOutcome::Misfit("calls a tool with an input that does not fit its schema"),
     }
 }

@@ -18,14 +18,14 @@ use super::failure;
 use super::{Endpoint, Remote};
 use crate::model::ModelError;
 use crate::progress::Progress;
-use crate::wire::{ANTHROPIC_VERSION, Decoded, Decoder, Dialect, Framing, Refusal, Request, WireError};
+use crate::wire::{ANTHROPIC_VERSION, DecodedAnswer, Decoder, Dialect, Framing, Refusal, Request, WireError};
 use setpoint_scrub::Scrub;
 
-/// Most bytes of an error's body that are read.
+/// Maximum bytes of an error's body that are read.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 /// A shorter key is not removed from answers.
 const ANSWER_KEY_BYTES_MIN: usize = 16;
-/// Most characters of a transport error.
+/// Maximum characters of a transport error.
 const CHAIN_CHARS_MAX: usize = 400;
 
 /// Sends a request once.
@@ -33,7 +33,7 @@ pub(super) async fn once(
     remote: &Remote,
     request: &Request<'_>,
     progress: &Progress,
-) -> Result<Decoded, ModelError> {
+) -> Result<DecodedAnswer, ModelError> {
     let Remote { endpoint, template, client, now_s, scrub, .. } = remote;
     let body = endpoint
         .dialect
@@ -102,7 +102,7 @@ pub(super) fn template(
 }
 
 fn no_address() -> ModelError {
-    let reason = "the model's address is none".to_owned();
+    let reason = "the model's address is invalid".to_owned();
     failure::never(Unable, reason, vec!["check `base_url` of its provider"])
 }
 
@@ -126,7 +126,7 @@ pub(super) fn headers(endpoint: &Endpoint, is_streamed: bool) -> Result<HeaderMa
             _ => (Some(AUTHORIZATION), format!("Bearer {}", key.expose_secret())),
         };
         let value = HeaderValue::from_str(&value).map_err(|_| {
-            let reason = "the key has characters that no key has".to_owned();
+            let reason = "the key has characters that a key cannot have".to_owned();
             failure::never(Refused, reason, vec!["check the key: it may have been pasted with a line break"])
         })?;
         if let Some(name) = name {

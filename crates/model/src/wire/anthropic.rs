@@ -10,7 +10,7 @@ use setpoint_machine::conversation::{Block as Turn, Message, ToolResult};
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
-use super::collect::{Collect, Counted, EndReason};
+use super::collect::{Collect, EndReason, ReportedUsage};
 use super::fields::{field, items, json, present, text, tokens};
 use super::request::{object, raw};
 use super::{Refusal, Request, WireError};
@@ -25,7 +25,7 @@ struct Body<'a> {
     max_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<[System<'a>; 1]>,
-    messages: Vec<Said<'a>>,
+    messages: Vec<ChatMessage<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
@@ -51,7 +51,7 @@ const KEPT: CacheControl = CacheControl { r#type: "ephemeral" };
 
 /// A message of either side.
 #[derive(Serialize)]
-struct Said<'a> {
+struct ChatMessage<'a> {
     role: &'static str,
     content: Content<'a>,
 }
@@ -154,13 +154,13 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
 ///
 /// Roles alternate: results and the text after them form one message. The last two messages of our side are marked for
 /// caching: the next request continues from the last one, and the one before is found even if a turn has many blocks.
-fn messages<'a>(request: &Request<'a>) -> (Vec<Said<'a>>, bool) {
-    let mut said: Vec<Said<'a>> = Vec::with_capacity(request.messages.len());
+fn messages<'a>(request: &Request<'a>) -> (Vec<ChatMessage<'a>>, bool) {
+    let mut said: Vec<ChatMessage<'a>> = Vec::with_capacity(request.messages.len());
     let mut turn_thinks: Option<bool> = None;
     for message in request.messages {
         let (role, blocks) = match message {
             Message::User(text) if request.messages.len() == 1 && !request.goes_on => {
-                said.push(Said { role: "user", content: Content::Text(text) });
+                said.push(ChatMessage { role: "user", content: Content::Text(text) });
                 continue;
             }
             Message::User(text) => {
@@ -180,14 +180,14 @@ fn messages<'a>(request: &Request<'a>) -> (Vec<Said<'a>>, bool) {
             }
         };
         match said.last_mut() {
-            Some(Said { role: before, content: Content::Blocks(list) }) if *before == role => {
+            Some(ChatMessage { role: before, content: Content::Blocks(list) }) if *before == role => {
                 list.extend(blocks);
             }
-            _ => said.push(Said { role, content: Content::Blocks(blocks) }),
+            _ => said.push(ChatMessage { role, content: Content::Blocks(blocks) }),
         }
     }
     let ours = said.iter_mut().rev().filter(|said| said.role == "user").take(2);
-    for Said { content, .. } in ours {
+    for ChatMessage { content, .. } in ours {
         if let Content::Blocks(blocks) = content
             && let Some(Block::Ours { cache_control, .. }) = blocks.last_mut()
         {
@@ -312,7 +312,7 @@ fn ended(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> 
 /// Reads token counts. Input tokens are in three parts here; the end of an answer often repeats only one of them.
 fn count(value: &Value<'_>, collect: &mut Collect<'_>) {
     let Some(usage) = present(value, ["usage"]) else { return };
-    collect.count(Counted {
+    collect.count(ReportedUsage {
         tokens_in: tokens(usage, ["input_tokens"]),
         tokens_out: tokens(usage, ["output_tokens"]),
         tokens_cached: tokens(usage, ["cache_read_input_tokens"]),

@@ -12,7 +12,7 @@ use setpoint_protocol::Any;
 use setpoint_protocol::record::Opaque;
 use setpoint_protocol::tool::ToolSpec;
 
-use super::collect::{Collect, Counted, EndReason};
+use super::collect::{Collect, EndReason, ReportedUsage};
 use super::fields::{field, items, json, present, text, tokens};
 use super::request::object;
 use super::{Effort, Refusal, Request, WireError};
@@ -30,7 +30,7 @@ const REASONING: u64 = u64::MAX;
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: Vec<Said<'a>>,
+    messages: Vec<ChatMessage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ struct JsonSchema<'a> {
 
 /// A message of any role.
 #[derive(Default, Serialize)]
-struct Said<'a> {
+struct ChatMessage<'a> {
     role: &'static str,
     /// `null` beside calls without a text.
     content: Option<Cow<'a, str>>,
@@ -85,13 +85,13 @@ struct Said<'a> {
 struct Call<'a> {
     id: &'a str,
     r#type: &'static str,
-    function: Called<'a>,
+    function: RequestedCall<'a>,
     #[serde(flatten)]
     own: Map<String, Json>,
 }
 
 #[derive(Serialize)]
-struct Called<'a> {
+struct RequestedCall<'a> {
     name: &'a str,
     arguments: String,
 }
@@ -132,8 +132,8 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
 }
 
 /// Returns system text and conversation.
-fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
-    let of = |role, text: Cow<'a, str>| Said { role, content: Some(text), ..Said::default() };
+fn messages<'a>(request: &Request<'a>) -> Vec<ChatMessage<'a>> {
+    let of = |role, text: Cow<'a, str>| ChatMessage { role, content: Some(text), ..ChatMessage::default() };
     let mut said = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.is_empty() {
         said.push(of("system", request.system.into()));
@@ -141,7 +141,7 @@ fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
     for message in request.messages {
         match message {
             Message::User(text) => said.push(of("user", Cow::Borrowed(text))),
-            Message::Results(results) => said.extend(results.iter().map(|result| Said {
+            Message::Results(results) => said.extend(results.iter().map(|result| ChatMessage {
                 tool_call_id: Some(result.id.as_str()),
                 ..of("tool", result.text.into())
             })),
@@ -153,8 +153,8 @@ fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
 
 /// Returns the model's turn. What the server needs back (its reasoning, a signature beside a call) is sent with the
 /// calls it belongs to; no server needs that of a turn without calls.
-fn turn<'a>(blocks: &'a [Block<'a>]) -> Said<'a> {
-    let mut said = Said { role: "assistant", ..Said::default() };
+fn turn<'a>(blocks: &'a [Block<'a>]) -> ChatMessage<'a> {
+    let mut said = ChatMessage { role: "assistant", ..ChatMessage::default() };
     let mut own: Map<String, Json> = Map::new();
     for block in blocks {
         match block {
@@ -166,7 +166,7 @@ fn turn<'a>(blocks: &'a [Block<'a>]) -> Said<'a> {
                 said.tool_calls.push(Call {
                     id: id.as_str(),
                     r#type: "function",
-                    function: Called { name: tool, arguments },
+                    function: RequestedCall { name: tool, arguments },
                     own: of_call.into_iter().collect(),
                 });
             }
@@ -277,11 +277,11 @@ fn ended(choice: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError>
 
 fn count(value: &Value<'_>, collect: &mut Collect<'_>) {
     if let Some(usage) = present(value, ["usage"]) {
-        collect.count(Counted {
+        collect.count(ReportedUsage {
             tokens_in: tokens(usage, ["prompt_tokens"]),
             tokens_out: tokens(usage, ["completion_tokens"]),
             tokens_cached: tokens(usage, ["prompt_tokens_details", "cached_tokens"]),
-            ..Counted::default()
+            ..ReportedUsage::default()
         });
     }
 }

@@ -10,21 +10,21 @@ use setpoint_protocol::record::{Opaque, Part, Reply, ToolRequest, Usage};
 use setpoint_protocol::tool::ToolSpec;
 
 use super::fields::has_many_values;
-use super::{Decoded, WireError};
+use super::{DecodedAnswer, WireError};
 use crate::progress::Progress;
 
-/// Most bytes of an answer's text; thinking has the same limit.
+/// Maximum bytes of an answer's text; thinking has the same limit.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Most tool calls of one answer.
+/// Maximum tool calls of one answer.
 pub const CALLS_MAX: usize = 128;
-/// Most bytes of one call's name and arguments.
+/// Maximum bytes of one call's name and arguments.
 const CALL_BYTES_MAX: usize = 1024 * 1024;
-/// Most bytes of an answer's text and calls in a record, where a control character takes six. Leaves room for the rest
-/// of the record.
+/// Maximum bytes of an answer's text and calls in a record, where a control character takes six. Leaves room for the
+/// rest of the record.
 pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Most bytes that one byte of an answer takes in a record: six for a control character, and room for the frame around
-/// it. Below this estimate, as for most answers, nothing has to be counted.
+/// Maximum bytes that one byte of an answer takes in a record: six for a control character, and room for the frame
+/// around it. Below this estimate, as for most answers, nothing has to be counted.
 const WRITTEN_PER_BYTE_MAX: usize = 16;
 
 /// An answer that is being received.
@@ -42,7 +42,7 @@ pub(super) struct Collect<'a> {
     opaque: BTreeMap<u64, OpaquePieces>,
     /// Slots of calls that a server numbered like another one.
     places: BTreeMap<u64, u64>,
-    counted: Counted,
+    counted: ReportedUsage,
     is_cut: bool,
     is_ended: bool,
     is_closed: bool,
@@ -94,7 +94,7 @@ impl CallPieces {
 
 /// The provider's counts so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counted {
+pub(super) struct ReportedUsage {
     /// Input tokens, cached ones included, unless these are counted separately.
     pub(super) tokens_in: Option<u64>,
     /// Output tokens, thinking included.
@@ -119,7 +119,7 @@ impl<'a> Collect<'a> {
             calls: BTreeMap::new(),
             opaque: BTreeMap::new(),
             places: BTreeMap::new(),
-            counted: Counted::default(),
+            counted: ReportedUsage::default(),
             is_cut: false,
             is_ended: false,
             is_closed: false,
@@ -151,13 +151,13 @@ impl<'a> Collect<'a> {
 
     /// Shows text that the end of the answer repeats.
     pub(super) fn preview(&mut self, piece: &str) {
-        self.progress.came(piece.len());
+        self.progress.count_bytes(piece.len());
         self.progress.text(piece);
     }
 
     /// Counts a piece of thinking that is not sent back. It is limited like text, and dropped.
     pub(super) fn thinking(&mut self, piece: &str) -> Result<(), WireError> {
-        self.progress.came(piece.len());
+        self.progress.count_bytes(piece.len());
         self.thinking_bytes = self.thinking_bytes.saturating_add(piece.len());
         if self.thinking_bytes > TEXT_BYTES_MAX {
             return Err(WireError::TooLarge { what: "an answer's thinking", max: TEXT_BYTES_MAX });
@@ -225,7 +225,7 @@ impl<'a> Collect<'a> {
                 kept.push_str(said);
             }
         }
-        self.progress.came(arguments.len());
+        self.progress.count_bytes(arguments.len());
         if call.is_preliminary && !arguments.is_empty() {
             call.arguments.clear();
             call.is_preliminary = false;
@@ -268,7 +268,7 @@ impl<'a> Collect<'a> {
     }
 
     /// Adds counts. A later count of the same thing replaces an earlier one unless it is smaller.
-    pub(super) fn count(&mut self, counted: Counted) {
+    pub(super) fn count(&mut self, counted: ReportedUsage) {
         let known = &mut self.counted;
         known.tokens_in = known.tokens_in.max(counted.tokens_in);
         known.tokens_out = known.tokens_out.max(counted.tokens_out);
@@ -294,7 +294,7 @@ impl<'a> Collect<'a> {
     }
 
     /// Returns the whole answer. Fails if it was cut, i.e. has no end.
-    pub(super) fn finish(self) -> Result<Decoded, WireError> {
+    pub(super) fn finish(self) -> Result<DecodedAnswer, WireError> {
         if !self.is_ended && !self.is_closed {
             return Err(WireError::Cut);
         }
@@ -335,7 +335,7 @@ impl<'a> Collect<'a> {
             None => false,
             Some(count) => usage.tokens_in > 0 && (count > 0 || !says),
         };
-        Ok(Decoded { reply: Reply { parts, usage, is_cut, by: None }, is_counted })
+        Ok(DecodedAnswer { reply: Reply { parts, usage, is_cut, by: None }, is_counted })
     }
 }
 
@@ -344,10 +344,10 @@ pub(super) fn sum<const N: usize>(counts: [Option<u64>; N]) -> Option<u64> {
     counts.into_iter().flatten().reduce(u64::saturating_add)
 }
 
-impl Counted {
+impl ReportedUsage {
     /// Returns total input and output; 0 if nothing was counted.
     fn usage(self) -> Usage {
-        let Counted { tokens_in, tokens_out, tokens_cached, tokens_stored, is_apart } = self;
+        let ReportedUsage { tokens_in, tokens_out, tokens_cached, tokens_stored, is_apart } = self;
         let tokens_in = if is_apart { sum([tokens_in, tokens_cached, tokens_stored]) } else { tokens_in };
         let tokens_in = tokens_in.unwrap_or_default();
         Usage {
@@ -405,7 +405,7 @@ fn arguments(text: &str) -> Any {
 
 /// Returns the length in a record.
 fn written_bytes(parts: &[Part]) -> usize {
-    let mut written = Written(0);
+    let mut written = ByteCounter(0);
     match serde_json::to_writer(&mut written, parts) {
         Ok(()) => written.0,
         // Counting cannot fail, and everything here can be expressed in JSON.
@@ -414,9 +414,9 @@ fn written_bytes(parts: &[Part]) -> usize {
 }
 
 /// Counts what is written to it.
-struct Written(usize);
+struct ByteCounter(usize);
 
-impl io::Write for Written {
+impl io::Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 = self.0.saturating_add(bytes.len());
         Ok(bytes.len())

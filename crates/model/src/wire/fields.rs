@@ -6,8 +6,8 @@ use serde_json_borrow::Value;
 
 use super::{TOKENS_MAX, WireError};
 
-/// Most JSON values in an answer that is not streamed, in one piece of a streamed one, or in the arguments of a call.
-/// Each takes many times as much memory as the byte or two on the wire.
+/// Maximum JSON values in an answer that is not streamed, in one piece of a streamed one, or in the arguments of a
+/// call. Each takes many times as much memory as the byte or two on the wire.
 pub const VALUES_MAX: usize = 100_000;
 
 /// Parses one JSON value; `not_json` creates the error for other text.

@@ -13,7 +13,7 @@ use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
 use super::chat::fields_of;
-use super::collect::{Collect, Counted, EndReason, sum};
+use super::collect::{Collect, EndReason, ReportedUsage, sum};
 use super::fields::{self, field, items, present, text, tokens};
 use super::request::object;
 use super::{Refusal, Request, WireError};
@@ -58,7 +58,7 @@ struct Content<'a> {
 #[derive(Serialize)]
 struct Part<'a> {
     #[serde(flatten)]
-    holds: Holds<'a>,
+    holds: PartContent<'a>,
     /// The provider's own fields beside it, unchanged.
     #[serde(flatten)]
     own: Map<String, Json>,
@@ -66,7 +66,7 @@ struct Part<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Holds<'a> {
+enum PartContent<'a> {
     Text(&'a str),
     FunctionCall {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +127,7 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
         description: &tool.description,
         parameters_json_schema: &tool.input_schema,
     };
-    let system = || Content { role: None, parts: vec![part(Holds::Text(request.system))] };
+    let system = || Content { role: None, parts: vec![part(PartContent::Text(request.system))] };
     Body {
         system_instruction: (!request.system.is_empty()).then(system),
         contents: contents(request),
@@ -147,7 +147,7 @@ fn contents<'a>(request: &Request<'a>) -> Vec<Content<'a>> {
     let mut contents: Vec<Content<'a>> = Vec::with_capacity(request.messages.len());
     for message in request.messages {
         let (role, parts) = match message {
-            Message::User(text) => (Some("user"), vec![part(Holds::Text(text))]),
+            Message::User(text) => (Some("user"), vec![part(PartContent::Text(text))]),
             Message::Results(results) => (Some("user"), results.iter().map(result).collect()),
             Message::Assistant(blocks) => (Some("model"), turn(blocks)),
         };
@@ -159,13 +159,13 @@ fn contents<'a>(request: &Request<'a>) -> Vec<Content<'a>> {
     contents
 }
 
-fn part(holds: Holds<'_>) -> Part<'_> {
+fn part(holds: PartContent<'_>) -> Part<'_> {
     Part { holds, own: Map::new() }
 }
 
 fn result<'a>(result: &'a ToolResult<'a>) -> Part<'a> {
     let response = if result.ok { Response::Output(result.text) } else { Response::Error(result.text) };
-    part(Holds::FunctionResponse { id: result.id.given(), name: result.tool, response })
+    part(PartContent::FunctionResponse { id: result.id.given(), name: result.tool, response })
 }
 
 /// Returns the model's turn. A signature goes with the part that it came with, which follows it here; one at the end
@@ -177,20 +177,20 @@ fn turn<'a>(blocks: &'a [Block<'a>]) -> Vec<Part<'a>> {
         let holds = match block {
             Block::Opaque(opaque) => {
                 if !own.is_empty() {
-                    parts.push(Part { holds: Holds::Text(""), own: std::mem::take(&mut own) });
+                    parts.push(Part { holds: PartContent::Text(""), own: std::mem::take(&mut own) });
                 }
                 own = fields_of(opaque, &[SIGNATURE]);
                 continue;
             }
-            Block::Text(text) => Holds::Text(text),
+            Block::Text(text) => PartContent::Text(text),
             Block::Call { id, tool, input } => {
-                Holds::FunctionCall { id: id.given(), name: tool, args: object(input) }
+                PartContent::FunctionCall { id: id.given(), name: tool, args: object(input) }
             }
         };
         parts.push(Part { holds, own: std::mem::take(&mut own) });
     }
     if !own.is_empty() {
-        parts.push(Part { holds: Holds::Text(""), own });
+        parts.push(Part { holds: PartContent::Text(""), own });
     }
     parts
 }
@@ -213,12 +213,12 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
         }
     }
     if let Some(usage) = present(value, ["usageMetadata"]) {
-        collect.count(Counted {
+        collect.count(ReportedUsage {
             tokens_in: tokens(usage, ["promptTokenCount"]),
             // An answer with thinking only has no text, and costs its thinking.
             tokens_out: sum([tokens(usage, ["candidatesTokenCount"]), tokens(usage, ["thoughtsTokenCount"])]),
             tokens_cached: tokens(usage, ["cachedContentTokenCount"]),
-            ..Counted::default()
+            ..ReportedUsage::default()
         });
     }
     match candidate.and_then(|candidate| text(candidate, ["finishReason"])) {

@@ -35,12 +35,12 @@ use crate::progress::Progress;
 use crate::wire::collect::Collect;
 use crate::wire::lines::Lines;
 
-/// Most bytes of an answer that are read, streamed or not. A streamed answer repeats a frame around every token.
+/// Maximum bytes of an answer that are read, streamed or not. A streamed answer repeats a frame around every token.
 pub const BODY_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Largest token count; a larger or negative one is ignored.
 pub const TOKENS_MAX: u64 = 100_000_000;
 
-/// Most characters of a provider's reason that are shown.
+/// Maximum characters of a provider's reason that are shown.
 const REASON_CHARS_MAX: usize = 60;
 
 /// A provider's protocol.
@@ -126,7 +126,7 @@ impl WireError {
 
 /// An answer with the provider's counts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Decoded {
+pub struct DecodedAnswer {
     /// The answer. Its usage contains the counts, and 0 where there are none.
     pub reply: Reply,
     /// Whether the provider counted tokens.
@@ -206,7 +206,7 @@ impl Dialect {
 #[derive(Debug)]
 pub struct Decoder<'a> {
     dialect: Dialect,
-    framed: Framed,
+    framed: FrameReader,
     /// Whether anything but blanks has arrived.
     is_begun: bool,
     read: usize,
@@ -214,7 +214,7 @@ pub struct Decoder<'a> {
 }
 
 #[derive(Debug)]
-enum Framed {
+enum FrameReader {
     Whole(Vec<u8>),
     Events(Events),
     Lines(Lines),
@@ -225,9 +225,9 @@ impl<'a> Decoder<'a> {
     #[must_use]
     pub fn new(dialect: Dialect, request: &Request<'a>, progress: &'a Progress) -> Self {
         let framed = match dialect.framing(request.is_streamed) {
-            Framing::Whole => Framed::Whole(Vec::new()),
-            Framing::Events => Framed::Events(Events::default()),
-            Framing::Lines => Framed::Lines(Lines::default()),
+            Framing::Whole => FrameReader::Whole(Vec::new()),
+            Framing::Events => FrameReader::Events(Events::default()),
+            Framing::Lines => FrameReader::Lines(Lines::default()),
         };
         let collect = Collect::new(request.tools, progress);
         Decoder { dialect, framed, is_begun: false, read: 0, collect }
@@ -245,15 +245,15 @@ impl<'a> Decoder<'a> {
         let bytes = if self.is_begun { bytes } else { self.begin(bytes)? };
         let Decoder { dialect, framed, collect, .. } = self;
         match framed {
-            Framed::Whole(body) => {
+            FrameReader::Whole(body) => {
                 if body.len() + bytes.len() > WHOLE_BYTES_MAX {
                     return Err(WireError::TooLarge { what: "an answer", max: WHOLE_BYTES_MAX });
                 }
                 body.extend_from_slice(bytes);
                 Ok(())
             }
-            Framed::Events(events) => events.push(bytes, |_, data| event(*dialect, data, collect)),
-            Framed::Lines(lines) => lines.push(bytes, |line| event(*dialect, line, collect)),
+            FrameReader::Events(events) => events.push(bytes, |_, data| event(*dialect, data, collect)),
+            FrameReader::Lines(lines) => lines.push(bytes, |line| event(*dialect, line, collect)),
         }
     }
 
@@ -264,8 +264,8 @@ impl<'a> Decoder<'a> {
         match bytes.first() {
             None => return Ok(bytes),
             Some(b'<') => return Err(WireError::Page),
-            Some(b'{' | b'[') if matches!(self.framed, Framed::Events(_)) => {
-                self.framed = Framed::Whole(Vec::new());
+            Some(b'{' | b'[') if matches!(self.framed, FrameReader::Events(_)) => {
+                self.framed = FrameReader::Whole(Vec::new());
             }
             Some(_) => {}
         }
@@ -283,20 +283,20 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// When the answer is not complete.
-    pub fn finish(self) -> Result<Decoded, WireError> {
+    pub fn finish(self) -> Result<DecodedAnswer, WireError> {
         let Decoder { dialect, framed, mut collect, .. } = self;
         match framed {
-            Framed::Whole(body) if is_events(&body) => {
+            FrameReader::Whole(body) if is_events(&body) => {
                 Events::default().push(&body, |_, data| event(dialect, data, &mut collect))?;
             }
-            Framed::Whole(body) => {
+            FrameReader::Whole(body) => {
                 let text = std::str::from_utf8(&body).map_err(|_| whole_error(&body))?;
                 let value = fields::read(text, || whole_error(&body))?;
                 dialect.read(&value, false, &mut collect)?;
             }
-            Framed::Events(_) => {}
+            FrameReader::Events(_) => {}
             // A complete last line needs no line end.
-            Framed::Lines(lines) => {
+            FrameReader::Lines(lines) => {
                 if let Ok(tail) = std::str::from_utf8(lines.tail())
                     && !collect.is_closed()
                 {
@@ -311,7 +311,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Most bytes of an answer that is not streamed.
+/// Maximum bytes of an answer that is not streamed.
 pub const WHOLE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Reads one JSON value of a streamed answer. Ignores everything after the end.

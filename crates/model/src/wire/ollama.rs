@@ -13,7 +13,7 @@ use setpoint_machine::conversation::{Block, Message};
 use setpoint_protocol::Any;
 
 use super::chat;
-use super::collect::{Collect, Counted, EndReason};
+use super::collect::{Collect, EndReason, ReportedUsage};
 use super::fields::{field, items, present, text, tokens};
 use super::request::object;
 use super::{Effort, Refusal, Request, WireError};
@@ -27,7 +27,7 @@ const THINKING: u64 = u64::MAX;
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: Vec<Said<'a>>,
+    messages: Vec<ChatMessage<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<chat::Tool<'a>>,
@@ -40,7 +40,7 @@ struct Body<'a> {
 
 /// A message of any role.
 #[derive(Default, Serialize)]
-struct Said<'a> {
+struct ChatMessage<'a> {
     role: &'static str,
     content: Cow<'a, str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -54,11 +54,11 @@ struct Said<'a> {
 
 #[derive(Serialize)]
 struct Call<'a> {
-    function: Called<'a>,
+    function: RequestedCall<'a>,
 }
 
 #[derive(Serialize)]
-struct Called<'a> {
+struct RequestedCall<'a> {
     name: &'a str,
     arguments: Cow<'a, Any>,
 }
@@ -83,8 +83,8 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
 }
 
 /// Returns system text and conversation.
-fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
-    let of = |role, content: Cow<'a, str>| Said { role, content, ..Said::default() };
+fn messages<'a>(request: &Request<'a>) -> Vec<ChatMessage<'a>> {
+    let of = |role, content: Cow<'a, str>| ChatMessage { role, content, ..ChatMessage::default() };
     let mut said = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.is_empty() {
         said.push(of("system", request.system.into()));
@@ -92,11 +92,10 @@ fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
     for message in request.messages {
         match message {
             Message::User(text) => said.push(of("user", Cow::Borrowed(text))),
-            Message::Results(results) => said.extend(
-                results
-                    .iter()
-                    .map(|result| Said { tool_name: Some(result.tool), ..of("tool", result.text.into()) }),
-            ),
+            Message::Results(results) => said.extend(results.iter().map(|result| ChatMessage {
+                tool_name: Some(result.tool),
+                ..of("tool", result.text.into())
+            })),
             Message::Assistant(blocks) => said.push(turn(blocks)),
         }
     }
@@ -104,15 +103,16 @@ fn messages<'a>(request: &Request<'a>) -> Vec<Said<'a>> {
 }
 
 /// Returns the model's turn; its thinking is sent with its calls.
-fn turn<'a>(blocks: &'a [Block<'a>]) -> Said<'a> {
-    let mut said = Said { role: "assistant", ..Said::default() };
+fn turn<'a>(blocks: &'a [Block<'a>]) -> ChatMessage<'a> {
+    let mut said = ChatMessage { role: "assistant", ..ChatMessage::default() };
     let mut own = Map::new();
     for block in blocks {
         match block {
             Block::Text(text) => said.content += text.as_ref(),
             Block::Opaque(opaque) => own.extend(chat::fields_of(opaque, &[THINKING_FIELD])),
             Block::Call { tool, input, .. } => {
-                said.tool_calls.push(Call { function: Called { name: tool, arguments: object(input) } });
+                said.tool_calls
+                    .push(Call { function: RequestedCall { name: tool, arguments: object(input) } });
             }
         }
     }
@@ -134,11 +134,11 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
         (None, _) => return Err(WireError::NotJson("the answer")),
     }
     if field(value, "done").and_then(Value::as_bool).unwrap_or_default() {
-        collect.count(Counted {
+        collect.count(ReportedUsage {
             tokens_in: tokens(value, ["prompt_eval_count"]),
             tokens_out: tokens(value, ["eval_count"]),
             tokens_cached: None,
-            ..Counted::default()
+            ..ReportedUsage::default()
         });
         let is_cut = text(value, ["done_reason"]) == Some("length");
         collect.end(if is_cut { EndReason::Length } else { EndReason::Said });

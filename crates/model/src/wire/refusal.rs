@@ -8,9 +8,9 @@ use setpoint_protocol::text::clip;
 
 use super::fields::field;
 
-/// Most characters of a server's message that are shown.
+/// Maximum characters of a server's message that are shown.
 const MESSAGE_CHARS_MAX: usize = 300;
-/// Most characters of an error's code.
+/// Maximum characters of an error's code.
 const CODE_CHARS_MAX: usize = 60;
 
 /// An error in the server's words, never the model's. It stores them whole, so that a key can be removed before they

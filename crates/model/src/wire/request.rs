@@ -24,9 +24,9 @@ pub struct Request<'a> {
     pub tools: &'a [Arc<ToolSpec>],
     /// JSON Schema of the answer, if it is one JSON value and the provider can enforce it.
     pub schema: Option<&'a RawValue>,
-    /// Most tokens of the answer, thinking excluded.
+    /// Maximum tokens of the answer, thinking excluded.
     pub tokens_out_max: u32,
-    /// Most tokens of thinking, at most [`Effort::tokens`] of its effort.
+    /// Maximum tokens of thinking, at most [`Effort::tokens`] of its effort.
     pub tokens_thinking_max: u32,
     /// How much it thinks; `None` for the provider's default.
     pub effort: Option<Effort>,
@@ -45,7 +45,7 @@ pub struct Request<'a> {
     pub extra: Option<&'a Map<String, Value>>,
 }
 
-/// Least thinking budget that a provider accepts (Anthropic's `budget_tokens`).
+/// Minimum thinking budget that a provider accepts (Anthropic's `budget_tokens`).
 const THINKING_TOKENS_MIN: u32 = 1_024;
 
 impl Request<'_> {

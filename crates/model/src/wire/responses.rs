@@ -12,7 +12,7 @@ use setpoint_machine::conversation::{Block, Message, ToolResult};
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::ToolSpec;
 
-use super::collect::{Collect, Counted, EndReason};
+use super::collect::{Collect, EndReason, ReportedUsage};
 use super::fields::{field, items, json, present, text, tokens};
 use super::request::{object, raw};
 use super::{Refusal, Request, WireError};
@@ -45,14 +45,14 @@ struct Body<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Item<'a> {
-    Ours(Ours<'a>),
+    Ours(OwnItem<'a>),
     /// An item as the provider wrote it.
     Opaque(&'a RawValue),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Ours<'a> {
+enum OwnItem<'a> {
     Message { role: &'static str, content: [Part<'a>; 1] },
     FunctionCall { call_id: &'a str, name: &'a str, arguments: String },
     FunctionCallOutput { call_id: &'a str, output: &'a str },
@@ -119,12 +119,12 @@ pub(super) fn body<'a>(request: &Request<'a>) -> impl Serialize + use<'a> {
 }
 
 fn items_of<'a>(message: &'a Message<'a>) -> Vec<Item<'a>> {
-    let said = |role, r#type, text| Item::Ours(Ours::Message { role, content: [Part { r#type, text }] });
+    let said = |role, r#type, text| Item::Ours(OwnItem::Message { role, content: [Part { r#type, text }] });
     match message {
         Message::User(text) => vec![said("user", "input_text", text)],
         Message::Results(results) => {
             let item = |result: &'a ToolResult<'a>| {
-                Item::Ours(Ours::FunctionCallOutput { call_id: result.id.as_str(), output: result.text })
+                Item::Ours(OwnItem::FunctionCallOutput { call_id: result.id.as_str(), output: result.text })
             };
             results.iter().map(item).collect()
         }
@@ -132,7 +132,7 @@ fn items_of<'a>(message: &'a Message<'a>) -> Vec<Item<'a>> {
             let item = |block: &'a Block<'a>| {
                 Some(match block {
                     Block::Text(text) => said("assistant", "output_text", text),
-                    Block::Call { id, tool, input } => Item::Ours(Ours::FunctionCall {
+                    Block::Call { id, tool, input } => Item::Ours(OwnItem::FunctionCall {
                         call_id: id.as_str(),
                         name: tool,
                         arguments: object(input).to_text(),
@@ -170,11 +170,11 @@ pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
             _ => {}
         }
     }
-    collect.count(Counted {
+    collect.count(ReportedUsage {
         tokens_in: tokens(value, ["usage", "input_tokens"]),
         tokens_out: tokens(value, ["usage", "output_tokens"]),
         tokens_cached: tokens(value, ["usage", "input_tokens_details", "cached_tokens"]),
-        ..Counted::default()
+        ..ReportedUsage::default()
     });
     match (text(value, ["status"]), text(value, ["incomplete_details", "reason"])) {
         (Some("failed" | "cancelled"), _) => return Err(WireError::Refused(Refusal::default())),

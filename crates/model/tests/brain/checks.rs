@@ -4,7 +4,7 @@ use setpoint_extract::draft::CriterionDraft;
 use setpoint_protocol::Any;
 use setpoint_protocol::limits::{CRITERION_CHARS_MAX, INTENT_CHARS_MAX};
 use setpoint_protocol::message::ActionState;
-use setpoint_protocol::predicate::{Check, Observed};
+use setpoint_protocol::predicate::{Check, Observation};
 
 use crate::support::{after_failure, brain, check_of, criterion_text, plan, plan_brief};
 
@@ -49,7 +49,7 @@ fn no_check_holds_of_nothing() {
     for (playbook, criterion) in criteria() {
         let check: Check = serde_json::from_value(check_of(&criterion).unwrap().0.clone()).unwrap();
         for (text, value) in [("", None), ("null", None), ("", Some(serde_json::json!({})))] {
-            let seen = Observed { text, value: value.as_ref(), exit_code: Some(0) };
+            let seen = Observation { text, value: value.as_ref(), exit_code: Some(0) };
             for output in [Any::NULL, Any(serde_json::json!({}))] {
                 let finding = check.expect.evaluate_against(&seen, &output);
                 assert!(!finding.holds, "{playbook}: {}: {}", criterion_text(&criterion), finding.why);

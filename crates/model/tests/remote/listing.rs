@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::expect;
-use setpoint_model::remote::listing::{LIST_BYTES_MAX, Listed, Lister};
+use setpoint_model::remote::listing::{LIST_BYTES_MAX, ListOutcome, Lister};
 use setpoint_model_server::{
-    Answer, Fault, Listing, Measures, ModelInfo, ModelServer, Script, Seen, Turn, Wire,
+    Answer, Fault, Listing, Measures, ModelInfo, ModelServer, Script, SeenRequest, Turn, Wire,
 };
 
 use crate::support::{canned, endpoint};
@@ -16,11 +16,11 @@ use crate::support::{canned, endpoint};
 struct With(Vec<ModelInfo>, Option<Fault>);
 
 impl Script for With {
-    fn turn(&self, _: &Seen) -> Turn {
+    fn turn(&self, _: &SeenRequest) -> Turn {
         Answer::text("no").into()
     }
 
-    fn listing(&self, _: &Seen) -> Listing {
+    fn listing(&self, _: &SeenRequest) -> Listing {
         Listing { models: self.0.clone(), fault: self.1.clone() }
     }
 }
@@ -28,11 +28,11 @@ impl Script for With {
 async fn listed(wire: Wire, address: &str) -> String {
     let lister = Lister::new(Duration::from_secs(20));
     match lister.list(&endpoint(wire, address, false)).await {
-        Ok(Listed::Offer(offer)) => {
+        Ok(ListOutcome::Offer(offer)) => {
             let names: Vec<String> = offer.models.into_iter().map(|model| model.name).collect();
             format!("{}{}", names.join(", "), if offer.is_whole { "" } else { ", and others" })
         }
-        Ok(Listed::NoList { status }) => format!("no list ({status})"),
+        Ok(ListOutcome::NoList { status }) => format!("no list ({status})"),
         Err(error) => {
             let hint = error.failure.hints.first().map(|hint| format!("; {hint}")).unwrap_or_default();
             format!("{:?}: {}{hint}", error.failure.kind, error.failure.reason)
@@ -72,21 +72,21 @@ async fn every_fault_of_a_list_is_a_typed_end() {
     }
     expect![[r#"
         refuse_connect: Unavailable: the request failed: client error (SendRequest): connection error: Connection reset by peer (os error 104)
-        hang: Timeout: the server did not answer within 20000 ms; see that the server is not stuck, and check the address and the proxy variables
+        hang: Timeout: the server did not answer within 20000 ms; check that the server is not stuck, the address and the proxy variables
         dns_failure: m
         tls_garbage: Unable: the request failed: client error (SendRequest): invalid HTTP version parsed; the program there is not a web server, or needs https://: check the address and its port
         reset_before_head: Unavailable: the request failed: client error (SendRequest): connection error: Connection reset by peer (os error 104)
         reset_in_body: Unavailable: the answer broke off: error reading a body from connection: Connection reset by peer (os error 104)
         half_close: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached
-        drip: Timeout: the server did not answer within 20000 ms; see that the server is not stuck, and check the address and the proxy variables
-        pause_in_body: Timeout: the server did not answer within 20000 ms; see that the server is not stuck, and check the address and the proxy variables
+        drip: Timeout: the server did not answer within 20000 ms; check that the server is not stuck, the address and the proxy variables
+        pause_in_body: Timeout: the server did not answer within 20000 ms; check that the server is not stuck, the address and the proxy variables
         end_without_done: m
         truncated_chunks: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached
         length_says_more: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached
         length_says_less: Unable: the server's answer is not a list of models; check the address: another program or a proxy may answer there
         length_is_a_word: Unavailable: the request failed: client error (SendRequest): invalid content-length parsed
         gzip_bomb: m
-        redirect_loop: Unable: the server answered 307; the address moved: state the new one, redirections are not followed with a key
+        redirect_loop: Unable: the server answered 307; the address moved: set the new one, because redirects are not followed with a key
         context_too_long: TooLong: the server answered 400 (context_length_exceeded): The maximum context length is 128000 tokens; 210000 were sent.; choose a model with a larger window, or state its `window_tokens` in `models.toml`: prompts are then cut to it
         tool_pairing: Unable: the server answered 400 (invalid_request_error): An assistant message with 'tool_calls' has no tool message for: call_x
         unauthorized: Refused: the server answered 401 (invalid_api_key): The API key is not valid.; check the key: `setpoint models` shows where it is taken from

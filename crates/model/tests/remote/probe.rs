@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use setpoint_model::remote::Remote;
-use setpoint_model::remote::probe::{CONTEXT_TOKENS_MAX, Probed, probe};
+use setpoint_model::remote::probe::{CONTEXT_TOKENS_MAX, ProbeReport, probe};
 use setpoint_model::wire::Dialect;
 use setpoint_model_server::{
-    Answer, Delay, Fault, Finish, ModelServer, Seen, Turn, Usage, Wire, refused_address,
+    Answer, Delay, Fault, Finish, ModelServer, SeenRequest, Turn, Usage, Wire, refused_address,
 };
 
 use crate::support::{canned, endpoint};
 
 /// What the question at hand is about.
-fn phase(seen: &Seen) -> &'static str {
+fn phase(seen: &SeenRequest) -> &'static str {
     let user = seen.asked.last_user().unwrap_or_default();
     [("ready", "answers"), ("report_number", "tools"), ("colour", "schema"), ("code word", "context")]
         .into_iter()
@@ -24,7 +24,7 @@ fn phase(seen: &Seen) -> &'static str {
 }
 
 /// A model that does what it is asked to.
-fn able(seen: &Seen) -> Turn {
+fn able(seen: &SeenRequest) -> Turn {
     let answer = match phase(seen) {
         "answers" => Answer::text("Ready."),
         "tools" if seen.asked.tools.is_empty() => {
@@ -38,7 +38,7 @@ fn able(seen: &Seen) -> Turn {
     answer.into()
 }
 
-fn shown(probed: &Probed) -> String {
+fn shown(probed: &ProbeReport) -> String {
     let mut text = String::new();
     for finding in &probed.findings {
         writeln!(text, "{:?}: {}", finding.outcome, finding.text).unwrap();
@@ -49,7 +49,7 @@ fn shown(probed: &Probed) -> String {
     text
 }
 
-async fn probed(wire: Wire, is_streamed: bool, server: &ModelServer) -> Probed {
+async fn probed(wire: Wire, is_streamed: bool, server: &ModelServer) -> ProbeReport {
     let mut endpoint = endpoint(wire, &server.base(wire), is_streamed);
     endpoint.name = "local/test-model".to_owned();
     endpoint.window_tokens = Some(32_768);
@@ -59,7 +59,7 @@ async fn probed(wire: Wire, is_streamed: bool, server: &ModelServer) -> Probed {
 /// What is found with this turn in place of an able model's in one phase.
 async fn with(phase_of: &'static str, turn: impl Into<Turn>) -> String {
     let turn = turn.into();
-    let script = move |seen: &Seen| if phase(seen) == phase_of { turn.clone() } else { able(seen) };
+    let script = move |seen: &SeenRequest| if phase(seen) == phase_of { turn.clone() } else { able(seen) };
     let server = ModelServer::start(Arc::new(script)).await.unwrap();
     let probed = probed(Wire::Chat, false, &server).await;
     // Only what another able model would not have given.
@@ -83,8 +83,8 @@ async fn an_able_model_is_found_able_on_every_wire() {
             expect![[r#"
                 Good: answers
                 Good: calls tools through the provider's interface
-                Good: keeps to a JSON Schema
-                Good: reads a question of about 24000 tokens to its end; its window of 32768 was not tried out
+                Good: follows a JSON Schema
+                Good: reads a question of about 24000 tokens to its end; its window of 32768 was not tested in full
             "#]]
             .assert_eq(&text);
             assert_eq!(probed.calls, 4);
@@ -132,7 +132,7 @@ async fn what_a_model_lacks_is_named_with_what_to_do() {
 
         answers
         Bad: gives an empty answer
-              choose another model: this one has nothing to say
+              choose another model: this one gives empty answers
         1 calls
 
         answers
@@ -141,7 +141,7 @@ async fn what_a_model_lacks_is_named_with_what_to_do() {
         1 calls
 
         tools
-        Note: does not call the tool that it is given; calls them in its text, which will do
+        Note: does not call the tool that it is given; calls them in its text, which is enough
               set `providers.local.tools = false`: then it is not tried first each time
         5 calls
 
@@ -156,22 +156,22 @@ async fn what_a_model_lacks_is_named_with_what_to_do() {
         5 calls
 
         tools
-        Bad: calls a tool that there is not, and cannot call them in its text either
+        Bad: calls a tool that does not exist, and cannot call them in its text either
               choose another model for R3 (`models.tool`, or `models.executor`)
         5 calls
 
         schema
-        Bad: does not keep to a JSON Schema, and writes no JSON that can be read either
+        Bad: does not follow a JSON Schema, and writes no JSON that can be read either
               choose another model: without JSON there is no plan and no verdict
         5 calls
 
         schema
-        Bad: does not keep to a JSON Schema, and writes no JSON that can be read either
+        Bad: does not follow a JSON Schema, and writes no JSON that can be read either
               choose another model: without JSON there is no plan and no verdict
         5 calls
 
         context
-        Bad: does not know the beginning of a question of about 24000 tokens
+        Bad: loses the beginning of a question of about 24000 tokens
               state the real `window_tokens` of local/test-model in `models.toml`: prompts are then cut to it
         4 calls
 
@@ -225,9 +225,9 @@ async fn an_interface_that_is_refused_is_done_without() {
     let probed = probe(&Remote::new(endpoint, || 0).unwrap()).await;
     expect![[r#"
         Good: answers
-        Note: takes no tools through the provider's interface; calls them in its text, which will do
+        Note: takes no tools through the provider's interface; calls them in its text, which is enough
               set `providers.local.tools = false`: then it is not tried first each time
-        Note: takes no JSON Schema; writes JSON when it is asked to, which will do
+        Note: takes no JSON Schema; writes JSON when asked to, which is enough
               set `providers.local.schema = false`: then it is not tried first each time
         Good: reads a question of about 6553 tokens to its end, in a window of 8192
     "#]]
@@ -243,9 +243,9 @@ async fn what_the_configuration_says_is_not_asked() {
     let probed = probe(&Remote::new(endpoint, || 0).unwrap()).await;
     expect![[r#"
         Good: answers
-        Note: takes no tools through the provider's interface; calls them in its text, which will do
-        Note: takes no JSON Schema; writes JSON when it is asked to, which will do
-        Note: reads a question of about 6553 tokens to its end; how large its window is, is not known
+        Note: takes no tools through the provider's interface; calls them in its text, which is enough
+        Note: takes no JSON Schema; writes JSON when asked to, which is enough
+        Note: reads a question of about 6553 tokens to its end; the size of its window is not known
               state the `window_tokens` of the-model in `models.toml`: prompts are then cut to it
     "#]]
     .assert_eq(&shown(&probed));
@@ -265,18 +265,20 @@ async fn a_window_that_is_not_known_is_tried_as_far_as_a_task_needs_it() {
         (Wire::Ollama, Turn::from(Answer::text("None.").costing(cut))),
         (Wire::Chat, Turn::from(Fault::ContextTooLong)),
     ] {
-        let script = move |seen: &Seen| if phase(seen) == "context" { turn.clone() } else { able(seen) };
+        let script =
+            move |seen: &SeenRequest| if phase(seen) == "context" { turn.clone() } else { able(seen) };
         let server = ModelServer::start(Arc::new(script)).await.unwrap();
         let endpoint = endpoint(wire, &server.base(wire), true);
         let probed = probe(&Remote::new(endpoint, || 0).unwrap()).await;
-        let context = Probed { findings: probed.findings.into_iter().skip(3).collect(), ..Probed::default() };
+        let context =
+            ProbeReport { findings: probed.findings.into_iter().skip(3).collect(), ..ProbeReport::default() };
         found.push_str(&shown(&context));
         assert!(probed.usage.tokens_in < 20_000, "finding out costs little");
     }
     expect![[r#"
-        Note: reads a question of about 6553 tokens to its end; how large its window is, is not known
+        Note: reads a question of about 6553 tokens to its end; the size of its window is not known
               state the `window_tokens` of the-model in `models.toml`: prompts are then cut to it
-        Bad: does not know the beginning of a question of about 6553 tokens
+        Bad: loses the beginning of a question of about 6553 tokens
               let the server give the-model a larger window, or choose another model: a task needs 8192 tokens
         Bad: its server read 2048 tokens of a question of at least 2984, and did not say so
               let the server give the-model a larger window, or choose another model: a task needs 8192 tokens
@@ -289,7 +291,7 @@ async fn a_window_that_is_not_known_is_tried_as_far_as_a_task_needs_it() {
 /// The window is asked for, and a server that gives less and cuts without a word is found out.
 #[tokio::test]
 async fn an_ollama_that_cuts_without_a_word_is_found_out() {
-    let cut = |seen: &Seen| {
+    let cut = |seen: &SeenRequest| {
         let usage = Usage { input: 2_048, cached: 0, output: 2, reasoning: 0 };
         if phase(seen) == "context" { Turn::from(Answer::text("None.").costing(usage)) } else { able(seen) }
     };
@@ -328,7 +330,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
         Fault::NullContent,
     ] {
         let name = fault.name();
-        let script = move |_: &Seen| Turn::from(fault.clone());
+        let script = move |_: &SeenRequest| Turn::from(fault.clone());
         let server = ModelServer::start(Arc::new(script)).await.unwrap();
         let probed = probed(Wire::Chat, true, &server).await;
         assert!(!shown(&probed).contains("very-secret"));
@@ -347,11 +349,11 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # reset_before_head, 1 calls
         Bad: does not answer: the request failed: client error (SendRequest): connection error: Connection reset by peer (os error 104)
-              try again later; if it stays so, choose another model
+              try again later; if this persists, choose another model
 
         # reset_in_body, 1 calls
         Bad: does not answer: the answer broke off: error reading a body from connection: Connection reset by peer (os error 104)
-              try again later; if it stays so, choose another model
+              try again later; if this persists, choose another model
 
         # tls_garbage, 1 calls
         Bad: does not answer: the request failed: client error (SendRequest): invalid HTTP version parsed
@@ -371,11 +373,11 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # bad_gateway, 1 calls
         Bad: does not answer: the server answered 502
-              try again later; if it stays so, choose another model
+              try again later; if this persists, choose another model
 
         # redirect_loop, 1 calls
         Bad: does not answer: the server answered 307
-              the address moved: state the new one, redirections are not followed with a key
+              the address moved: set the new one, because redirects are not followed with a key
 
         # gzip_bomb, 1 calls
         Bad: does not answer: the server compressed its answer, which was not allowed
@@ -391,11 +393,11 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # empty_reply, 1 calls
         Bad: gives an empty answer
-              choose another model: this one has nothing to say
+              choose another model: this one gives empty answers
 
         # null_content, 1 calls
         Bad: gives an empty answer
-              choose another model: this one has nothing to say
+              choose another model: this one gives empty answers
 
         # refused
         Bad: does not answer: could not connect: client error (Connect): tcp connect error: Connection refused (os error 111)

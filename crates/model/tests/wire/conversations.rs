@@ -6,7 +6,7 @@ use std::sync::Arc;
 use expect_test::expect_file;
 use serde_json::{Value, json};
 use setpoint_machine::Prompt;
-use setpoint_machine::conversation::{Manner, Turn};
+use setpoint_machine::conversation::{MessageForm, Turn};
 use setpoint_model::Progress;
 use setpoint_model::wire::{Decoder, Dialect, Effort, Request};
 use setpoint_protocol::record::{Opaque, Part, ToolRequest};
@@ -51,7 +51,7 @@ fn a_conversation_in_every_dialect() {
         let by = format!("{}/some-model", dialect.name());
         for has_tools in [true, false] {
             let prompt = Prompt::default().task("work", "Look.", 100).conversation(&turns(&by), 10_000);
-            let messages = prompt.messages(Manner { has_tools, to: &by });
+            let messages = prompt.messages(MessageForm { has_tools, to: &by });
             let request = Request {
                 messages: &messages,
                 goes_on: true,
@@ -161,7 +161,7 @@ fn items_of_the_providers_own_come_back_as_they_came() {
 fn sent_back(dialect: Dialect, tools: &[Arc<ToolSpec>], parts: Vec<Part>, to: &str) -> Value {
     let turns = [Turn::said(parts), Turn::result(true, "ok".to_owned(), "")];
     let prompt = Prompt::default().task("work", "Look.", 100).conversation(&turns, 10_000);
-    let messages = prompt.messages(Manner { has_tools: true, to });
+    let messages = prompt.messages(MessageForm { has_tools: true, to });
     let request = Request { messages: &messages, goes_on: true, ..request(tools, false) };
     let body: Value = serde_json::from_slice(&dialect.body(&request).unwrap()).unwrap();
     match dialect {
@@ -195,7 +195,7 @@ fn a_turn_goes_on_as_it_began() {
         ([thinking.as_slice(), &told, &bare].concat(), false),
     ] {
         let prompt = Prompt::default().task("work", "Look.", 100).conversation(&turns, 10_000);
-        let messages = prompt.messages(Manner { has_tools: true, to: "m" });
+        let messages = prompt.messages(MessageForm { has_tools: true, to: "m" });
         let request = Request {
             messages: &messages,
             effort: Some(Effort::Low),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use setpoint_machine::conversation::Message;
 use setpoint_model::Progress;
-use setpoint_model::wire::{Decoded, Decoder, Dialect, Request, WireError};
+use setpoint_model::wire::{DecodedAnswer, Decoder, Dialect, Request, WireError};
 use setpoint_protocol::record::Part;
 use setpoint_protocol::tool::ToolSpec;
 
@@ -41,7 +41,7 @@ pub(crate) fn decode<'b>(
     dialect: Dialect,
     is_streamed: bool,
     packets: impl IntoIterator<Item = &'b [u8]>,
-) -> Result<Decoded, WireError> {
+) -> Result<DecodedAnswer, WireError> {
     let (tools, progress) = (tools(), Progress::none());
     let mut decoder = Decoder::new(dialect, &request(&tools, is_streamed), &progress);
     for packet in packets {
@@ -51,7 +51,7 @@ pub(crate) fn decode<'b>(
 }
 
 /// What came out, in lines.
-pub(crate) fn shown(decoded: &Result<Decoded, WireError>) -> String {
+pub(crate) fn shown(decoded: &Result<DecodedAnswer, WireError>) -> String {
     let decoded = match decoded {
         Ok(decoded) => decoded,
         Err(error) => return format!("failed to {error}\n"),

@@ -7,7 +7,7 @@ use crate::answer::Usage;
 use crate::draft::{Draft, DraftCall, Ending, FILLING, Shape, call_id};
 use crate::example::example;
 use crate::json::sorted;
-use crate::seen::Seen;
+use crate::seen::SeenRequest;
 use crate::wire::Wire;
 
 /// The name of a tool that is never offered.
@@ -29,7 +29,7 @@ const HOMOGLYPHS: [(char, char); 6] = [
 
 /// Applies the fault to the draft. For faults of other groups it prepares the draft: adds a text in which a character
 /// can be cut, or a second call.
-pub(crate) fn apply(fault: &Fault, draft: &mut Draft, seen: &Seen) {
+pub(crate) fn apply(fault: &Fault, draft: &mut Draft, seen: &SeenRequest) {
     match fault {
         Fault::CutInCharacter if draft.text.concat().is_ascii() => draft.text.push("漢字".to_owned()),
         Fault::CutInText | Fault::DuplicateEvent => ensure_text(draft),
@@ -131,7 +131,7 @@ pub(crate) fn apply(fault: &Fault, draft: &mut Draft, seen: &Seen) {
 }
 
 /// Returns the client's credentials as it sent them.
-pub(crate) fn secrets(seen: &Seen) -> String {
+pub(crate) fn secrets(seen: &SeenRequest) -> String {
     let names = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
     let headers = names.iter().filter_map(|name| Some(format!("{name}: {}", seen.headers.get(*name)?)));
     let keys = seen.query.split('&').filter(|pair| pair.starts_with("key=")).map(str::to_owned);
@@ -158,7 +158,7 @@ fn ensure_text(draft: &mut Draft) {
 }
 
 /// Ensures at least `count` calls, of an offered tool or of a made-up one.
-fn ensure_calls(draft: &mut Draft, seen: &Seen, count: usize) {
+fn ensure_calls(draft: &mut Draft, seen: &SeenRequest, count: usize) {
     while draft.calls.len() < count {
         let index = draft.calls.len();
         let call = match draft.calls.last() {
@@ -173,7 +173,7 @@ fn ensure_calls(draft: &mut Draft, seen: &Seen, count: usize) {
 }
 
 /// Returns a call of the first offered tool with the smallest arguments that it accepts.
-fn made_up_call(draft: &Draft, seen: &Seen, index: usize) -> DraftCall {
+fn made_up_call(draft: &Draft, seen: &SeenRequest, index: usize) -> DraftCall {
     let (name, arguments) = match seen.asked.tools.first() {
         Some(tool) => (tool.name.clone(), sorted(&example(&tool.schema))),
         None => (UNKNOWN_TOOL.to_owned(), r#"{"value":"example"}"#.to_owned()),
@@ -183,7 +183,7 @@ fn made_up_call(draft: &Draft, seen: &Seen, index: usize) -> DraftCall {
 
 /// Changes the arguments of the calls; without calls, changes the text if it is a JSON object and no tools are offered;
 /// otherwise those of an added call.
-fn on_arguments(draft: &mut Draft, seen: &Seen, change: impl Fn(&str) -> String) {
+fn on_arguments(draft: &mut Draft, seen: &SeenRequest, change: impl Fn(&str) -> String) {
     let text = draft.text.concat();
     let is_object = matches!(serde_json::from_str(&text), Ok(Value::Object(_)));
     if draft.calls.is_empty() && is_object && seen.asked.tools.is_empty() {
@@ -196,7 +196,7 @@ fn on_arguments(draft: &mut Draft, seen: &Seen, change: impl Fn(&str) -> String)
     }
 }
 
-fn on_first_call(draft: &mut Draft, seen: &Seen, change: impl FnOnce(&mut DraftCall)) {
+fn on_first_call(draft: &mut Draft, seen: &SeenRequest, change: impl FnOnce(&mut DraftCall)) {
     ensure_calls(draft, seen, 1);
     if let Some(call) = draft.calls.first_mut() {
         change(call);
@@ -217,7 +217,7 @@ fn near_miss(name: &str, form: &Fault) -> String {
     }
 }
 
-fn call_in_prose(draft: &mut Draft, seen: &Seen) {
+fn call_in_prose(draft: &mut Draft, seen: &SeenRequest) {
     ensure_calls(draft, seen, 1);
     let Some(DraftCall { name, arguments, .. }) = draft.calls.first().cloned() else { return };
     says_nothing(draft);

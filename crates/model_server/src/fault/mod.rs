@@ -1,7 +1,7 @@
 //! The faults that can be injected, in one table: 59, several of them in more than one form.
 //!
 //! A fault is part of a turn, so it affects exactly the request that the script picks. [`Fault::applies`] says where it
-//! can be injected; elsewhere the plain answer is sent and [`crate::Served::fault`] is `None`, so that a test can count
+//! can be injected; elsewhere the plain answer is sent and [`crate::RequestOutcome::fault`] is `None`, so that a test can count
 //! what really happened.
 
 pub(crate) mod arguments;

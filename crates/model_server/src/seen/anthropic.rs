@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Asked, Said, content, flat_tool, json_text, list, some_text, text};
 
-/// Most places that may be marked for the cache.
+/// Maximum places that may be marked for the cache.
 const CACHE_MARKS_MAX: usize = 4;
 /// Smallest token budget for thinking.
 const THINKING_TOKENS_MIN: u64 = 1024;

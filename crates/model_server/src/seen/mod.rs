@@ -14,7 +14,7 @@ use crate::wire::{Purpose, Wire};
 
 /// A request.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct SeenRequest {
     /// The request's number on this server, from 0.
     pub nth: usize,
     /// Its wire; requests for unknown paths count as [`Wire::Chat`].
@@ -185,8 +185,8 @@ impl Asked {
 
 /// Reads the body of a request for an answer: what it asks, whether it wants a stream, and why the wire's servers would
 /// refuse it.
-pub(crate) fn read(seen: &mut Seen) {
-    let Seen { wire, body, headers, problems, .. } = seen;
+pub(crate) fn read(seen: &mut SeenRequest) {
+    let SeenRequest { wire, body, headers, problems, .. } = seen;
     seen.asked = match wire {
         Wire::Chat | Wire::Ollama => chat::read(*wire, body, problems),
         Wire::Responses => responses::read(body, problems),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use setpoint_model_server::{
-    Answer, Delay, Fault, Gate, Hosted, Listing, ModelServer, Script, Seen, Served, Turn, Usage, Wire,
-    refused_address,
+    Answer, Delay, Fault, Gate, Hosted, Listing, ModelServer, RequestOutcome, Script, SeenRequest, Turn,
+    Usage, Wire, refused_address,
 };
 use tokio::net::TcpStream;
 
@@ -59,7 +59,7 @@ async fn every_answer_is_logged_with_cost_and_completeness() {
     let usage = Usage { input: 7, cached: 0, output: 3, reasoning: 0 };
     let gate = Gate::new();
     let held = gate.clone();
-    let script = move |seen: &Seen| match seen.nth {
+    let script = move |seen: &SeenRequest| match seen.nth {
         0 => Turn::from(Answer::text("a b c").costing(usage)),
         1 => Turn::from(Fault::Forbidden),
         _ => Turn::from(Answer::text("a b c").costing(usage))
@@ -74,7 +74,7 @@ async fn every_answer_is_logged_with_cost_and_completeness() {
     drop(client);
     server.until_served(3).await;
     server.until_idle().await;
-    let served = |nth, wire, fault, cost: Option<(i128, i128)>, is_complete| Served {
+    let served = |nth, wire, fault, cost: Option<(i128, i128)>, is_complete| RequestOutcome {
         nth,
         wire,
         fault,
@@ -120,11 +120,11 @@ async fn a_paused_clock_skips_delays() {
 struct NoKey;
 
 impl Script for NoKey {
-    fn turn(&self, _: &Seen) -> Turn {
+    fn turn(&self, _: &SeenRequest) -> Turn {
         Turn::default()
     }
 
-    fn listing(&self, _: &Seen) -> Listing {
+    fn listing(&self, _: &SeenRequest) -> Listing {
         Listing { fault: Some(Fault::Unauthorized), ..Listing::default() }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use setpoint_model_server::{Answer, Fault, ModelServer, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Fault, ModelServer, SeenRequest, Turn, Wire};
 
 use crate::client::Client;
 use crate::requests;
 
 async fn server(name: &'static str) -> ModelServer {
-    let script = move |_: &Seen| Turn::from(Answer::text("x")).with(Fault::by_name(name).unwrap());
+    let script = move |_: &SeenRequest| Turn::from(Answer::text("x")).with(Fault::by_name(name).unwrap());
     ModelServer::start(Arc::new(script)).await.unwrap()
 }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use setpoint_model_server::{Answer, ModelServer, Said, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, ModelServer, Said, SeenRequest, Turn, Wire};
 
 use crate::client::Client;
 use crate::requests;
 
-async fn look(wire: Wire, is_streaming: bool, body: &str) -> (u16, String, Seen) {
+async fn look(wire: Wire, is_streaming: bool, body: &str) -> (u16, String, SeenRequest) {
     let server = ModelServer::start(Arc::new(Turn::from(Answer::text("Yes.")))).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     let reply = client.ask(&requests::request(wire, is_streaming, "m-1", body)).await;

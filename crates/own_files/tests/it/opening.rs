@@ -38,13 +38,13 @@ fn said<T>(opened: io::Result<T>) -> String {
 
 const OWN: [(&str, &str); 8] = [
     ("file", "opened"),
-    ("link", "it is a symbolic link, where only a regular file is used; move it away"),
-    ("link-to-folder", "it is a symbolic link, where only a regular file is used; move it away"),
-    ("dangling", "it is a symbolic link, where only a regular file is used; move it away"),
-    ("device", "it is a symbolic link, where only a regular file is used; move it away"),
-    ("folder", "it is a directory, where only a regular file is used; move it away"),
-    ("pipe", "it is a pipe, where only a regular file is used; move it away"),
-    ("socket", "it is a socket, where only a regular file is used; move it away"),
+    ("link", "it is a symbolic link, and it must be a regular file; move it away"),
+    ("link-to-folder", "it is a symbolic link, and it must be a regular file; move it away"),
+    ("dangling", "it is a symbolic link, and it must be a regular file; move it away"),
+    ("device", "it is a symbolic link, and it must be a regular file; move it away"),
+    ("folder", "it is a directory, and it must be a regular file; move it away"),
+    ("pipe", "it is a pipe, and it must be a regular file; move it away"),
+    ("socket", "it is a socket, and it must be a regular file; move it away"),
 ];
 
 #[test]
@@ -81,7 +81,7 @@ fn missing_file_is_created_for_its_owner_only() {
 #[test]
 fn a_directory_that_is_a_link_is_refused() {
     let (inside, outside) = zoo();
-    let refused = "it is a symbolic link, where only a directory is used; move it away";
+    let refused = "it is a symbolic link, and it must be a directory; move it away";
     let link = inside.path().join("link-to-folder");
     assert_eq!(said(own::open(&link.join("file"), Access::Read)), refused);
     assert_eq!(said(own::open_or_create(&link.join("new"), Access::Write)), refused);

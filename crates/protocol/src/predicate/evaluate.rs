@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::{
-    Agreement, Comparison, FileExpectation, Finding, Observed, Predicate, compile, is_about_the_whole,
+    Agreement, Comparison, FileExpectation, Finding, Observation, Predicate, compile, is_about_the_whole,
 };
 use crate::number::{TheNumber, the_number};
 use crate::text::clip;
@@ -14,7 +14,7 @@ use crate::text::clip;
 const NO_OUTPUT: &str = "there is no output yet to hold the result against";
 
 impl Predicate {
-    pub(super) fn evaluate_with(&self, seen: &Observed<'_>, output: Option<&Value>) -> Finding {
+    pub(super) fn evaluate_with(&self, seen: &Observation<'_>, output: Option<&Value>) -> Finding {
         match self {
             Predicate::ExitCode(want) => match seen.exit_code {
                 Some(code) => finding(code == *want, format!("exit code {code}, expected {want}")),
@@ -91,7 +91,7 @@ fn join(findings: &[Finding], separator: &str) -> String {
     findings.iter().map(|finding| finding.why.as_str()).collect::<Vec<_>>().join(separator)
 }
 
-fn evaluate_pointer(at: &str, is: &Comparison, seen: &Observed<'_>, output: Option<&Value>) -> Finding {
+fn evaluate_pointer(at: &str, is: &Comparison, seen: &Observation<'_>, output: Option<&Value>) -> Finding {
     let parsed: Value;
     let root = match seen.value {
         Some(value) => value,
@@ -204,7 +204,7 @@ fn length_of(value: &Value) -> Option<u64> {
     u64::try_from(length).ok()
 }
 
-fn evaluate_file(expectation: &FileExpectation, seen: &Observed<'_>) -> Finding {
+fn evaluate_file(expectation: &FileExpectation, seen: &Observation<'_>) -> Finding {
     let field = |name: &str| seen.value.and_then(|value| value.get(name));
     let Some(exists) = field("exists").and_then(Value::as_bool) else {
         return finding(false, "the call did not describe a file");
@@ -224,19 +224,19 @@ fn evaluate_file(expectation: &FileExpectation, seen: &Observed<'_>) -> Finding 
     if let Some(want) = expectation.lines
         && lines != Some(want)
     {
-        return finding(false, format!("{} lines, expected {want}", Shown(lines)));
+        return finding(false, format!("{} lines, expected {want}", ShownValue(lines)));
     }
     if let Some(min) = expectation.lines_min
         && lines.is_none_or(|lines| lines < min)
     {
-        return finding(false, format!("{} lines, expected at least {min}", Shown(lines)));
+        return finding(false, format!("{} lines, expected at least {min}", ShownValue(lines)));
     }
     finding(true, "the file is as expected")
 }
 
-struct Shown(Option<u64>);
+struct ShownValue(Option<u64>);
 
-impl fmt::Display for Shown {
+impl fmt::Display for ShownValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(n) => write!(f, "{n}"),

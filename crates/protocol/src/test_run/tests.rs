@@ -139,7 +139,7 @@ fn output_of_a_test_never_counts_as_a_pass() {
 fn holds(expect: serde_json::Value, text: &str, exit_code: Option<i32>) -> bool {
     let predicate: Predicate = serde_json::from_value(json!({ "test_run": expect })).unwrap();
     predicate.validate().unwrap();
-    predicate.evaluate(&Observed { text, value: None, exit_code }).holds
+    predicate.evaluate(&Observation { text, value: None, exit_code }).holds
 }
 
 #[test]

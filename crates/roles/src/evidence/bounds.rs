@@ -100,14 +100,14 @@ fn cut(record: &mut ToolRecord) {
 }
 
 fn bytes_of(record: &ToolRecord) -> usize {
-    let mut counted = Counted(0);
+    let mut counted = CountingWriter(0);
     serde_json::to_writer(&mut counted, record).map_or(0, |()| counted.0)
 }
 
 /// A writer that counts bytes and stores none.
-struct Counted(usize);
+struct CountingWriter(usize);
 
-impl io::Write for Counted {
+impl io::Write for CountingWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())

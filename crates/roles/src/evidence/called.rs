@@ -16,7 +16,7 @@ const INTERRUPTED: &str = "interrupted, outcome unknown; verify before repeating
 
 /// A tool call with what code can tell about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Called {
+pub struct ExaminedCall {
     /// Call as R3 or a probe made it.
     pub call: ToolCall,
     /// How the call reader classified it.
@@ -27,12 +27,12 @@ pub struct Called {
     pub phase: Phase,
 }
 
-impl Called {
+impl ExaminedCall {
     /// Reads a call in the context of the task's surroundings.
     #[must_use]
     pub fn read(call: ToolCall, attempt: u32, phase: Phase, ctx: &Ctx<'_>) -> Self {
         let reading = ctx.reader.read(&call, &ctx.opened.surroundings);
-        Called { call, reading, attempt, phase }
+        ExaminedCall { call, reading, attempt, phase }
     }
 
     /// Returns the record of an answered call.
@@ -140,12 +140,12 @@ mod tests {
     use serde_json::json;
     use setpoint_protocol::Any;
 
-    fn called(effect: Effect) -> Called {
+    fn called(effect: Effect) -> ExaminedCall {
         called_in(Phase::Work, effect)
     }
 
-    fn called_in(phase: Phase, effect: Effect) -> Called {
-        Called {
+    fn called_in(phase: Phase, effect: Effect) -> ExaminedCall {
+        ExaminedCall {
             call: ToolCall { tool: "shell".to_owned(), input: json!({"command": "x | y"}).into() },
             reading: CallReading {
                 tools: vec!["shell/x".parse().unwrap(), "shell/y".parse().unwrap()],

@@ -12,7 +12,7 @@ use setpoint_protocol::tool::{Phase, ToolCall, ToolRecord};
 use setpoint_protocol::topology::{Has, Receives};
 use setpoint_protocol::{Any, CallId, ToolId};
 
-use super::called::Called;
+use super::called::ExaminedCall;
 use crate::answer::tool_answer_of;
 
 /// At most this many probes per set: one per criterion of the largest plan, the task's own included.
@@ -26,7 +26,7 @@ pub struct Probes {
 
 /// An answered probe.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Probed {
+pub struct ProbeAnswer {
     /// Record of the call.
     pub record: Arc<ToolRecord>,
     /// Its output: complete if this role asked, otherwise what the record keeps.
@@ -43,8 +43,8 @@ struct Probe {
 
 #[derive(Clone, Debug)]
 enum State {
-    Asked(CallId, Box<Called>),
-    Back(Box<Probed>),
+    Asked(CallId, Box<ExaminedCall>),
+    Back(Box<ProbeAnswer>),
 }
 
 impl Probes {
@@ -69,7 +69,7 @@ impl Probes {
     {
         let ctx = fx.ctx;
         let mut ask = |call: &ToolCall| {
-            let called = Called::read(call.clone(), attempt, phase, ctx);
+            let called = ExaminedCall::read(call.clone(), attempt, phase, ctx);
             Probe { call: call.clone(), state: State::Asked(fx.probe(call.clone(), phase), Box::new(called)) }
         };
         Probes { all: calls.iter().map(|call| ask(call)).collect() }
@@ -86,7 +86,7 @@ impl Probes {
         let found = |call: &ToolCall| {
             let record = records.iter().filter(is_after).find(|record| is_of(record, call))?.clone();
             let (text, facts) = (record.evidence.clone(), record.facts.clone());
-            let probed = Box::new(Probed { record, text, facts });
+            let probed = Box::new(ProbeAnswer { record, text, facts });
             Some(Probe { call: call.clone(), state: State::Back(probed) })
         };
         Probes { all: calls(criteria).into_iter().filter_map(found).collect() }
@@ -99,12 +99,12 @@ impl Probes {
                 && *asked == id
             {
                 let probed = match tool_answer_of(answer) {
-                    Some(tool) => Probed {
+                    Some(tool) => ProbeAnswer {
                         record: called.answered(id, tool).into(),
                         text: tool.text.clone(),
                         facts: tool.facts.clone(),
                     },
-                    None => Probed {
+                    None => ProbeAnswer {
                         record: called.interrupted(id, false).into(),
                         text: String::new(),
                         facts: None,
@@ -123,7 +123,7 @@ impl Probes {
 
     /// Returns the result of this call; `None` until it is answered.
     #[must_use]
-    pub fn of(&self, call: &ToolCall) -> Option<&Probed> {
+    pub fn of(&self, call: &ToolCall) -> Option<&ProbeAnswer> {
         self.all.iter().find(|probe| probe.call == *call)?.probed()
     }
 
@@ -134,7 +134,7 @@ impl Probes {
 }
 
 impl Probe {
-    fn probed(&self) -> Option<&Probed> {
+    fn probed(&self) -> Option<&ProbeAnswer> {
         match &self.state {
             State::Asked(..) => None,
             State::Back(probed) => Some(probed),

@@ -1,6 +1,6 @@
 //! Detects checks that cannot fail, whatever is observed: `any: [A, not A]`.
 
-use setpoint_protocol::predicate::{Agreement, Comparison, Observed, Predicate};
+use setpoint_protocol::predicate::{Agreement, Comparison, Observation, Predicate};
 
 /// At most this many distinct parts per check; a check with more is assumed to be able to fail.
 const PARTS_MAX: usize = 10;
@@ -44,7 +44,7 @@ fn holds(predicate: &Predicate, are: &[(&Predicate, bool)]) -> bool {
 fn is_possible(are: &[(&Predicate, bool)]) -> bool {
     let failing: Vec<&Predicate> = are.iter().filter(|(_, holds)| !holds).map(|(part, _)| *part).collect();
     let is_always = |part: &Predicate| {
-        let holds_of = |text: &&str| part.evaluate(&Observed { text, value: None, exit_code: None }).holds;
+        let holds_of = |text: &&str| part.evaluate(&Observation { text, value: None, exit_code: None }).holds;
         matches!(part, Predicate::Contains(_) | Predicate::Matches(_)) && SAMPLES.iter().all(holds_of)
     };
     !failing.iter().any(|one| is_always(one) || failing.iter().any(|other| one_holds(one, other)))

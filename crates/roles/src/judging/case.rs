@@ -48,7 +48,7 @@ pub struct Run<'a> {
 
 /// The standing of a cited call.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Cited<'a> {
+pub(super) enum CitationState<'a> {
     /// No such call exists.
     Missing,
     /// Made before the work or before its last attempt, so it cannot show the result.
@@ -59,19 +59,23 @@ pub(super) enum Cited<'a> {
 
 impl<'a> Case<'a> {
     /// Returns the standing of the call cited as `id`.
-    pub(super) fn cited(&self, id: CallId) -> Cited<'a> {
+    pub(super) fn cited(&self, id: CallId) -> CitationState<'a> {
         if let Some(record) = self.probes.records().find(|record| record.call_id == id) {
-            return Cited::Counts(record);
+            return CitationState::Counts(record);
         }
         if let Some(record) = self.baseline.iter().find(|record| record.call_id == id) {
-            return Cited::Stale(record);
+            return CitationState::Stale(record);
         }
         for run in &self.runs {
             if let Some(record) = run.calls.iter().find(|record| record.call_id == id) {
-                return if run.is_fresh(record) { Cited::Counts(record) } else { Cited::Stale(record) };
+                return if run.is_fresh(record) {
+                    CitationState::Counts(record)
+                } else {
+                    CitationState::Stale(record)
+                };
             }
         }
-        Cited::Missing
+        CitationState::Missing
     }
 
     /// Returns whether any call succeeded that a pass could cite.

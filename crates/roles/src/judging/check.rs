@@ -7,12 +7,12 @@ use setpoint_protocol::Any;
 use setpoint_protocol::message::{
     Cite, Criterion, FailureClass, JudgedBy, Shown, Strength, Verdict, VerdictWord,
 };
-use setpoint_protocol::predicate::{Check, CheckOn, Finding, Observed, Predicate};
+use setpoint_protocol::predicate::{Check, CheckOn, Finding, Observation, Predicate};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
 
 use super::case::Case;
-use super::cut::{Looked, look};
+use super::cut::{PredicateOutcome, look};
 use super::executed::changed_by_the_work;
 use super::messages::{NOTHING, QUOTE_CHARS_MAX, class_of_error, first_error, has_printed};
 use super::self_made::is_self_made;
@@ -27,7 +27,8 @@ pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdic
         CheckOn::Probe(call) => on_probe(call, &check.expect, case),
         CheckOn::Call { tool, which } => on_call(tool, which.as_deref(), &check.expect, case),
     };
-    let Seen { finding: Finding { holds, why }, class, cites, vacuous, record, ran, unevaluable } = seen;
+    let CheckOutcome { finding: Finding { holds, why }, class, cites, vacuous, record, ran, unevaluable } =
+        seen;
     let word = if holds { VerdictWord::Pass } else { VerdictWord::Fail };
     let verdict = Verdict { unevaluable, ..blank(criterion, word, why, cites, JudgedBy::Check) };
     if !holds {
@@ -67,14 +68,14 @@ pub(super) fn blank(
     }
 }
 
-impl Seen<'_> {
+impl CheckOutcome<'_> {
     /// Reports that there is no evidence either way.
     fn nothing(why: String, class: Option<FailureClass>) -> Self {
-        Seen::of(Finding { holds: false, why }, class)
+        CheckOutcome::of(Finding { holds: false, why }, class)
     }
 
     fn of(finding: Finding, class: Option<FailureClass>) -> Self {
-        Seen {
+        CheckOutcome {
             finding,
             class,
             cites: Vec::new(),
@@ -87,7 +88,7 @@ impl Seen<'_> {
 }
 
 /// The result of a check.
-struct Seen<'a> {
+struct CheckOutcome<'a> {
     finding: Finding,
     /// Class of the failure, if the check failed.
     class: Option<FailureClass>,
@@ -101,21 +102,25 @@ struct Seen<'a> {
     unevaluable: bool,
 }
 
-fn on_output<'a>(expect: &Predicate, case: &Case<'a>) -> Seen<'a> {
+fn on_output<'a>(expect: &Predicate, case: &Case<'a>) -> CheckOutcome<'a> {
     let text = case.output.to_text();
     let value = match &case.output.0 {
         Value::Null | Value::String(_) => None,
         value => Some(value),
     };
-    let observed = Observed { text: &text, value, exit_code: None };
+    let observed = Observation { text: &text, value, exit_code: None };
     let finding = expect.evaluate_against(&observed, &claim(case.output));
-    Seen { cites: vec![Cite::OUTPUT], ran: true, ..Seen::of(finding, class_of_the_work(case)) }
+    CheckOutcome {
+        cites: vec![Cite::OUTPUT],
+        ran: true,
+        ..CheckOutcome::of(finding, class_of_the_work(case))
+    }
 }
 
-fn on_probe<'a>(call: &ToolCall, expect: &Predicate, case: &Case<'a>) -> Seen<'a> {
+fn on_probe<'a>(call: &ToolCall, expect: &Predicate, case: &Case<'a>) -> CheckOutcome<'a> {
     let Some(probed) = case.probes.of(call) else {
         let why = format!("the probe {} was not made", clip(&call.tool, 80));
-        return Seen::nothing(why, Some(FailureClass::Environmental));
+        return CheckOutcome::nothing(why, Some(FailureClass::Environmental));
     };
     let record = &probed.record;
     let observed = observed(&probed.text, probed.facts.as_ref(), record.exit_code);
@@ -133,11 +138,11 @@ fn on_probe<'a>(call: &ToolCall, expect: &Predicate, case: &Case<'a>) -> Seen<'a
     seen
 }
 
-fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<'a>) -> Seen<'a> {
+fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<'a>) -> CheckOutcome<'a> {
     let Some(record) = case.last_call_of(tool, which, expect) else {
         let named = which.map(|which| format!(" with `{}`", clip(which, 160))).unwrap_or_default();
         let why = format!("no such call: {}{named} was not called by itself, as it stands", clip(tool, 80));
-        return Seen::nothing(why, Some(FailureClass::Logical));
+        return CheckOutcome::nothing(why, Some(FailureClass::Logical));
     };
     let mut seen = on_record(record, &of_record(record), expect, case);
     if seen.finding.holds
@@ -147,17 +152,17 @@ fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<
             "{} showed it, but {} came later and may have changed it: call it again",
             record.call_id, later.call_id
         );
-        seen = Seen { cites: seen.cites, ..Seen::nothing(why, None) };
+        seen = CheckOutcome { cites: seen.cites, ..CheckOutcome::nothing(why, None) };
     }
     seen
 }
 
 fn on_record<'a>(
     record: &'a ToolRecord,
-    observed: &Observed<'_>,
+    observed: &Observation<'_>,
     expect: &Predicate,
     case: &Case<'_>,
-) -> Seen<'a> {
+) -> CheckOutcome<'a> {
     let cites = vec![Cite::Call(record.call_id)];
     if !record.ran() {
         let kind = record.error_kind.map_or_else(|| "no reason given".to_owned(), |kind| name_of(&kind));
@@ -168,9 +173,9 @@ fn on_record<'a>(
             Some(kind) => kind.failure_class(),
             None => Some(FailureClass::Environmental),
         };
-        return Seen { cites, record: Some(record), ..Seen::of(finding, class) };
+        return CheckOutcome { cites, record: Some(record), ..CheckOutcome::of(finding, class) };
     }
-    let Looked { mut finding, is_cut_short } = look(expect, observed, Some(&claim(case.output)));
+    let PredicateOutcome { mut finding, is_cut_short } = look(expect, observed, Some(&claim(case.output)));
     if !finding.holds
         && let Some(error) = first_error(record)
     {
@@ -188,7 +193,7 @@ fn on_record<'a>(
     // A failed call is not called unevaluable: its output may differ once it works.
     let unevaluable = !finding.holds && !is_cut_short && record.ok && !expect.applies_to(observed);
     let ran = !is_cut_short && !unevaluable;
-    Seen { cites, record: Some(record), ran, unevaluable, ..Seen::of(finding, class) }
+    CheckOutcome { cites, record: Some(record), ran, unevaluable, ..CheckOutcome::of(finding, class) }
 }
 
 /// Returns the class of a check that ran and failed: that of the last call's own error, if it had one.
@@ -211,13 +216,13 @@ fn claim(output: &Any) -> Cow<'_, Value> {
     Cow::Borrowed(&output.0)
 }
 
-fn of_record(record: &ToolRecord) -> Observed<'_> {
+fn of_record(record: &ToolRecord) -> Observation<'_> {
     observed(&record.evidence, record.facts.as_ref(), record.exit_code)
 }
 
-fn observed<'a>(text: &'a str, facts: Option<&'a Any>, exit_code: Option<i32>) -> Observed<'a> {
+fn observed<'a>(text: &'a str, facts: Option<&'a Any>, exit_code: Option<i32>) -> Observation<'a> {
     let text = if exit_code.is_some() { without_head(text) } else { text };
-    Observed { text, value: facts.map(|facts| &facts.0), exit_code }
+    Observation { text, value: facts.map(|facts| &facts.0), exit_code }
 }
 
 /// Returns the output of a command without the line that the runtime writes above it: `^10$` applies to the output.

@@ -1,12 +1,12 @@
 //! Checks on records that were cut: what is missing from the record may have been in the part left out.
 
 use serde_json::Value;
-use setpoint_protocol::predicate::{Finding, Observed, Predicate};
+use setpoint_protocol::predicate::{Finding, Observation, Predicate};
 use setpoint_protocol::text::is_cut;
 
 /// The result of a predicate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Looked {
+pub(super) struct PredicateOutcome {
     /// Holds only if it would also hold for the whole text.
     pub(super) finding: Finding,
     /// Whether it fails here but might hold for the whole text.
@@ -14,7 +14,11 @@ pub(super) struct Looked {
 }
 
 /// Evaluates a predicate on evidence that may have been cut, compared with the output if there is one.
-pub(super) fn look(expect: &Predicate, observed: &Observed<'_>, output: Option<&Value>) -> Looked {
+pub(super) fn look(
+    expect: &Predicate,
+    observed: &Observation<'_>,
+    output: Option<&Value>,
+) -> PredicateOutcome {
     let mut finding = match output {
         Some(output) => expect.evaluate_against(observed, output),
         None => expect.evaluate(observed),
@@ -23,7 +27,7 @@ pub(super) fn look(expect: &Predicate, observed: &Observed<'_>, output: Option<&
     if is_cut(observed.text) && is_doubtful(expect, observed.value.is_some()) {
         finding.holds = false;
         finding.why.push_str("; the evidence was cut, and this may be about what is missing of it");
-        return Looked { finding, is_cut_short: true };
+        return PredicateOutcome { finding, is_cut_short: true };
     }
     // Two partial lists can agree by accident, and a count over a part is not the count of the whole.
     let is_cut_short = expect.speaks_of_the_output() && is_partial(observed.value);
@@ -31,7 +35,7 @@ pub(super) fn look(expect: &Predicate, observed: &Observed<'_>, output: Option<&
         finding.holds = false;
         finding.why.push_str("; what was measured is not all there is, so it shows nothing of the whole");
     }
-    Looked { finding, is_cut_short }
+    PredicateOutcome { finding, is_cut_short }
 }
 
 /// Returns whether a call reports that its own result is incomplete.
@@ -92,7 +96,7 @@ mod tests {
                 (json!({"not": {"contains": "delta"}}), (false, true)),
             ] {
                 let parsed: Predicate = serde_json::from_value(predicate.clone()).unwrap();
-                let looked = look(&parsed, &Observed { text: &cut, value: None, exit_code: None }, None);
+                let looked = look(&parsed, &Observation { text: &cut, value: None, exit_code: None }, None);
                 assert_eq!((looked.finding.holds, looked.is_cut_short), expected, "{predicate} {cut}");
             }
         }
@@ -119,7 +123,7 @@ mod tests {
             let shown = predicate.to_string();
             let predicate: Predicate = serde_json::from_value(predicate).unwrap();
             let word = |text: &str, value| {
-                let observed = Observed { text, value, exit_code: Some(0) };
+                let observed = Observation { text, value, exit_code: Some(0) };
                 let looked = look(&predicate, &observed, None);
                 assert_eq!(
                     looked.is_cut_short,

@@ -10,7 +10,7 @@ use super::case::Case;
 use super::executed::{ends_in, words};
 use super::messages::printed;
 use super::self_made::WRITE_FILE;
-use super::strength::{only_looks, only_says};
+use super::strength::{only_looks, only_prints};
 use crate::evidence::command_of;
 use crate::words::WordList;
 
@@ -119,7 +119,7 @@ pub(super) fn is_from_nowhere(case: &Case<'_>) -> bool {
 }
 
 /// Returns whether a sentence about the work names a figure that is neither in the answer nor in any call.
-pub(crate) fn tells_of_nowhere(sentence: &str, case: &Case<'_>) -> bool {
+pub(crate) fn names_unseen_figure(sentence: &str, case: &Case<'_>) -> bool {
     let answer = case.output.to_text();
     let in_answer: BTreeSet<String> = numbers(&answer).into_iter().chain(claims(&answer)).collect();
     let missing = claims(sentence).into_iter().filter(|figure| !in_answer.contains(figure)).collect();
@@ -142,7 +142,7 @@ fn are_from_nowhere(mut missing: BTreeSet<String>, case: &Case<'_>) -> bool {
     }
     for record in work {
         // Text that a command was told to print, or that the work wrote itself, is not a source.
-        if only_says(record) || is_of_own_making(record, case) {
+        if only_prints(record) || is_of_own_making(record, case) {
             continue;
         }
         // A reader can count the printed lines, with or without a heading.

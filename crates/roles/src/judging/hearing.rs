@@ -11,7 +11,9 @@ use setpoint_protocol::record::{Answer, ModelFailure};
 use setpoint_protocol::text::{clip, head_and_tail};
 
 use super::case::Case;
-use super::settle::{EVIDENCE_CHARS_MAX, Settled, lacks_a_citation, settle, settle_impossible, unjudged};
+use super::settle::{
+    EVIDENCE_CHARS_MAX, SettledVerdict, lacks_a_citation, settle, settle_impossible, unjudged,
+};
 use crate::answer::reply_of;
 
 /// Characters of the problems listed in a repair call.
@@ -159,7 +161,7 @@ impl Hearing {
 
     /// Returns the verdict on one of its criteria, as far as the evidence supports it.
     #[must_use]
-    pub fn verdict(&self, criterion: &Criterion, case: &Case<'_>) -> Settled {
+    pub fn verdict(&self, criterion: &Criterion, case: &Case<'_>) -> SettledVerdict {
         match self.given.get(&criterion.id) {
             Some(draft) if draft.cannot && self.claimed.contains(&criterion.id) => {
                 settle_impossible(criterion, draft, case)

@@ -115,7 +115,7 @@ pub(crate) fn runs_alone(text: &str, target: &str, expect: &Predicate) -> bool {
 
 /// A command that runs alone.
 #[derive(Debug)]
-struct Alone {
+struct LoneCommand {
     /// Folder that a preceding `cd` enters.
     folder: Option<String>,
     /// Assignments before the command.
@@ -124,7 +124,7 @@ struct Alone {
 }
 
 /// Parses the command if it runs alone, or at the head of a pipe when its exit code does not count.
-fn alone(text: &str, target: &str, expect: &Predicate) -> Option<Alone> {
+fn alone(text: &str, target: &str, expect: &Predicate) -> Option<LoneCommand> {
     // A command after `||` may not have run. The normal form no longer shows that, nor `!`, `&` and redirections.
     let bare = bare(text);
     if text.contains("||")
@@ -151,12 +151,12 @@ fn alone(text: &str, target: &str, expect: &Predicate) -> Option<Alone> {
     let is_between = |c: char| c.is_whitespace() || ";&".contains(c);
     let before = text.split(is_between).map(unquoted).take_while(|word| words.first() != Some(word));
     let set = before.filter(|word| is_assignment(word)).collect();
-    Some(Alone { folder, set, words })
+    Some(LoneCommand { folder, set, words })
 }
 
 /// Returns whether a command does what the named one does: it begins with the same words, and the rest does not
 /// narrow it.
-fn is_same(command: &Alone, named: &Alone, expect: &Predicate) -> bool {
+fn is_same(command: &LoneCommand, named: &LoneCommand, expect: &Predicate) -> bool {
     let is_harmless = |word: &String| {
         let name = word.split('=').next().unwrap_or(word);
         named.set.contains(word) || HARMLESS.has(name)
@@ -166,7 +166,7 @@ fn is_same(command: &Alone, named: &Alone, expect: &Predicate) -> bool {
     let is_option = |word: &String| word.starts_with('-') && !expect.has(&|part| says(part, word));
     let is_still = |more: &[String]| match is_looked_for {
         true => more.iter().all(is_option),
-        false => runner::is_still(&named.words, more, speaks_of_tests(expect)),
+        false => runner::is_same_run(&named.words, more, speaks_of_tests(expect)),
     };
     command.set.iter().all(is_harmless) && more.is_some_and(is_still)
 }

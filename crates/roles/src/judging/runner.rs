@@ -65,7 +65,7 @@ pub(super) fn is_examiner(path: &str) -> bool {
 
 /// Returns whether a command with the words `more` after the named ones still does what was named. The run may not be
 /// narrowed: `pytest -k one` is not `pytest`.
-pub(super) fn is_still(named: &[String], more: &[String], is_test_run: bool) -> bool {
+pub(super) fn is_same_run(named: &[String], more: &[String], is_test_run: bool) -> bool {
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
     if is_test_run || runs_tests(named) {
         let only_looks =
@@ -193,7 +193,7 @@ mod tests {
             ("git commit", "-m one", false, true),
             ("git merge one", "--dry-run", false, false),
         ] {
-            assert_eq!(is_still(&words(named), &words(more), is_run), expected, "{named} {more}");
+            assert_eq!(is_same_run(&words(named), &words(more), is_run), expected, "{named} {more}");
         }
     }
 

@@ -9,7 +9,7 @@
 
 use setpoint_protocol::ToolId;
 use setpoint_protocol::message::Criterion;
-use setpoint_protocol::predicate::{Observed, Predicate};
+use setpoint_protocol::predicate::{Observation, Predicate};
 use setpoint_protocol::test_run::counts;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
@@ -78,7 +78,7 @@ fn rests_on(own: &[String], record: &ToolRecord, criterion: &Criterion) -> bool 
     let expect = criterion.check.as_ref().map(|check| &check.expect).filter(|expect| is_of_text(expect));
     let shows = |expect: &Predicate| {
         let text = others.join("\n");
-        expect.evaluate(&Observed { text: &text, value: None, exit_code: record.exit_code }).holds
+        expect.evaluate(&Observation { text: &text, value: None, exit_code: record.exit_code }).holds
     };
     !own.is_empty() && expect.map_or(others.is_empty(), |expect| !shows(expect))
 }

@@ -9,11 +9,11 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
 use super::bearing::{bears_on, gives_the_answer, is_about_passing_tests};
-use super::case::{Case, Cited};
+use super::case::{Case, CitationState};
 use super::check::blank;
 use super::messages::class_of_error;
 use super::self_made::is_self_made;
-use super::strength::{of_judgement, only_says};
+use super::strength::{of_judgement, only_prints};
 use super::subject::is_about_the_text;
 use crate::evidence::{call_ids, name_of};
 
@@ -23,7 +23,7 @@ const CITES_MAX: usize = 16;
 
 /// A verdict after code has checked it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settled {
+pub struct SettledVerdict {
     /// Verdict as corrected by code.
     pub verdict: Verdict,
     /// Whether it is a failure without a class, which a model may be asked for.
@@ -34,12 +34,12 @@ pub struct Settled {
 /// criterion or produced the answer.
 fn shows(call: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
     let is_answer = || !is_about_passing_tests(&criterion.criterion) && gives_the_answer(call, case.output);
-    !only_says(call) && (bears_on(call, criterion) || is_answer())
+    !only_prints(call) && (bears_on(call, criterion) || is_answer())
 }
 
 /// Returns the verdict on a criterion that a model judged.
-pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> Settled {
-    let cites = Cites::read(&draft.cites, case);
+pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> SettledVerdict {
+    let cites = Citations::read(&draft.cites, case);
     match draft.verdict {
         VerdictWord::Pass => match objection(criterion, &cites, case) {
             None => {
@@ -74,9 +74,13 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
 
 /// Returns the verdict on a criterion that a model finds impossible here. Without a cited call that shows it, it is
 /// an ordinary failure.
-pub(super) fn settle_impossible(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> Settled {
+pub(super) fn settle_impossible(
+    criterion: &Criterion,
+    draft: &VerdictDraft,
+    case: &Case<'_>,
+) -> SettledVerdict {
     let mut settled = settle(criterion, draft, case);
-    let cites = Cites::read(&draft.cites, case);
+    let cites = Citations::read(&draft.cites, case);
     if draft.verdict == VerdictWord::Fail && cites.shows_a_lack && !cites.missing {
         settled.verdict.shown = Some(Shown::Cannot);
         settled.verdict.failure_class = Some(FailureClass::Environmental);
@@ -86,7 +90,7 @@ pub(super) fn settle_impossible(criterion: &Criterion, draft: &VerdictDraft, cas
 }
 
 /// Returns the verdict on a criterion without a judgement.
-pub fn unjudged(criterion: &Criterion, why: &str) -> Settled {
+pub fn unjudged(criterion: &Criterion, why: &str) -> SettledVerdict {
     let mut settled = judged(criterion, VerdictWord::Fail, &format!("not judged: {why}"), Vec::new());
     settled.verdict.shown = Some(Shown::NotShown);
     settled
@@ -94,7 +98,7 @@ pub fn unjudged(criterion: &Criterion, why: &str) -> Settled {
 
 /// Returns whether a pass cites no call although it must and could, so that the judge is worth asking again.
 pub(super) fn lacks_a_citation(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> bool {
-    let cites = Cites::read(&draft.cites, case);
+    let cites = Citations::read(&draft.cites, case);
     draft.verdict == VerdictWord::Pass
         && cites.calls == 0
         && !cites.missing
@@ -104,7 +108,7 @@ pub(super) fn lacks_a_citation(criterion: &Criterion, draft: &VerdictDraft, case
 }
 
 /// Returns why a pass is rejected; `None` if it is not.
-fn objection(criterion: &Criterion, cites: &Cites<'_>, case: &Case<'_>) -> Option<String> {
+fn objection(criterion: &Criterion, cites: &Citations<'_>, case: &Case<'_>) -> Option<String> {
     if cites.missing {
         return Some("cites a call that does not exist".to_owned());
     }
@@ -131,7 +135,7 @@ fn objection(criterion: &Criterion, cites: &Cites<'_>, case: &Case<'_>) -> Optio
 /// exit does not: there the model's word is better.
 fn class(
     criterion: &Criterion,
-    cites: &Cites<'_>,
+    cites: &Citations<'_>,
     model: Option<FailureClass>,
 ) -> (Option<FailureClass>, bool) {
     let is_said = |call: &&ToolRecord| call.error_kind == Some(ErrorKind::Exit);
@@ -142,15 +146,15 @@ fn class(
     }
 }
 
-fn judged(criterion: &Criterion, verdict: VerdictWord, evidence: &str, cites: Vec<Cite>) -> Settled {
+fn judged(criterion: &Criterion, verdict: VerdictWord, evidence: &str, cites: Vec<Cite>) -> SettledVerdict {
     let evidence = clip(evidence.trim(), EVIDENCE_CHARS_MAX);
     let verdict = blank(criterion, verdict, evidence, cites, JudgedBy::Model);
-    Settled { verdict, class_wanted: false }
+    SettledVerdict { verdict, class_wanted: false }
 }
 
 /// The citations of a draft, resolved.
 #[derive(Default)]
-struct Cites<'a> {
+struct Citations<'a> {
     /// Citations that refer to something that exists.
     valid: Vec<Cite>,
     /// Number of calls among them.
@@ -167,9 +171,9 @@ struct Cites<'a> {
     error: Option<&'a ToolRecord>,
 }
 
-impl<'a> Cites<'a> {
+impl<'a> Citations<'a> {
     fn read(cites: &[String], case: &Case<'a>) -> Self {
-        let mut read = Cites::default();
+        let mut read = Citations::default();
         for cite in cites.iter().take(CITES_MAX) {
             let ids: Vec<CallId> = call_ids(cite).collect();
             let first = cite.split(|c: char| c.is_whitespace() || ",;()[]:".contains(c)).next();
@@ -186,14 +190,14 @@ impl<'a> Cites<'a> {
         read
     }
 
-    fn call(&mut self, cited: Cited<'a>) {
+    fn call(&mut self, cited: CitationState<'a>) {
         match cited {
-            Cited::Missing => self.missing = true,
-            Cited::Stale(record) => {
+            CitationState::Missing => self.missing = true,
+            CitationState::Stale(record) => {
                 self.add(Cite::Call(record.call_id));
                 self.stale = self.stale.or(Some(record));
             }
-            Cited::Counts(record) => {
+            CitationState::Counts(record) => {
                 self.calls += 1;
                 self.ran.push(record);
                 self.shows_a_lack |= record.shows_a_lack();

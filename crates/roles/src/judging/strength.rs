@@ -28,7 +28,7 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
     let expect = &check.expect;
     let shows = |record: &ToolRecord| {
         let is_about_tests = is_about_passing_tests(&criterion.criterion);
-        !only_says(record) && !is_forged(record, expect) && (!is_about_tests || bears_on(record, criterion))
+        !only_prints(record) && !is_forged(record, expect) && (!is_about_tests || bears_on(record, criterion))
     };
     let is_proof = match &check.on {
         // The form of an answer proves nothing about the world.
@@ -169,7 +169,7 @@ fn is_a_deed_of_something_else(record: &ToolRecord, criterion: &Criterion) -> bo
 
 /// Returns whether a command can only print its own text: `echo 42`, or a program text that opens nothing, shows
 /// nothing about the world.
-pub(super) fn only_says(record: &ToolRecord) -> bool {
+pub(super) fn only_prints(record: &ToolRecord) -> bool {
     let Some(command) = command_of(record) else { return false };
     let programs: Option<Vec<&str>> = programs(record).collect();
     let Some(programs) = programs.filter(|programs| !programs.is_empty()) else { return false };
@@ -304,7 +304,7 @@ mod tests {
             ("shell/cat", "cat <<EOF\n42\nEOF"),
             ("shell/cat", "echo 42 | cat <<< 42"),
         ] {
-            assert!(only_says(&record(tool, command)), "{command}");
+            assert!(only_prints(&record(tool, command)), "{command}");
         }
         for (tool, command) in [
             ("shell/python3", "python3 -c 'print(len(open(\"a.txt\").read()))'"),
@@ -321,9 +321,9 @@ mod tests {
             ("shell/python3", "python3 -c 'print(open(\"gate\").read())'"),
             ("shell/python3", "python3 count.py"),
         ] {
-            assert!(!only_says(&record(tool, command)), "{command}");
+            assert!(!only_prints(&record(tool, command)), "{command}");
         }
-        assert!(!only_says(&serde_json::from_value(serde_json::json!({
+        assert!(!only_prints(&serde_json::from_value(serde_json::json!({
             "call_id": "r3.1/1", "attempt": 1, "phase": "after", "tool": "read_file", "input": {"path": "a"},
             "target": "a", "ok": true, "evidence": "", "duration_ms": 1,
         })).unwrap()));

@@ -16,7 +16,7 @@ const PROSE: &[&str] = &["adoc", "md", "rst", "txt"];
 
 /// A matched sub-task.
 #[derive(Clone, Copy, Debug)]
-pub struct Matched<'a> {
+pub struct MatchedSubTask<'a> {
     /// Verdicts on its criteria.
     pub verdicts: &'a [Verdict],
     /// Its calls.
@@ -29,7 +29,7 @@ pub struct Matched<'a> {
 
 /// A pass whose basis has changed since.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undone {
+pub struct UndonePass {
     /// Index of its sub-task.
     pub of: usize,
     /// Index of the verdict.
@@ -42,7 +42,7 @@ pub struct Undone {
 
 /// Returns the passes whose basis was changed by later calls of another sub-task.
 #[must_use]
-pub fn undone(all: &[Matched<'_>]) -> Vec<Undone> {
+pub fn undone(all: &[MatchedSubTask<'_>]) -> Vec<UndonePass> {
     let mut found = Vec::new();
     for (of, one) in all.iter().enumerate() {
         for (verdict, pass) in one.verdicts.iter().enumerate() {
@@ -52,14 +52,14 @@ pub fn undone(all: &[Matched<'_>]) -> Vec<Undone> {
                 Some((by, change(pass, one.calls, other.calls, is_beside)?))
             });
             if let Some((by, path)) = change {
-                found.push(Undone { of, verdict, by, path });
+                found.push(UndonePass { of, verdict, by, path });
             }
         }
     }
     found
 }
 
-fn is_later(other: &Matched<'_>, one: &Matched<'_>) -> bool {
+fn is_later(other: &MatchedSubTask<'_>, one: &MatchedSubTask<'_>) -> bool {
     match (other.is_carried, one.is_carried) {
         (false, true) => true,
         (true, false) => false,
@@ -169,8 +169,10 @@ mod tests {
         carried: (bool, bool),
     ) -> Vec<String> {
         let (verdicts, own, later) = ([pass("r3.1/2")], [Arc::clone(shown)], [Arc::clone(deed)]);
-        let one = Matched { verdicts: &verdicts, calls: &own, sequence: sequences.0, is_carried: carried.0 };
-        let other = Matched { verdicts: &[], calls: &later, sequence: sequences.1, is_carried: carried.1 };
+        let one =
+            MatchedSubTask { verdicts: &verdicts, calls: &own, sequence: sequences.0, is_carried: carried.0 };
+        let other =
+            MatchedSubTask { verdicts: &[], calls: &later, sequence: sequences.1, is_carried: carried.1 };
         undone(&[one, other]).into_iter().map(|one| one.path).collect()
     }
 

@@ -18,7 +18,7 @@ use super::commit::{commit, commit_raw, commit_titled};
 use super::need::Need;
 use super::phase::{Fx, Goal, Next, Phase};
 use super::prompt;
-use super::reading::{Allowed, Reading, read};
+use super::reading::{AllowedAnswers, Reading, read};
 use super::small_talk;
 use crate::answer::reply_of;
 use crate::fault::fault;
@@ -102,9 +102,9 @@ pub(super) fn on_reply(goal: Goal, is_repair: bool, answer: &Answer, fx: &mut Fx
     }
 }
 
-fn allowed(goal: &Goal, ctx: &Ctx<'_>) -> Allowed {
+fn allowed(goal: &Goal, ctx: &Ctx<'_>) -> AllowedAnswers {
     let is_reaction = !ctx.opened.history.is_empty() && is_short(&goal.raw_input);
-    Allowed {
+    AllowedAnswers {
         questions: ctx.opened.interactive
             && !goal.go_ahead
             && goal.rounds < CLARIFICATION_ROUNDS_MAX

@@ -14,7 +14,7 @@ const ANSWER_CHARS_MAX: usize = 2_000;
 
 /// What the model may do besides giving an intent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Allowed {
+pub(super) struct AllowedAnswers {
     pub(super) questions: bool,
     pub(super) answer: bool,
 }
@@ -34,7 +34,7 @@ pub(super) enum Reading {
 }
 
 /// Reads a model's answer to `raw_input`. An answer to small talk takes precedence, then questions, then the intent.
-pub(super) fn read(text: &str, allowed: Allowed, raw_input: &str) -> Reading {
+pub(super) fn read(text: &str, allowed: AllowedAnswers, raw_input: &str) -> Reading {
     let draft: PerceiveDraft = match extract(text) {
         Ok(draft) => draft,
         Err(error) => return Reading::Unusable(format!("failed to {error}")),

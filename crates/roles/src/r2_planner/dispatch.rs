@@ -7,9 +7,9 @@ use std::sync::Arc;
 use setpoint_protocol::message::{BASELINE_GROUP, DispatchManifest, GroupMatched, ManifestEntry};
 use setpoint_protocol::tool::ToolRecord;
 
-use super::history::{DispatchedPlan, Kept, KnownSubTask, Task};
+use super::history::{DispatchedPlan, KeptSubTask, KnownSubTask, Task};
 use super::outputs::{Output, joined};
-use super::phase::{Fx, Next, Phase, PlannedSubTask, ReadyPlan, Running};
+use super::phase::{Fx, Next, Phase, PlannedSubTask, ReadyPlan, RunningPlan};
 use crate::evidence::{baseline_of, unmeasured};
 
 /// Publishes the manifest, and the first group unless something must be measured before it; freezes the task's
@@ -46,7 +46,7 @@ pub(super) fn begin(task: &mut Task, plan: ReadyPlan, fx: &mut Fx<'_>) -> Next {
     // The work starts after every probe has been measured without the work's effects.
     let is_measured = unmeasured(manifest.criteria(), &task.baseline).is_empty();
     fx.publish(manifest);
-    let mut running = Running {
+    let mut running = RunningPlan {
         round: task.round,
         current: BASELINE_GROUP,
         waiting,
@@ -62,7 +62,7 @@ pub(super) fn begin(task: &mut Task, plan: ReadyPlan, fx: &mut Fx<'_>) -> Next {
 
 /// Returns the matched sub-tasks, and the last of their sequence numbers. Groups run in order, so these take the
 /// lower numbers and the new ones follow.
-fn kept(kept: &[Kept]) -> (Vec<ManifestEntry>, Vec<KnownSubTask>, u32) {
+fn kept(kept: &[KeptSubTask]) -> (Vec<ManifestEntry>, Vec<KnownSubTask>, u32) {
     let (mut entries, mut known, mut sequence) = (Vec::new(), Vec::new(), 0);
     let mut group_before = None;
     for kept in kept {
@@ -76,7 +76,7 @@ fn kept(kept: &[Kept]) -> (Vec<ManifestEntry>, Vec<KnownSubTask>, u32) {
     (entries, known, sequence)
 }
 
-fn output(kept: &Kept) -> Output {
+fn output(kept: &KeptSubTask) -> Output {
     let KnownSubTask { id, intent, .. } = &kept.subtask;
     Output { id: id.clone(), intent: intent.clone(), output: kept.outcome.output.clone() }
 }
@@ -84,7 +84,7 @@ fn output(kept: &Kept) -> Output {
 /// Starts the next group. A report from another round, or of a group that is not running, is stale.
 pub(super) fn on_group_matched(
     task: &mut Task,
-    mut running: Running,
+    mut running: RunningPlan,
     group: GroupMatched,
     fx: &mut Fx<'_>,
 ) -> Next {
@@ -100,7 +100,7 @@ pub(super) fn on_group_matched(
     Next::Wait(Phase::Running(running))
 }
 
-fn start_next_group(running: &mut Running, baseline: &[Arc<ToolRecord>], fx: &mut Fx<'_>) {
+fn start_next_group(running: &mut RunningPlan, baseline: &[Arc<ToolRecord>], fx: &mut Fx<'_>) {
     let Some((sequence, group)) = running.waiting.pop_first() else { return };
     running.current = sequence;
     for PlannedSubTask { instance, mut subtask } in group {

@@ -36,7 +36,7 @@ pub(super) struct Task {
     /// Dispatched plans, oldest first.
     pub(super) plans: Vec<DispatchedPlan>,
     /// Matched sub-tasks, in the order of their groups.
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<KeptSubTask>,
     /// Survey of the place in this round; `None` if it was not surveyed.
     pub(super) survey: Option<Survey>,
     /// What memory tells this round.
@@ -73,7 +73,7 @@ pub(super) struct KnownSubTask {
 
 /// A sub-task that matched in an earlier round.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub(super) struct KeptSubTask {
     pub(super) subtask: KnownSubTask,
     pub(super) outcome: SubTaskOutcome,
 }
@@ -176,15 +176,15 @@ impl Task {
     }
 
     /// Returns the distinct matched outcomes of sub-tasks that R2 dispatched, in the order of their groups.
-    fn recognise(&self, matched: &[SubTaskOutcome]) -> Vec<Kept> {
+    fn recognise(&self, matched: &[SubTaskOutcome]) -> Vec<KeptSubTask> {
         let mut seen = BTreeSet::new();
-        let mut kept: Vec<Kept> = Vec::new();
+        let mut kept: Vec<KeptSubTask> = Vec::new();
         for outcome in matched.iter().filter(|outcome| outcome.status == OutcomeStatus::Matched) {
             let known = self.plans.iter().rev().flat_map(|plan| &plan.subtasks);
             if let Some(subtask) = known.clone().find(|subtask| subtask.id == outcome.subtask_id)
                 && seen.insert(outcome.subtask_id.clone())
             {
-                kept.push(Kept { subtask: subtask.clone(), outcome: outcome.clone() });
+                kept.push(KeptSubTask { subtask: subtask.clone(), outcome: outcome.clone() });
             }
         }
         kept.sort_by_key(|kept| kept.subtask.sequence);

@@ -27,7 +27,7 @@ pub(super) enum Phase {
     /// The person's decision on a plan.
     Previewing { call: CallId, plan: ReadyPlan, attempts: Attempts },
     /// A group's outcome, or R7.
-    Running(Running),
+    Running(RunningPlan),
     /// A model's report, until its timer ends.
     Reporting { model: CallId, timer: CallId, notice: Box<AbandonNotice> },
     /// Nothing: the report has been sent.
@@ -101,7 +101,7 @@ pub(super) struct PlannedSubTask {
 
 /// A plan being executed.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningPlan {
     pub(super) round: u32,
     /// Group dispatched last; 0 before the first.
     pub(super) current: u32,

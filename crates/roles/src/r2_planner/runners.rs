@@ -102,7 +102,7 @@ pub(super) struct Word<'t> {
 
 /// A runner found in a text.
 #[derive(Debug)]
-pub(super) struct Named {
+pub(super) struct NamedRunner {
     pub(super) runner: &'static Runner,
     /// Indexes of its words.
     at: Range<usize>,
@@ -110,7 +110,7 @@ pub(super) struct Named {
 
 /// A test run that a person asks for.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct RequestedTestRun {
     /// Command, as a check may name it.
     pub(super) command: String,
     pub(super) runner: &'static Runner,
@@ -152,7 +152,7 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
 }
 
 /// Returns the runners whose commands are in a text, in order.
-pub(super) fn named(words: &[Word<'_>]) -> Vec<Named> {
+pub(super) fn named(words: &[Word<'_>]) -> Vec<NamedRunner> {
     let begins = |at: usize| {
         RUNNERS.iter().find(|runner| {
             let these = words.get(at..at + runner.words.len()).unwrap_or_default();
@@ -161,13 +161,13 @@ pub(super) fn named(words: &[Word<'_>]) -> Vec<Named> {
         })
     };
     let found = (0..words.len()).filter_map(|at| begins(at).map(|runner| (at, runner)));
-    found.map(|(at, runner)| Named { runner, at: at..at + runner.words.len() }).collect()
+    found.map(|(at, runner)| NamedRunner { runner, at: at..at + runner.words.len() }).collect()
 }
 
 /// Returns the test runs that a person asks for, at most one per runner.
-pub(super) fn asked(text: &str) -> Vec<Asked> {
+pub(super) fn asked(text: &str) -> Vec<RequestedTestRun> {
     let words = words(text);
-    let mut asked: Vec<Asked> = Vec::new();
+    let mut asked: Vec<RequestedTestRun> = Vec::new();
     for named in named(&words) {
         let must_pass = named.is_to_pass(&words);
         if !must_pass && !named.is_to_be_run(&words) {
@@ -177,7 +177,7 @@ pub(super) fn asked(text: &str) -> Vec<Asked> {
             Some(known) => known.must_pass |= must_pass,
             None => {
                 let command = named.command(&words);
-                asked.push(Asked { command, runner: named.runner, must_pass });
+                asked.push(RequestedTestRun { command, runner: named.runner, must_pass });
             }
         }
     }
@@ -193,7 +193,7 @@ impl Runner {
     }
 }
 
-impl Named {
+impl NamedRunner {
     /// Returns the folders that its arguments name by a bare word: the value of a folder option, or a usual name of a
     /// test folder, before the first word that belongs to the sentence.
     pub(super) fn folders<'w, 't>(&self, words: &'w [Word<'t>]) -> impl Iterator<Item = &'t str> + 'w {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use setpoint_extract::draft::{ExecuteDraft, StatusDraft, TurnDraft};
-use setpoint_extract::{ExtractError, extract, said};
+use setpoint_extract::{ExtractError, extract, without_thinking};
 use setpoint_protocol::Any;
 use setpoint_protocol::message::ExecutionStatus;
 use setpoint_protocol::tool::{ToolCall, ToolSpec};
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str, is_cut: bool, catalogue: &[Arc<ToolSpec>]) -> Rea
         ) => return Reading::Unreadable(error),
         Ok(TurnDraft::Call(_)) | Err(_) => {}
     }
-    let visible = said(text);
+    let visible = without_thinking(text);
     if visible.is_empty() {
         return if is_cut { Reading::Cut } else { Reading::Nothing };
     }

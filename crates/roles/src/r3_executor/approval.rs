@@ -5,7 +5,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ApprovalNeed, ErrorKind};
 
 use super::step::{run, settle};
-use super::work::{Fx, Next, Phase, Request, Running, Work};
+use super::work::{Fx, Next, Phase, Request, RunningCall, Work};
 
 /// At most this many approvals per call. An approval is bound to what the call finds, so it may need another each time;
 /// at the limit it is not run.
@@ -14,8 +14,8 @@ const APPROVALS_PER_CALL_MAX: u32 = 3;
 const COMMAND_CHARS_MAX: usize = 500;
 
 /// Handles a call that did nothing because it needs an approval.
-pub(super) fn needed(work: &mut Work, running: Running, need: ApprovalNeed, fx: &mut Fx<'_>) -> Next {
-    let Running { id, request } = &running;
+pub(super) fn needed(work: &mut Work, running: RunningCall, need: ApprovalNeed, fx: &mut Fx<'_>) -> Next {
+    let RunningCall { id, request } = &running;
     if work.refused.contains(&need.digest) {
         return refuse(work, running, &need, "was refused before", fx);
     }
@@ -40,7 +40,7 @@ pub(super) fn needed(work: &mut Work, running: Running, need: ApprovalNeed, fx: 
 /// Handles the person's decision. A decision on anything but what was asked allows nothing.
 pub(super) fn on_decision(
     work: &mut Work,
-    running: Running,
+    running: RunningCall,
     need: &ApprovalNeed,
     decision: &ApprovalDecision,
     fx: &mut Fx<'_>,
@@ -63,7 +63,7 @@ pub(super) fn on_decision(
 /// Handles a question that ended without a decision.
 pub(super) fn on_no_decision(
     work: &mut Work,
-    running: Running,
+    running: RunningCall,
     need: &ApprovalNeed,
     fx: &mut Fx<'_>,
 ) -> Next {
@@ -76,8 +76,8 @@ fn rerun(work: &Work, request: Request, digest: String, fx: &mut Fx<'_>) -> Next
 }
 
 /// Refuses the call and tells the model not to try another way.
-fn refuse(work: &mut Work, running: Running, need: &ApprovalNeed, why: &str, fx: &mut Fx<'_>) -> Next {
-    let Running { id, request } = running;
+fn refuse(work: &mut Work, running: RunningCall, need: &ApprovalNeed, why: &str, fx: &mut Fx<'_>) -> Next {
+    let RunningCall { id, request } = running;
     let command = clip(&need.command, COMMAND_CHARS_MAX);
     let record = request.called.refused(id, ErrorKind::Consent, &format!("consent {why}: {command}"));
     if work.refused.insert(need.digest.clone()) {

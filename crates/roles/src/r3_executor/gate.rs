@@ -8,7 +8,7 @@ use setpoint_protocol::tool::{ErrorKind, ToolSpec};
 
 use super::offer;
 use crate::blocking::refusal;
-use crate::evidence::Called;
+use crate::evidence::ExaminedCall;
 use serde_json::Value;
 
 /// Maximum length of a refusal in characters.
@@ -17,7 +17,7 @@ const WHY_CHARS_MAX: usize = 600;
 /// Returns why this call may not run, with the kind of error.
 pub(super) fn refuse(
     subtask: &SubTask,
-    called: &Called,
+    called: &ExaminedCall,
     catalogue: &[Arc<ToolSpec>],
 ) -> Option<(ErrorKind, String)> {
     let name = &called.call.tool;
@@ -45,7 +45,7 @@ pub(super) fn refuse(
     }
 }
 
-fn unnamed(subtask: &SubTask, called: &Called) -> String {
+fn unnamed(subtask: &SubTask, called: &ExaminedCall) -> String {
     let unnamed = called.reading.tools.iter().filter(|id| !offer::names(subtask, id));
     let ids: Vec<&str> = unnamed.map(|id| id.as_str()).collect();
     clip(&ids.join(", "), 200)

@@ -20,7 +20,7 @@ const SLOW_ROUNDS: u32 = 4;
 
 /// The results of an attempt so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct News {
+pub(super) struct AttemptResults {
     known: BTreeSet<Digest>,
     /// Consecutive rounds without news.
     stale: u32,
@@ -32,7 +32,7 @@ pub(super) struct News {
     has_success: bool,
 }
 
-impl News {
+impl AttemptResults {
     /// Counts a successful call that may have changed something.
     pub(super) fn changed(&mut self) {
         self.is_new = true;
@@ -44,7 +44,7 @@ impl News {
     }
 
     /// Counts an answered call, given the digest of its whole result.
-    pub(super) fn heard(&mut self, key: &Key, record: &ToolRecord, result: &Digest) {
+    pub(super) fn count_answer(&mut self, key: &Key, record: &ToolRecord, result: &Digest) {
         self.has_success |= record.ok;
         let mut is_known = !self.known.insert(of_alike(key, record.ok, result));
         if is_failure(record) {
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn rounds_without_news_end_the_attempt_and_news_resets() {
-        let mut news = News::default();
+        let mut news = AttemptResults::default();
         let mut told = Vec::new();
         for round in 1..=STALE_ROUNDS_MAX {
             news.repeated(true);

@@ -7,8 +7,8 @@ use setpoint_protocol::limits::SAME_RESULT_MAX;
 use setpoint_protocol::tool::{Effect, ErrorKind, ToolRecord};
 use setpoint_protocol::{CallId, ToolId};
 
-use super::news::News;
-use crate::evidence::Called;
+use super::news::AttemptResults;
+use crate::evidence::ExaminedCall;
 
 /// The calls of one attempt.
 #[derive(Clone, Debug, Default)]
@@ -19,10 +19,10 @@ pub(super) struct Progress {
     changes: u64,
     /// Distinct calls made that may change something.
     made: BTreeSet<Key>,
-    seen: BTreeMap<(Key, u64), Seen>,
+    seen: BTreeMap<(Key, u64), SeenCall>,
     /// Calls of this round.
     round: BTreeSet<Key>,
-    news: News,
+    news: AttemptResults,
 }
 
 /// The identity of a call: its tools, its target, and the parameters that the target does not cover.
@@ -41,7 +41,7 @@ pub(super) struct Key {
 pub(super) type Digest = [u8; 32];
 
 #[derive(Clone, Debug)]
-struct Seen {
+struct SeenCall {
     /// Last result.
     last: CallId,
     digest: Digest,
@@ -79,7 +79,7 @@ pub(super) enum Round {
 
 impl Progress {
     /// Returns the record that answers this call without running it.
-    pub(super) fn known(&self, called: &Called) -> Option<CallId> {
+    pub(super) fn known(&self, called: &ExaminedCall) -> Option<CallId> {
         if called.reading.effect != Effect::ReadOnly || called.reading.volatile {
             return None;
         }
@@ -89,7 +89,7 @@ impl Progress {
 
     /// Counts a call that was answered from its record, at most once per round: a model that repeats a call within
     /// one reply has not seen the answer yet.
-    pub(super) fn repeated(&mut self, called: &Called) -> Pace {
+    pub(super) fn repeated(&mut self, called: &ExaminedCall) -> Pace {
         let key = Key::of(called);
         let is_of_this_round = !self.round.insert(key.clone());
         match self.seen.get_mut(&(key, self.epoch)) {
@@ -106,7 +106,7 @@ impl Progress {
     }
 
     /// Counts a call that ran, with its output `result`.
-    pub(super) fn ran(&mut self, called: &Called, record: &ToolRecord, result: &[u8]) -> Pace {
+    pub(super) fn ran(&mut self, called: &ExaminedCall, record: &ToolRecord, result: &[u8]) -> Pace {
         let (key, digest) = (Key::of(called), digest(record, result));
         self.round.insert(key.clone());
         if called.reading.effect == Effect::Unsafe {
@@ -118,15 +118,15 @@ impl Progress {
         if called.reading.effect == Effect::Unsafe && record.ok {
             self.news.changed();
         } else {
-            self.news.heard(&key, record, &digest);
+            self.news.count_answer(&key, record, &digest);
         }
         self.count(key, record, digest)
     }
 
     /// Counts a refused call, which changed nothing.
-    pub(super) fn refused(&mut self, called: &Called, record: &ToolRecord) -> Pace {
+    pub(super) fn refused(&mut self, called: &ExaminedCall, record: &ToolRecord) -> Pace {
         let (key, digest) = (Key::of(called), digest(record, record.evidence.as_bytes()));
-        self.news.heard(&key, record, &digest);
+        self.news.count_answer(&key, record, &digest);
         self.count(key, record, digest)
     }
 
@@ -137,7 +137,7 @@ impl Progress {
     }
 
     fn count(&mut self, key: Key, record: &ToolRecord, digest: Digest) -> Pace {
-        let seen = self.seen.entry((key, self.epoch)).or_insert_with(|| Seen {
+        let seen = self.seen.entry((key, self.epoch)).or_insert_with(|| SeenCall {
             last: record.call_id,
             digest,
             is_ok: false,
@@ -155,7 +155,7 @@ impl Progress {
 }
 
 impl Key {
-    fn of(called: &Called) -> Self {
+    fn of(called: &ExaminedCall) -> Self {
         let target = called.reading.target.clone();
         if let Some(beyond) = &called.reading.beyond {
             return Key { tools: called.reading.tools.clone(), target, rest: beyond.clone() };
@@ -237,7 +237,7 @@ mod tests {
         let mut out = Vec::new();
         for word in script.split_whitespace() {
             let (call, result) = word.split_once('=').unwrap_or((word, ""));
-            let called = Called {
+            let called = ExaminedCall {
                 call: ToolCall { tool: "t".to_owned(), input: json!({"path": call}).into() },
                 reading: CallReading {
                     tools: vec!["t".parse().unwrap()],
@@ -295,7 +295,7 @@ mod tests {
                 volatile: false,
             };
             let call = ToolCall { tool: "t".to_owned(), input: input.into() };
-            Key::of(&Called { call, reading, attempt: 1, phase: Phase::Work })
+            Key::of(&ExaminedCall { call, reading, attempt: 1, phase: Phase::Work })
         };
         let file = "/ws/src/a";
         assert_eq!(key(file, json!({"path": "src/a"})), key(file, json!({"path": "./src/a"})));

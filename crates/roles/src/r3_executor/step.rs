@@ -7,9 +7,9 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{Effect, ErrorKind, Phase as Measured, ToolCall, ToolRecord};
 
 use super::progress::{Pace, Round};
-use super::work::{Fx, Next, Phase, Request, Running, Work};
+use super::work::{Fx, Next, Phase, Request, RunningCall, Work};
 use super::{gate, offer};
-use crate::evidence::Called;
+use crate::evidence::ExaminedCall;
 
 /// Characters of a call's target in a reason.
 const TARGET_CHARS_MAX: usize = 300;
@@ -40,7 +40,7 @@ fn advance(work: &mut Work, mut queue: VecDeque<ToolCall>, fx: &mut Fx<'_>) -> N
             work.conversation.loaded(ok, &text);
             continue;
         }
-        let called = Called::read(call, work.attempt.number, Measured::Work, fx.ctx);
+        let called = ExaminedCall::read(call, work.attempt.number, Measured::Work, fx.ctx);
         let pace = if let Some((kind, why)) = gate::refuse(&work.subtask, &called, tools) {
             let record = called.refused(fx.refused_call(), kind, &why);
             work.attempt.notices.push(format!("{} was not run: {why}", record.call_id));
@@ -94,7 +94,7 @@ pub(super) fn run(work: &Work, request: Request, fx: &mut Fx<'_>) -> Next {
     let is_cautioned = |id| work.subtask.limits.caution_tools.iter().any(|tool| tool.covers(id));
     let caution = reading.effect == Effect::Unsafe && reading.tools.iter().any(is_cautioned);
     let id = fx.run_tool(request.called.call.clone(), request.grant.clone(), caution);
-    Next::Wait(Phase::Running(Running { id, request }))
+    Next::Wait(Phase::Running(RunningCall { id, request }))
 }
 
 /// Keeps the record of a call and continues, unless the attempt makes no progress. `result` is the whole output of a
@@ -119,7 +119,7 @@ pub(super) fn settle(
 }
 
 /// Ends the attempt for lack of progress.
-fn stuck(called: &Called) -> Next {
+fn stuck(called: &ExaminedCall) -> Next {
     let target = clip(&called.reading.target, TARGET_CHARS_MAX);
     let tool = called.tool();
     Next::fail(&format!("no progress: {tool} {target} gave the same result {SAME_RESULT_MAX} times"))
@@ -132,7 +132,7 @@ fn refuse_the_rest(work: &mut Work, mut rest: VecDeque<ToolCall>, fx: &mut Fx<'_
         rest.len()
     );
     if let Some(first) = rest.pop_front() {
-        let called = Called::read(first, work.attempt.number, Measured::Work, fx.ctx);
+        let called = ExaminedCall::read(first, work.attempt.number, Measured::Work, fx.ctx);
         work.records.push(called.refused(fx.refused_call(), ErrorKind::Blocked, &why).into());
     }
     work.attempt.notices.push(why);

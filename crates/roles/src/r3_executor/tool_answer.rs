@@ -5,12 +5,17 @@ use setpoint_protocol::tool::ErrorKind;
 
 use super::approval;
 use super::step::settle;
-use super::work::{Fx, Next, Running, Work};
+use super::work::{Fx, Next, RunningCall, Work};
 use crate::answer::tool_answer_of;
 
 /// Handles the answer of the running call.
-pub(super) fn on_tool_answer(work: &mut Work, running: Running, answer: &Answer, fx: &mut Fx<'_>) -> Next {
-    let Running { id, request } = running;
+pub(super) fn on_tool_answer(
+    work: &mut Work,
+    running: RunningCall,
+    answer: &Answer,
+    fx: &mut Fx<'_>,
+) -> Next {
+    let RunningCall { id, request } = running;
     let Some(answer) = tool_answer_of(answer) else {
         let record = request.called.interrupted(id, request.grant.is_some());
         work.attempt.notices.push(format!("{id} was {}", record.evidence));
@@ -18,7 +23,7 @@ pub(super) fn on_tool_answer(work: &mut Work, running: Running, answer: &Answer,
     };
     match &answer.approval {
         Some(need) if answer.error_kind == Some(ErrorKind::ApprovalRequired) => {
-            approval::needed(work, Running { id, request }, need.clone(), fx)
+            approval::needed(work, RunningCall { id, request }, need.clone(), fx)
         }
         _ => {
             let record = request.called.answered(id, answer);

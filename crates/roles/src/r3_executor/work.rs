@@ -14,7 +14,7 @@ use setpoint_protocol::{Any, CallId};
 
 use super::conversation::Conversation;
 use super::progress::Progress;
-use crate::evidence::{Called, Probes};
+use crate::evidence::{ExaminedCall, Probes};
 use crate::left;
 
 pub(super) const REASON_CHARS_MAX: usize = 1_000;
@@ -63,12 +63,12 @@ pub(super) struct Attempt {
 pub(super) enum Phase {
     Thinking(CallId),
     /// A tool.
-    Running(Running),
+    Running(RunningCall),
     /// A person's decision on what the call that waits needs.
     Asking {
         request: CallId,
         need: ApprovalNeed,
-        running: Running,
+        running: RunningCall,
     },
     /// The probes after the answer, which is sent with their results.
     Closing {
@@ -95,7 +95,7 @@ pub(super) enum Next {
 
 /// A running call.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningCall {
     pub(super) id: CallId,
     pub(super) request: Request,
 }
@@ -103,7 +103,7 @@ pub(super) struct Running {
 /// A requested call, with the rest of its reply.
 #[derive(Debug)]
 pub(super) struct Request {
-    pub(super) called: Called,
+    pub(super) called: ExaminedCall,
     /// Approval that it runs under.
     pub(super) grant: Option<String>,
     /// Approvals given to it so far.

@@ -12,7 +12,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, Phase as Measured, ToolRecord};
 
 use super::correction;
-use super::fast_loop::{Attempt, Before, Classes, FastLoop, Next};
+use super::fast_loop::{Attempt, Classes, FastLoop, JudgedAttempt, Next};
 use crate::judging::{Case, by_check, class_of_the_work, unjudged};
 
 /// Reason for an unproven criterion that only a model could judge, after the work was given up.
@@ -40,7 +40,7 @@ pub(super) fn decide(fast_loop: &mut FastLoop, attempt: Attempt, classes: &Class
         let subtask_id = &fast_loop.subtask.subtask_id;
         let signal = correction::signal(subtask_id, number, &to_mend, &result.tool_calls);
         fast_loop.attempt += 1;
-        fast_loop.before = Some(Before { verdicts, output: result.output });
+        fast_loop.before = Some(JudgedAttempt { verdicts, output: result.output });
         return Next::Correct(signal);
     };
     Next::Conclude(Box::new(SubTaskOutcome {

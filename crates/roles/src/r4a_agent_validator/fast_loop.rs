@@ -62,12 +62,12 @@ pub(super) struct FastLoop {
     /// Failures of each attempt so far.
     pub(super) trajectory: Vec<GapPoint>,
     /// Result of the previous attempt.
-    pub(super) before: Option<Before>,
+    pub(super) before: Option<JudgedAttempt>,
 }
 
 /// A judged attempt: what passed in it remains valid until its basis changes.
 #[derive(Debug)]
-pub(super) struct Before {
+pub(super) struct JudgedAttempt {
     pub(super) verdicts: Vec<Verdict>,
     pub(super) output: Any,
 }

@@ -32,7 +32,7 @@ impl End {
     pub(super) fn group_failed(round: &Round, ctx: &Ctx<'_>) -> Self {
         let failed = outcomes(round).into_iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
         let gaps: Vec<String> = failed.map(|outcome| gap(round, &outcome)).collect();
-        fell_short(round, &gaps, Judged::default(), ctx)
+        fell_short(round, &gaps, WholeJudgement::default(), ctx)
     }
 
     /// Ends a round in which everything matched and the whole was judged.
@@ -52,7 +52,7 @@ impl End {
             return fell_short(
                 round,
                 &gaps,
-                Judged { verdicts: Some(verdicts), at_fault, ..Judged::default() },
+                WholeJudgement { verdicts: Some(verdicts), at_fault, ..WholeJudgement::default() },
                 ctx,
             );
         }
@@ -74,13 +74,13 @@ impl End {
     /// Ends a round in which nothing could be judged.
     pub(super) fn unjudged(round: &Round, why: &str, ctx: &Ctx<'_>) -> Self {
         let gaps = [format!("the whole could not be judged: {why}")];
-        fell_short(round, &gaps, Judged { unjudged: true, ..Judged::default() }, ctx)
+        fell_short(round, &gaps, WholeJudgement { unjudged: true, ..WholeJudgement::default() }, ctx)
     }
 }
 
 /// The judgement of the whole.
 #[derive(Default)]
-struct Judged {
+struct WholeJudgement {
     /// Verdicts of a rejection.
     verdicts: Option<Vec<Verdict>>,
     /// Matched sub-tasks whose output caused the rejection.
@@ -89,7 +89,7 @@ struct Judged {
     unjudged: bool,
 }
 
-fn fell_short(round: &Round, gaps: &[String], judged: Judged, ctx: &Ctx<'_>) -> End {
+fn fell_short(round: &Round, gaps: &[String], judged: WholeJudgement, ctx: &Ctx<'_>) -> End {
     let outcomes = outcomes(round);
     let failed = || outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
     let is_refused = |outcome: &SubTaskOutcome| {

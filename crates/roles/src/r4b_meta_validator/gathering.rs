@@ -10,7 +10,7 @@ use setpoint_protocol::text::clip;
 use super::end::End;
 use super::phase::{Fx, Next, Phase};
 use super::round::Round;
-use crate::judging::{Matched, undone};
+use crate::judging::{MatchedSubTask, undone};
 
 const PATH_CHARS_MAX: usize = 200;
 
@@ -68,9 +68,9 @@ pub(super) fn advance(mut round: Round, fx: &mut Fx<'_>) -> Next {
 /// any.
 fn take_back(round: &mut Round) -> bool {
     let matched = round.matched();
-    let works: Vec<Matched<'_>> = matched
+    let works: Vec<MatchedSubTask<'_>> = matched
         .iter()
-        .map(|(entry, outcome)| Matched {
+        .map(|(entry, outcome)| MatchedSubTask {
             verdicts: &outcome.criteria_verdicts,
             calls: &outcome.tool_calls,
             sequence: entry.sequence,

@@ -19,7 +19,7 @@ use super::phase::{Fx, Next, Phase, Verification};
 use super::prompt;
 use super::round::Round;
 use crate::evidence::Probes;
-use crate::judging::{Case, Hearing, NoClass, by_check, overlooked, tells_of_nowhere};
+use crate::judging::{Case, Hearing, NoClass, by_check, names_unseen_figure, overlooked};
 use crate::schema::bare;
 
 /// Attempt number of these probes; attempts are only counted in sub-tasks, and the task's own probes are made once.
@@ -114,7 +114,7 @@ fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
     } else {
         let at_fault = at_fault::of(round, &verdicts, &verification.at_fault, &verification.probes);
         // A summary with unproven figures would be shown beside the answer as if it had been accepted, too.
-        let summary = verification.summary.as_deref().filter(|summary| !tells_of_nowhere(summary, &case));
+        let summary = verification.summary.as_deref().filter(|summary| !names_unseen_figure(summary, &case));
         // A playbook accounts for every word of a goal, so nothing can be overlooked.
         let is_of_playbooks = round.matched().iter().all(|(_, outcome)| outcome.approach.is_some());
         let overlooked = if is_of_playbooks { Vec::new() } else { overlooked(&case) };

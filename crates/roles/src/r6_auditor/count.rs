@@ -5,7 +5,7 @@ use setpoint_protocol::{RoleId, TaskId};
 
 use super::entry::Entry;
 use super::machine::Auditor;
-use super::task::{Came, Fact, TaskWatch};
+use super::task::{AnswerOutcome, Fact, TaskWatch};
 use super::window::count_end;
 
 impl Auditor {
@@ -39,31 +39,31 @@ impl Auditor {
         None
     }
 
-    fn count_call(&mut self, entry: &Entry<'_>, came: Came) -> Option<Finding> {
+    fn count_call(&mut self, entry: &Entry<'_>, came: AnswerOutcome) -> Option<Finding> {
         match came {
-            Came::Model { model, failure, is_cut, duration_ms, tokens } => {
+            AnswerOutcome::Model { model, failure, is_cut, duration_ms, tokens } => {
                 self.window.model(&model, failure, is_cut, duration_ms);
                 self.totals.tokens = self.totals.tokens.saturating_add(tokens);
                 None
             }
-            Came::AttemptAnew => {
+            AnswerOutcome::AttemptAnew => {
                 self.totals.model_calls += 1;
                 None
             }
-            Came::Attempt { role, model, is_retry } => {
+            AnswerOutcome::Attempt { role, model, is_retry } => {
                 self.totals.model_calls += 1;
                 if is_retry {
                     self.window.retried(&model);
                 }
                 self.health.role(entry, (role, &model, DriftRate::Retry), is_retry)
             }
-            Came::Used { role, model, malformed } => {
+            AnswerOutcome::Used { role, model, malformed } => {
                 if malformed {
                     self.window.malformed(&model);
                 }
                 self.health.role(entry, (role, &model, DriftRate::Malformed), malformed)
             }
-            Came::Tool { tool, ok, error, duration_ms } => {
+            AnswerOutcome::Tool { tool, ok, error, duration_ms } => {
                 self.totals.tool_calls += 1;
                 self.window.tool(&tool, ok, error, duration_ms);
                 self.health.tool(entry, &tool, !ok)

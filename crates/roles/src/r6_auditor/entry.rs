@@ -41,20 +41,20 @@ pub struct Entry<'a> {
 }
 
 /// A row with its columns parsed.
-pub(super) struct Seen<'a> {
+pub(super) struct ParsedRow<'a> {
     pub(super) entry: Entry<'a>,
     pub(super) from: Address,
     pub(super) to: Vec<Address>,
     pub(super) kind: RecordKind,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ParsedRow<'a> {
     /// Parses the columns; returns what is malformed, in words.
     pub(super) fn read(entry: Entry<'a>) -> Result<Self, String> {
         let from = Address::from_str(entry.from).map_err(|error| error.to_string())?;
         let to = Record::receivers(entry.to).map_err(|error| error.to_string())?;
         let kind = RecordKind::from_str(entry.kind).map_err(|error| error.to_string())?;
-        Ok(Seen { entry, from, to, kind })
+        Ok(ParsedRow { entry, from, to, kind })
     }
 
     pub(super) fn body<T: serde::Deserialize<'a>>(&self) -> Option<T> {

@@ -9,7 +9,7 @@ use setpoint_protocol::{RoleId, TaskId};
 
 use super::body;
 use super::cost::UsualCost;
-use super::entry::{Entry, Seen};
+use super::entry::{Entry, ParsedRow};
 use super::health::Health;
 use super::route;
 use super::task::TaskWatch;
@@ -31,7 +31,7 @@ pub struct Auditor {
     /// Whether an unknown task may be one whose records were lost, or one that was dropped and forgotten: then
     /// nothing is reported against it, unless it is known to have ended.
     pub(super) is_patchy: bool,
-    /// Most recently ended tasks.
+    /// Maximum recently ended tasks.
     ended: VecDeque<TaskId>,
     pub(super) health: Health,
     pub(super) cost: UsualCost,
@@ -53,7 +53,7 @@ impl Auditor {
         self.position = entry.pos;
         self.totals.records += 1;
         let findings = if entry.is_system {
-            self.window.saw(None, entry.at);
+            self.window.observe_at(None, entry.at);
             route::check_system(entry).into_iter().collect()
         } else {
             self.observe_task(entry)
@@ -92,7 +92,7 @@ impl Auditor {
 
     pub(super) fn keep(&mut self, findings: &[Finding]) {
         for finding in findings {
-            self.window.saw(None, finding.at);
+            self.window.observe_at(None, finding.at);
             self.window.find(finding);
             count_finding(&mut self.totals, finding.kind);
         }
@@ -100,10 +100,10 @@ impl Auditor {
 
     fn observe_task(&mut self, entry: &Entry<'_>) -> Vec<Finding> {
         let malformed = |auditor: &mut Self, text: String| {
-            auditor.window.saw(None, entry.at);
+            auditor.window.observe_at(None, entry.at);
             vec![entry.finding(FindingKind::BoundaryViolation, RoleId::Runtime, text)]
         };
-        let seen = match Seen::read(*entry) {
+        let seen = match ParsedRow::read(*entry) {
             Ok(seen) => seen,
             Err(what) => return malformed(self, format!("failed to {what}")),
         };
@@ -126,7 +126,7 @@ impl Auditor {
             findings.extend(self.on_opened(&seen, task));
             return findings;
         }
-        self.window.saw(Some(&task), entry.at);
+        self.window.observe_at(Some(&task), entry.at);
         if self.given_up.contains(&task) {
             if matches!(seen.kind, RecordKind::Message(kind) if kind.closes()) {
                 self.given_up.remove(&task);
@@ -140,11 +140,11 @@ impl Auditor {
     }
 
     /// Starts following a task.
-    fn on_opened(&mut self, seen: &Seen<'_>, task: TaskId) -> Option<Finding> {
+    fn on_opened(&mut self, seen: &ParsedRow<'_>, task: TaskId) -> Option<Finding> {
         let entry = &seen.entry;
         let opened = seen.body::<body::Opened>();
         if opened.as_ref().is_none_or(|opened| opened.forked_from.is_none()) {
-            self.window.saw(Some(&task), entry.at);
+            self.window.observe_at(Some(&task), entry.at);
         }
         let Some(opened) = opened else {
             let text = "how the task opened cannot be read";
@@ -155,7 +155,7 @@ impl Auditor {
     }
 
     /// Reports a record of a task that is not open, once: further records of such a task show the same fault.
-    fn on_stray(&mut self, seen: &Seen<'_>, task: TaskId) -> Option<Finding> {
+    fn on_stray(&mut self, seen: &ParsedRow<'_>, task: TaskId) -> Option<Finding> {
         let is_known = !self.is_patchy || self.ended.contains(&task);
         self.give_up(task);
         is_known.then(|| {
@@ -165,7 +165,7 @@ impl Auditor {
     }
 
     /// Reads a record of a task that is followed.
-    fn observe_known(&mut self, seen: &Seen<'_>, task: TaskId) -> Vec<Finding> {
+    fn observe_known(&mut self, seen: &ParsedRow<'_>, task: TaskId) -> Vec<Finding> {
         let Some(mut watch) = self.open.remove(&task) else { return Vec::new() };
         let entry = &seen.entry;
         let told = watch.take(seen);

@@ -10,10 +10,10 @@ use setpoint_protocol::topology::{Kind, allows, may};
 use setpoint_protocol::{Address, RoleId};
 
 use super::body::Ask;
-use super::entry::{Entry, Seen};
+use super::entry::{Entry, ParsedRow};
 
 /// Checks a record's columns.
-pub(super) fn check(seen: &Seen<'_>) -> Option<Finding> {
+pub(super) fn check(seen: &ParsedRow<'_>) -> Option<Finding> {
     let entry = &seen.entry;
     let from = seen.from.role;
     match seen.kind {
@@ -62,7 +62,7 @@ fn whose(purpose: Purpose) -> RoleId {
 }
 
 /// Checks whether a role asks for a capability that it does not have, or for another role's purpose.
-pub(super) fn check_ask(seen: &Seen<'_>, ask: &Ask) -> Option<Finding> {
+pub(super) fn check_ask(seen: &ParsedRow<'_>, ask: &Ask) -> Option<Finding> {
     let role = seen.from.role;
     let (is_able, what) = match ask {
         Ask::Model { purpose } => {

@@ -54,7 +54,7 @@ struct Model {
 }
 
 impl Window {
-    pub(super) fn saw(&mut self, task: Option<&TaskId>, at: Timestamp) {
+    pub(super) fn observe_at(&mut self, task: Option<&TaskId>, at: Timestamp) {
         self.from = Some(self.from.map_or(at, |from| from.min(at)));
         self.to = Some(self.to.map_or(at, |to| to.max(at)));
         if let Some(task) = task

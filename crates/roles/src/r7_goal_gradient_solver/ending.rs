@@ -93,7 +93,7 @@ impl Ending {
 
     fn worded(self, report: &PartialReport, ctx: &Ctx<'_>) -> FinalResult {
         let Ending { result, mut facts } = self;
-        facts.hear_of(ctx.ledger.unanswered());
+        facts.add_failures(ctx.ledger.unanswered());
         FinalResult {
             summary: summary::of(&result, &facts, report),
             next_moves: facts.next_moves(report),

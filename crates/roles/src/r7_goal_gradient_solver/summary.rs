@@ -4,7 +4,7 @@
 //! sentences.
 
 use setpoint_control::Decision;
-use setpoint_machine::ledger::Unanswered;
+use setpoint_machine::ledger::AnswerFailure;
 use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{EndState, EndedBy, FinalResult, PartialReport, Shown, Withdrawal};
 use setpoint_protocol::text::clip;
@@ -212,8 +212,8 @@ impl Facts {
     }
 
     /// Adds the failures of models, except what the fault already says.
-    pub(super) fn hear_of(&mut self, unanswered: &[Unanswered]) {
-        for Unanswered { role, failure } in unanswered {
+    pub(super) fn add_failures(&mut self, unanswered: &[AnswerFailure]) {
+        for AnswerFailure { role, failure } in unanswered {
             let reason = one_line(&failure.reason, ITEM_CHARS_MAX);
             let is_said = self.said.as_ref().is_some_and(|said| said.contains(&reason));
             let line = format!("{}: {reason}", role.label());

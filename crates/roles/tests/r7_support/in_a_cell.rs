@@ -6,7 +6,7 @@ use serde_json::json;
 use setpoint_machine::cell::{External, Factory, Record, Step, Strictness};
 use setpoint_machine::effects::EffectBuffer;
 use setpoint_machine::machine::AnyMachine;
-use setpoint_machine::{AnyInput, CallReader, Cell, Ctx, Outside};
+use setpoint_machine::{AnyInput, CallReader, Cell, Ctx, WorldEffect};
 use setpoint_protocol::message::TaskFault;
 use setpoint_protocol::record::{Answer, Answered};
 use setpoint_protocol::topology::{Kind, Misrouted, Payload};
@@ -64,8 +64,8 @@ impl Task {
         let Step { records, effects, .. } = self.cell.step(external, at, 0).unwrap();
         for effect in effects {
             match effect {
-                Outside::Timer { call, .. } => self.timer = Some(call),
-                Outside::Stop { call } if self.timer == Some(call) => self.timer = None,
+                WorldEffect::Timer { call, .. } => self.timer = Some(call),
+                WorldEffect::Stop { call } if self.timer == Some(call) => self.timer = None,
                 _ => {}
             }
         }

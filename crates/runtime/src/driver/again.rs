@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use setpoint_machine::{External, ModelCall, Outside};
+use setpoint_machine::{External, ModelCall, WorldEffect};
 use setpoint_model::ModelError;
 use setpoint_protocol::CallId;
 use setpoint_protocol::RoleId;
@@ -21,17 +21,17 @@ use tokio::time::Instant;
 
 use super::{Driver, Inbound};
 
-/// Most attempts of one question, the first included.
+/// Maximum attempts of one question, the first included.
 pub(super) const ATTEMPTS_MAX: u32 = 5;
 /// Wait before the second attempt; each later wait is twice as long.
 const WAIT_FIRST: Duration = Duration::from_millis(500);
 /// Longest wait of our own choice.
 const WAIT_LAST: Duration = Duration::from_secs(20);
-/// Most characters of a failure in a fault.
+/// Maximum characters of a failure in a fault.
 const REASON_CHARS_MAX: usize = 1_000;
 
 /// A question that will be retried.
-pub(super) struct Again {
+pub(super) struct Retry {
     /// The failed attempt.
     pub(super) attempt: u32,
     /// Cost of the failed attempt.
@@ -41,9 +41,9 @@ pub(super) struct Again {
 }
 
 /// An ask that is retried once its new attempt is recorded.
-pub(super) struct Resumed {
+pub(super) struct RetriedAsk {
     pub(super) attempt: u32,
-    pub(super) effect: Outside,
+    pub(super) effect: WorldEffect,
     /// Its answer, if the budgets are used up by then.
     pub(super) failure: ModelFailure,
 }
@@ -73,7 +73,7 @@ impl Driver {
         let ModelError { failure, again_after } = error;
         match again_after.and_then(|after| self.next_attempt(call, attempt, after, spent)) {
             Some(due) => {
-                self.again.insert(call, Again { attempt, spent, failure, due });
+                self.again.insert(call, Retry { attempt, spent, failure, due });
                 None
             }
             None => {
@@ -113,8 +113,8 @@ impl Driver {
                 continue;
             };
             let ask = Arc::clone(&question.ask);
-            let effect = Outside::Model { call, ask, fragments: vec![] };
-            let Again { attempt, spent, failure, .. } = again;
+            let effect = WorldEffect::Model { call, ask, fragments: vec![] };
+            let Retry { attempt, spent, failure, .. } = again;
             let (attempt, reason) = (attempt.saturating_add(1), failure.reason.clone());
             let reasked = Reasked { call, attempt, reason, spent, by_runtime: false };
             self.ask_again(reasked, effect, failure);
@@ -122,8 +122,8 @@ impl Driver {
     }
 
     /// Retries an ask once `reasked` is recorded; `failure` is its answer if the budgets are used up by then.
-    pub(super) fn ask_again(&mut self, reasked: Reasked, effect: Outside, failure: ModelFailure) {
-        self.resumed.insert(reasked.call, Resumed { attempt: reasked.attempt, effect, failure });
+    pub(super) fn ask_again(&mut self, reasked: Reasked, effect: WorldEffect, failure: ModelFailure) {
+        self.resumed.insert(reasked.call, RetriedAsk { attempt: reasked.attempt, effect, failure });
         self.backlog.push_back(Inbound::External(External::Reasked(reasked)));
     }
 
@@ -137,7 +137,7 @@ impl Driver {
             return External::Reasked(reasked);
         }
         let purpose = match self.resumed.get(&reasked.call).map(|resumed| &resumed.effect) {
-            Some(Outside::Model { ask, .. }) => ask.purpose(),
+            Some(WorldEffect::Model { ask, .. }) => ask.purpose(),
             _ => return External::Reasked(reasked),
         };
         if self.cell.may_ask_again(reasked.call, purpose, reasked.spent) {

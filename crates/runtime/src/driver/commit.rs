@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use setpoint_history::records::row_of;
 use setpoint_journal::{JournalError, Submission, TaskHead, TaskOpening};
-use setpoint_machine::{Outside, Step};
+use setpoint_machine::{Step, WorldEffect};
 use setpoint_protocol::record::Record;
 use setpoint_protocol::{CallId, RoleId};
 use tokio::sync::oneshot;
@@ -15,21 +15,21 @@ use crate::error::RuntimeError;
 use crate::tap::Event;
 
 /// A batch of steps that waits for its commit.
-pub(super) struct Staged {
+pub(super) struct StagedBatch {
     submission: Submission,
-    effects: Vec<Outside>,
+    effects: Vec<WorldEffect>,
     /// Copies for the taps; empty while there are none.
     watched: Vec<Record>,
     closed: bool,
     /// Asks that start again with a new attempt.
-    pub(super) restarts: Vec<(u32, Outside)>,
+    pub(super) restarts: Vec<(u32, WorldEffect)>,
     pub(super) waiters: Vec<oneshot::Sender<Result<(), RuntimeError>>>,
     commands: usize,
 }
 
-impl Staged {
+impl StagedBatch {
     pub(super) fn new(head: &TaskHead) -> Self {
-        Staged {
+        StagedBatch {
             submission: Submission::new(head),
             effects: Vec::new(),
             watched: Vec::new(),
@@ -55,7 +55,7 @@ impl Staged {
 
 impl Driver {
     /// Adds a step's rows and fragments to the batch and keeps its effects for later.
-    pub(super) fn stage(&mut self, step: Step, staged: &mut Staged) -> Result<(), RuntimeError> {
+    pub(super) fn stage(&mut self, step: Step, staged: &mut StagedBatch) -> Result<(), RuntimeError> {
         let Step { records, effects, closed } = step;
         let watched = self.services.hub.is_watched();
         let mut closed_at = None;
@@ -81,20 +81,20 @@ impl Driver {
         }
         for effect in effects {
             match effect {
-                Outside::Party { call, party: RoleId::Memory, .. } => match self.lacks_memory() {
+                WorldEffect::Party { call, party: RoleId::Memory, .. } => match self.lacks_memory() {
                     Some(reason) => self.memory_is_unavailable(call, &reason),
                     None => staged.effects.push(effect),
                 },
                 // A person sees the question in the records; the answer arrives as a message.
-                Outside::Party { .. } => {}
-                Outside::Model { call, ask, fragments } => {
+                WorldEffect::Party { .. } => {}
+                WorldEffect::Model { call, ask, fragments } => {
                     let is_trusted = self.trusts_fragments()?;
                     for (fragment, hash) in ask.prompt.fragments.iter().zip(&fragments) {
-                        if let Some(new) = self.services.fragments.unseen(fragment, hash, is_trusted) {
+                        if let Some(new) = self.services.fragments.unstored(fragment, hash, is_trusted) {
                             staged.submission.attach(new)?;
                         }
                     }
-                    staged.effects.push(Outside::Model { call, ask, fragments });
+                    staged.effects.push(WorldEffect::Model { call, ask, fragments });
                 }
                 other => staged.effects.push(other),
             }
@@ -113,8 +113,8 @@ impl Driver {
     }
 
     /// Makes the batch durable, publishes it to the taps, and starts its effects.
-    pub(super) async fn commit(&mut self, staged: Staged) -> Result<(), RuntimeError> {
-        let Staged { mut submission, effects, watched, closed, restarts, waiters, commands } = staged;
+    pub(super) async fn commit(&mut self, staged: StagedBatch) -> Result<(), RuntimeError> {
+        let StagedBatch { mut submission, effects, watched, closed, restarts, waiters, commands } = staged;
         if submission.row_count() == 0 && commands == 0 {
             return Ok(());
         }
@@ -150,7 +150,7 @@ impl Driver {
         // An ask that is stopped in its own batch is never sent. Its answer gives the number of attempts made.
         let stopped: BTreeSet<CallId> = effects.iter().filter_map(stops).collect();
         let begun = effects.into_iter().map(|effect| (1, effect)).chain(restarts);
-        let is_in_vain = |effect: &Outside| begins(effect) && stopped.contains(&effect.call());
+        let is_in_vain = |effect: &WorldEffect| begins(effect) && stopped.contains(&effect.call());
         let (in_vain, begun): (Vec<_>, Vec<_>) = begun.partition(|(_, effect)| is_in_vain(effect));
         for (attempt, effect) in in_vain {
             self.interrupted(effect.call(), attempt.saturating_sub(1));
@@ -163,14 +163,14 @@ impl Driver {
 }
 
 /// Returns the ask that the effect stops.
-fn stops(effect: &Outside) -> Option<CallId> {
+fn stops(effect: &WorldEffect) -> Option<CallId> {
     match effect {
-        Outside::Stop { call } => Some(*call),
+        WorldEffect::Stop { call } => Some(*call),
         _ => None,
     }
 }
 
 /// Returns whether the effect acts on the world.
-fn begins(effect: &Outside) -> bool {
-    matches!(effect, Outside::Model { .. } | Outside::Tool { .. } | Outside::Survey { .. })
+fn begins(effect: &WorldEffect) -> bool {
+    matches!(effect, WorldEffect::Model { .. } | WorldEffect::Tool { .. } | WorldEffect::Survey { .. })
 }

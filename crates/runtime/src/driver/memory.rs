@@ -50,12 +50,12 @@ impl Driver {
             let reply = match tokio::time::timeout(WAIT_MAX, answered).await {
                 Ok(Ok(reply)) => reply,
                 Ok(Err(error)) => {
-                    tracing::error!(%error, "memory failed; the plan is made without");
+                    tracing::error!(%error, "memory failed; the plan is made without it");
                     unavailable(call, "memory panicked")
                 }
                 Err(_) => {
                     let reason = format!("memory took longer than {} s", WAIT_MAX.as_secs());
-                    tracing::warn!(reason, "the plan is made without");
+                    tracing::warn!(reason, "the plan is made without it");
                     unavailable(call, &reason)
                 }
             };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use setpoint_machine::effects::ToolAsk;
 use setpoint_machine::fit::tokens_in;
-use setpoint_machine::{External, ModelCall, Outside};
+use setpoint_machine::{External, ModelCall, WorldEffect};
 use setpoint_model::{Model, ModelError, Progress};
 use setpoint_protocol::CallId;
 use setpoint_protocol::limits::STOP_MS_MAX;
@@ -18,12 +18,12 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::again::{Again, Question};
+use super::again::{Question, Retry};
 use super::{Driver, Inbound};
 use crate::toolbox::ToolRun;
 
 /// A running ask.
-pub(super) struct Running {
+pub(super) struct RunningAsk {
     cancel: CancellationToken,
     handle: JoinHandle<()>,
     attempt: u32,
@@ -32,7 +32,7 @@ pub(super) struct Running {
 }
 
 /// The outcome of an ask.
-enum Came {
+enum AskOutcome {
     Answer(Answer),
     /// A model was told to stop; its cost so far.
     Stopped(Usage),
@@ -40,36 +40,36 @@ enum Came {
     Failed(ModelError, Usage),
 }
 
-impl Came {
+impl AskOutcome {
     fn of(self, call: CallId, attempt: u32) -> Inbound {
         let answered =
             |answer, spent| Inbound::External(External::Answered(Answered { call, attempt, answer, spent }));
         match self {
-            Came::Answer(answer) => answered(answer, Usage::default()),
-            Came::Stopped(spent) => answered(Answer::Interrupted, spent),
-            Came::Failed(error, spent) => Inbound::Failed { call, attempt, error, spent },
+            AskOutcome::Answer(answer) => answered(answer, Usage::default()),
+            AskOutcome::Stopped(spent) => answered(Answer::Interrupted, spent),
+            AskOutcome::Failed(error, spent) => Inbound::Failed { call, attempt, error, spent },
         }
     }
 }
 
 impl Driver {
     /// Starts one effect, whose commit was acknowledged.
-    pub(super) fn start(&mut self, effect: Outside) {
+    pub(super) fn start(&mut self, effect: WorldEffect) {
         self.start_attempt(effect, 1);
     }
 
-    pub(super) fn start_attempt(&mut self, effect: Outside, attempt: u32) {
+    pub(super) fn start_attempt(&mut self, effect: WorldEffect, attempt: u32) {
         match effect {
-            Outside::Model { call, ask, .. } => self.start_model(call, ask, attempt),
-            Outside::Tool { call, ask, .. } => self.start_tool(call, ask, attempt),
-            Outside::Survey { call, ask } => self.start_survey(call, ask, attempt),
-            Outside::Timer { call, due_clock_ms } => self.timing.arm(call, due_clock_ms),
-            Outside::Party { payload, .. } => {
+            WorldEffect::Model { call, ask, .. } => self.start_model(call, ask, attempt),
+            WorldEffect::Tool { call, ask, .. } => self.start_tool(call, ask, attempt),
+            WorldEffect::Survey { call, ask } => self.start_survey(call, ask, attempt),
+            WorldEffect::Timer { call, due_clock_ms } => self.timing.arm(call, due_clock_ms),
+            WorldEffect::Party { payload, .. } => {
                 if let Payload::MemoryQuery(query) = *payload {
                     self.ask_memory(query);
                 }
             }
-            Outside::Stop { call } => self.stop(call),
+            WorldEffect::Stop { call } => self.stop(call),
         }
     }
 
@@ -87,20 +87,20 @@ impl Driver {
             let error = tokio::select! {
                 biased;
                 // The model has worked on the question so far, which costs money.
-                () = cancelled.cancelled() => return Came::Stopped(used(&*model, &ask, &progress)),
+                () = cancelled.cancelled() => return AskOutcome::Stopped(used(&*model, &ask, &progress)),
                 answer = tokio::time::timeout_at(until, answer) => match answer {
-                    Ok(Ok(Ok(reply))) => return Came::Answer(Answer::Model(Reply { by, ..reply })),
+                    Ok(Ok(Ok(reply))) => return AskOutcome::Answer(Answer::Model(Reply { by, ..reply })),
                     Ok(Ok(Err(error))) => error,
                     Ok(Err(_panic)) => failure(ModelFailureKind::Unavailable, "the model's adapter panicked").into(),
                     Err(_) => {
                         let error = failure(ModelFailureKind::Timeout, "the model took too long");
-                        return Came::Failed(error.into(), used(&*model, &ask, &progress));
+                        return AskOutcome::Failed(error.into(), used(&*model, &ask, &progress));
                     }
                 },
             };
             // A model that refused the question, or never received it, charges nothing.
             let spent = if progress.has_begun() { used(&*model, &ask, &progress) } else { Usage::default() };
-            Came::Failed(error, spent)
+            AskOutcome::Failed(error, spent)
         });
     }
 
@@ -112,9 +112,11 @@ impl Driver {
     }
 
     /// Returns the cost of an ask that was under way when a process died; nothing is known of its answer.
-    pub(super) fn spent_unseen(&self, call: CallId, effect: &Outside) -> Usage {
+    pub(super) fn unreported_cost(&self, call: CallId, effect: &WorldEffect) -> Usage {
         match effect {
-            Outside::Model { ask, .. } => used(&**self.services.models.of(call.role), ask, &Progress::none()),
+            WorldEffect::Model { ask, .. } => {
+                used(&**self.services.models.of(call.role), ask, &Progress::none())
+            }
             _ => Usage::default(),
         }
     }
@@ -126,7 +128,7 @@ impl Driver {
         self.begin(call, attempt, cancel, async move {
             // A plan without a survey is better than none.
             let survey = AssertUnwindSafe(toolbox.survey(ask, run)).catch_unwind().await.unwrap_or_default();
-            Came::Answer(Answer::Survey(Box::new(survey)))
+            AskOutcome::Answer(Answer::Survey(Box::new(survey)))
         });
     }
 
@@ -147,8 +149,8 @@ impl Driver {
         let Some(run) = self.tool_run(call, &cancel) else { return };
         self.begin(call, attempt, cancel, async move {
             match AssertUnwindSafe(toolbox.run(ask, run)).catch_unwind().await {
-                Ok(answer) => Came::Answer(Answer::Tool(Box::new(answer))),
-                Err(_panic) => Came::Answer(Answer::Tool(Box::new(ToolAnswer {
+                Ok(answer) => AskOutcome::Answer(Answer::Tool(Box::new(answer))),
+                Err(_panic) => AskOutcome::Answer(Answer::Tool(Box::new(ToolAnswer {
                     error_kind: Some(ErrorKind::Other),
                     text: "the tool panicked; what it did is unknown".to_owned(),
                     ..ToolAnswer::default()
@@ -163,7 +165,7 @@ impl Driver {
         call: CallId,
         attempt: u32,
         cancel: CancellationToken,
-        work: impl Future<Output = Came> + Send + 'static,
+        work: impl Future<Output = AskOutcome> + Send + 'static,
     ) {
         let mut work = Box::pin(work);
         if let Some(came) = (&mut work).now_or_never() {
@@ -176,7 +178,7 @@ impl Driver {
             // A closed queue means that the task has ended and needs no answer.
             drop(sender.send(came).await);
         });
-        self.running.insert(call, Running { cancel, handle, attempt, stop_by: None });
+        self.running.insert(call, RunningAsk { cancel, handle, attempt, stop_by: None });
     }
 
     /// Stops an ask. One that does not run is answered at once.
@@ -185,7 +187,7 @@ impl Driver {
             return;
         }
         if let Some(again) = self.again.remove(&call) {
-            let Again { attempt, spent, .. } = again;
+            let Retry { attempt, spent, .. } = again;
             let answered = Answered { call, attempt, answer: Answer::Interrupted, spent };
             self.backlog.push_back(Inbound::External(External::Answered(answered)));
             return;

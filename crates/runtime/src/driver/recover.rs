@@ -6,8 +6,8 @@ use std::sync::Arc;
 use setpoint_history::records::{read_records, strictness_of};
 use setpoint_history::workspace::created_in_copy;
 use setpoint_journal::Journal;
-use setpoint_machine::cell::{AskClass, Divergence, Pending, Replayed, StepError};
-use setpoint_machine::{Cell, External, Outside};
+use setpoint_machine::cell::{AskClass, Divergence, PendingAsk, ReplayedTask, StepError};
+use setpoint_machine::{Cell, External, WorldEffect};
 use setpoint_protocol::message::{FaultKind, TaskFault};
 use setpoint_protocol::record::{Answer, Answered, Opened, Reasked, Record, RecordKind, Usage};
 use setpoint_protocol::{CallId, RoleId, TaskId};
@@ -16,13 +16,13 @@ use super::again::broken_off;
 use super::{Driver, Inbound};
 use crate::error::RuntimeError;
 
-/// Most panics of one task's machines before the task is given up.
+/// Maximum panics of one task's machines before the task is given up.
 const REBUILDS_MAX: u32 = 3;
 
 /// A cell restored from its journal.
-pub(crate) struct Restored {
+pub(crate) struct RestoredCell {
     pub(crate) cell: Cell,
-    pub(crate) open: Open,
+    pub(crate) open: OpenAsks,
     pub(crate) clock_ms: u64,
 }
 
@@ -37,9 +37,9 @@ pub(crate) enum Pause {
 
 /// The open asks of a restored task.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub(crate) struct OpenAsks {
     pub(crate) pause: Pause,
-    pub(crate) replayed: Replayed,
+    pub(crate) replayed: ReplayedTask,
     pub(crate) divergence: Option<Divergence>,
     /// The asks that were open. Excludes those of messages that waited for the task.
     pub(crate) asks: BTreeSet<CallId>,
@@ -52,7 +52,7 @@ pub(crate) fn restore(
     journal: &Journal,
     task: &TaskId,
     factory: Arc<dyn setpoint_machine::Factory>,
-) -> Result<Restored, RuntimeError> {
+) -> Result<RestoredCell, RuntimeError> {
     let records = read_records(journal, task)?;
     let mut cell = Cell::new(task.clone(), factory);
     let (_, strictness) = strictness_of(&records);
@@ -61,12 +61,13 @@ pub(crate) fn restore(
         Ok(replayed) => (replayed, None),
         Err(divergence) => {
             cell.skip_to(records.last().map_or(0, |last| last.seq));
-            (Replayed::default(), Some(divergence))
+            (ReplayedTask::default(), Some(divergence))
         }
     };
     let asks = cell.pending().iter().map(|pending| pending.call).collect();
-    let open = Open { pause: Pause::Crash, replayed, divergence, asks, created: created_by(task, &records) };
-    Ok(Restored { cell, open, clock_ms })
+    let open =
+        OpenAsks { pause: Pause::Crash, replayed, divergence, asks, created: created_by(task, &records) };
+    Ok(RestoredCell { cell, open, clock_ms })
 }
 
 /// Returns the files that the task created. For a fork, files created before the fork point count only if the fork has
@@ -92,8 +93,8 @@ fn created_by(task: &TaskId, records: &[Record]) -> BTreeSet<String> {
 
 impl Driver {
     /// Resumes the open asks of a restored task.
-    pub(super) fn take_up(&mut self, open: Open) {
-        let Open { pause, mut replayed, divergence, asks, created } = open;
+    pub(super) fn resume_asks(&mut self, open: OpenAsks) {
+        let OpenAsks { pause, mut replayed, divergence, asks, created } = open;
         Arc::make_mut(&mut self.created).extend(created);
         for pending in self.cell.pending().into_iter().filter(|pending| asks.contains(&pending.call)) {
             let effect = replayed.open.remove(&pending.call);
@@ -105,7 +106,7 @@ impl Driver {
         }
     }
 
-    fn take_up_ask(&mut self, pending: &Pending, effect: Option<Outside>, pause: Pause) {
+    fn take_up_ask(&mut self, pending: &PendingAsk, effect: Option<WorldEffect>, pause: Pause) {
         match (pending.class, effect) {
             (AskClass::Person, _) => {}
             (AskClass::Timer, Some(effect)) if !pending.stopped => self.start(effect),
@@ -116,7 +117,7 @@ impl Driver {
             (AskClass::Model | AskClass::Pure | AskClass::Survey, Some(effect)) if !pending.stopped => {
                 let (reason, spent) = match pause {
                     Pause::Crash => {
-                        ("the process that asked has died", self.spent_unseen(pending.call, &effect))
+                        ("the process that asked has died", self.unreported_cost(pending.call, &effect))
                     }
                     Pause::Fork => ("the task was forked here", Usage::default()),
                 };

@@ -114,7 +114,7 @@ impl Driver {
         tokio::task::spawn_blocking(move || {
             let now_us = clock::now().as_micros();
             if let Err(error) = journal.renew_lease(&lease, now_us, crate::services::LEASE_TTL_MS) {
-                tracing::warn!(task = %lease.task, %error, "the lease could not be renewed; the task is given away");
+                tracing::warn!(task = %lease.task, %error, "the lease could not be renewed; the task is released");
                 drop(sender.blocking_send(Inbound::Release));
             }
         });

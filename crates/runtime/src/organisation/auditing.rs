@@ -18,7 +18,7 @@ const ROWS_AT_ONCE: u64 = 2_048;
 /// Rest after each read, as a multiple of its duration. While tasks run at full speed the Auditor falls behind instead
 /// of slowing them down, and catches up later.
 const REST_FACTOR: u32 = 19;
-/// Most rows read at shutdown; the next process reads the rest.
+/// Maximum rows read at shutdown; the next process reads the rest.
 const ROWS_AT_THE_END: u64 = 20_000;
 /// Wait before the next try if another process audits, or the log cannot be written.
 const RETRY: Duration = Duration::from_secs(10);
@@ -70,7 +70,7 @@ pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
         let opened = tokio::task::spawn_blocking(move || Keeper::open(&place, &journal, clock::now())).await;
         match opened {
             Ok(Ok(Some(mut keeper))) => {
-                if let Some(why) = keeper.begun_anew() {
+                if let Some(why) = keeper.take_restart_reason() {
                     let told = format!(
                         "the journal is not the one that was audited before ({why}): what it lacks is lost, and \
                          unfinished tasks would do that again"

@@ -12,7 +12,7 @@ use crate::error::RuntimeError;
 
 /// Time between polls of the command table for messages from other processes, in milliseconds.
 const COMMANDS_POLL_MS: u64 = 200;
-/// Most commands read per poll.
+/// Maximum commands read per poll.
 const COMMANDS_PAGE_MAX: usize = 256;
 
 /// Polls the journal's command table for messages from other processes.

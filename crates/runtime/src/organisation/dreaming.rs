@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use setpoint_memory::{Dreamer, Dreamt, Memory};
+use setpoint_memory::{DreamResult, Dreamer, Memory};
 use setpoint_protocol::RoleId;
 use setpoint_protocol::text::error_chain;
 use tokio::time::Instant;
@@ -38,8 +38,9 @@ pub(super) async fn dream(shared: Arc<Shared>, memory: Arc<Memory>) {
             () = tokio::time::sleep_until(due) => {}
         }
         match dreamer.pass(clock::now()).await {
-            Ok(Some(dreamt)) if dreamt != Dreamt::default() => {
-                let Dreamt { demoted, reflected, promoted, proposed, hypotheses, faded, outputs } = dreamt;
+            Ok(Some(dreamt)) if dreamt != DreamResult::default() => {
+                let DreamResult { demoted, reflected, promoted, proposed, hypotheses, faded, outputs } =
+                    dreamt;
                 tracing::info!(
                     ?demoted,
                     ?reflected,

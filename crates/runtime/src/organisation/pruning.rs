@@ -29,12 +29,12 @@ const KEPT: KeptKinds = [
 const ASKED: &str = RecordKind::Asked.name();
 /// Rows that are read at a time.
 const PAGE_ROWS: usize = 1_000;
-/// Most retries after another process has written to the journal.
+/// Maximum retries after another process has written to the journal.
 const TRIES_MAX: u32 = 8;
 
 /// Tasks whose steps can be deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Prunable {
+pub struct PrunableTasks {
     /// Time before which they ended.
     pub before: Timestamp,
     /// The tasks, oldest first.
@@ -49,7 +49,7 @@ pub struct Prunable {
 
 /// The result of a pruning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Pruned {
+pub struct PruneReport {
     /// Number of records that lost their bodies.
     pub records: u64,
     /// Bytes given back to the disk.
@@ -65,7 +65,7 @@ pub struct Pruned {
 
 /// The remains of a pruned task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct TaskRemains {
     /// Time of the pruning.
     pub pruned_at: Timestamp,
     /// Records that it kept.
@@ -77,9 +77,10 @@ impl Organisation {
     ///
     /// # Errors
     /// When the journal cannot be read.
-    pub fn prunable(&self, before: Timestamp) -> Result<Prunable, RuntimeError> {
+    pub fn prunable(&self, before: Timestamp) -> Result<PrunableTasks, RuntimeError> {
         let tasks = self.journal().prunable(before.as_micros())?;
-        let mut prunable = Prunable { before, has_more: tasks.len() >= LIST_MAX, ..Prunable::default() };
+        let mut prunable =
+            PrunableTasks { before, has_more: tasks.len() >= LIST_MAX, ..PrunableTasks::default() };
         for task in tasks {
             let Ok(id) = task.id.parse() else { continue };
             let (records, bytes) = self.journal().content(&task.id, &KEPT)?;
@@ -94,14 +95,14 @@ impl Organisation {
     ///
     /// # Errors
     /// When a process drives one of the tasks in the meantime, or the journal cannot be read or written.
-    pub fn prune(&self, prunable: &Prunable) -> Result<Pruned, RuntimeError> {
+    pub fn prune(&self, prunable: &PrunableTasks) -> Result<PruneReport, RuntimeError> {
         let workspaces: Vec<PathBuf> = prunable
             .tasks
             .iter()
             .filter_map(|task| self.workspace_of(task).transpose())
             .collect::<Result<_, _>>()?;
         let pruned = self.empty(&prunable.tasks)?;
-        let mut done = Pruned { records: pruned.rows, ..Pruned::default() };
+        let mut done = PruneReport { records: pruned.rows, ..PruneReport::default() };
         match self.journal().compact() {
             Ok(bytes) => done.bytes = bytes,
             Err(error) => done.not_given_back = Some(super::error_chain(&error)),
@@ -116,7 +117,7 @@ impl Organisation {
         Ok(done)
     }
 
-    fn empty(&self, tasks: &[TaskId]) -> Result<setpoint_journal::Pruned, RuntimeError> {
+    fn empty(&self, tasks: &[TaskId]) -> Result<setpoint_journal::PruneResult, RuntimeError> {
         let going: BTreeSet<&str> = tasks.iter().map(TaskId::as_str).collect();
         let mut tries = 0;
         loop {
@@ -175,7 +176,7 @@ impl Organisation {
     ///
     /// # Errors
     /// When the task is unknown or damaged.
-    pub fn left(&self, task: &TaskId) -> Result<Option<Left>, RuntimeError> {
+    pub fn left(&self, task: &TaskId) -> Result<Option<TaskRemains>, RuntimeError> {
         let Some(at) = self.journal().task(task.as_str())?.pruned_at_us else { return Ok(None) };
         let mut records = Vec::new();
         for row in self.journal().rows(task.as_str(), 1) {
@@ -184,7 +185,7 @@ impl Organisation {
                 records.push(record_of(row)?);
             }
         }
-        Ok(Some(Left { pruned_at: Timestamp::from_micros(at), records }))
+        Ok(Some(TaskRemains { pruned_at: Timestamp::from_micros(at), records }))
     }
 }
 

@@ -13,7 +13,7 @@ use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{TaskId, Timestamp};
 
 use super::{Organisation, Shared, lease};
-use crate::driver::recover::{self, Restored};
+use crate::driver::recover::{self, RestoredCell};
 use crate::error::RuntimeError;
 use crate::toolbox::DeadProcess;
 
@@ -113,8 +113,8 @@ fn result_in(record: &Record) -> Option<FinalResult> {
 }
 
 /// What a driver needs to resume a task.
-pub(super) struct Loaded {
-    pub(super) restored: Restored,
+pub(super) struct LoadedTask {
+    pub(super) restored: RestoredCell,
     pub(super) head: TaskHead,
     pub(super) lease: Lease,
     /// The process that drove the task before, if it died.
@@ -122,7 +122,10 @@ pub(super) struct Loaded {
 }
 
 /// Loads what a driver needs to resume a task; `None` if the task has ended.
-pub(super) fn load_for_resume(shared: &Arc<Shared>, task: &TaskId) -> Result<Option<Loaded>, RuntimeError> {
+pub(super) fn load_for_resume(
+    shared: &Arc<Shared>,
+    task: &TaskId,
+) -> Result<Option<LoadedTask>, RuntimeError> {
     let stored = shared.services.journal.task(task.as_str())?;
     if stored.closed_at_us.is_some() {
         return Ok(None);
@@ -136,7 +139,7 @@ pub(super) fn load_for_resume(shared: &Arc<Shared>, task: &TaskId) -> Result<Opt
     };
     let restored = recover::restore(&shared.services.journal, task, Arc::clone(&shared.services.factory))?;
     let head = shared.services.journal.head(task.as_str())?;
-    Ok(Some(Loaded { restored, head, lease, dead }))
+    Ok(Some(LoadedTask { restored, head, lease, dead }))
 }
 
 /// Checks that a recording continues what a recording answered, and models what models answered. Otherwise a free task
@@ -158,7 +161,7 @@ fn check_who_answers(shared: &Shared, task: &TaskId) -> Result<(), RuntimeError>
         } else {
             RuntimeError::WasNotPlayed { task: task_id }
         }
-    } else if let Some(unlike) = shared.services.models.unlike(&opened) {
+    } else if let Some(unlike) = shared.services.models.mismatch(&opened) {
         RuntimeError::OtherModels { task: task_id, unlike }
     } else {
         return Ok(());

@@ -16,7 +16,7 @@ use crate::world::{BUDGET, KEY, Outcome, Scenario};
 
 /// Twice the time budget, after which the watchdog ends a task.
 const DEADLINE: Duration = BUDGET.saturating_mul(2);
-/// Most characters of a fault's reason in a line.
+/// Maximum characters of a fault's reason in a line.
 const REASON_CHARS_MAX: usize = 90;
 
 /// Checks all properties, and returns the outcome of the task in a line.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
-use setpoint_model_server::{Answer, Script, Seen, Turn};
+use setpoint_model_server::{Answer, Script, SeenRequest, Turn};
 
 /// The goal that suits the script.
 pub(crate) const GOAL: &str = "take stock of the cellar";
@@ -45,7 +45,7 @@ impl Organisation {
 }
 
 impl Script for Organisation {
-    fn turn(&self, seen: &Seen) -> Turn {
+    fn turn(&self, seen: &SeenRequest) -> Turn {
         let question = &*seen.asked.told();
         let answer = match Site::of(seen) {
             Some(Site::Perceive) => said(json!({ "title": question::goal(question).unwrap_or(GOAL) })),
@@ -95,7 +95,7 @@ fn plan(number: usize) -> Value {
 }
 
 /// Returns a call first, and the answer once its result is there.
-fn step(seen: &Seen, question: &str) -> Answer {
+fn step(seen: &SeenRequest, question: &str) -> Answer {
     let work = question::work(question).unwrap_or_default();
     let file = FILES.into_iter().find(|file| work.contains(file)).unwrap_or(FILES[0]);
     if question::calls(question).next().is_some() {

@@ -14,7 +14,7 @@ use setpoint_model::remote::{Endpoint, Remote, base};
 use setpoint_model::wire::Dialect;
 use setpoint_model::{Model, ModelError, Progress};
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Fault, ModelServer, Seen, Turn, Wire};
+use setpoint_model_server::{Fault, ModelServer, SeenRequest, Turn, Wire};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::record::Record;
 use setpoint_protocol::record::{Opened, Purpose, Reply, Surroundings};
@@ -85,7 +85,7 @@ impl Scenario {
 /// The outcome of a scenario.
 pub(crate) struct Outcome {
     pub(crate) records: Vec<Record>,
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Vec<SeenRequest>,
     /// Number of answers that really had the fault.
     pub(crate) struck: usize,
     /// Number of questions sent to a model at a wrong address.
@@ -122,7 +122,7 @@ pub(crate) async fn run(scenario: &Scenario, cellar: &Path) -> Outcome {
         journal: Journal::in_memory(),
         models: Models::one(model),
         toolbox: Arc::new(Tools::new(Registry::built_in(
-            &Host::new("linux", []).knowing(setpoint_model::playbook::forms),
+            &Host::new("linux", []).with_own_commands(setpoint_model::playbook::forms),
         ))),
         memory: Access::closed("there is none here"),
         has_reflection: false,
@@ -174,7 +174,7 @@ impl Faulty {
 }
 
 impl setpoint_model_server::Script for Faulty {
-    fn turn(&self, seen: &Seen) -> Turn {
+    fn turn(&self, seen: &SeenRequest) -> Turn {
         let turn = self.script.turn(seen);
         match &self.fault {
             Some(fault) if Site::of(seen) == Some(self.site) => {

@@ -16,7 +16,7 @@ use setpoint_protocol::record::{ModelFailure, ModelFailureKind, Part, Purpose, R
 use setpoint_protocol::topology::Payload;
 use setpoint_runtime::error::RuntimeError;
 use setpoint_runtime::models::StandIn;
-use setpoint_runtime::{Models, NewTask, Resumed};
+use setpoint_runtime::{Models, NewTask, ResumeOutcome};
 
 use crate::support::{new_task, organisation, organisation_of};
 
@@ -61,7 +61,7 @@ impl Model for Planner {
                     Work::Away => {}
                     Work::BreaksOff(bytes) => {
                         progress.begun();
-                        progress.came(bytes);
+                        progress.count_bytes(bytes);
                     }
                     Work::Counts(usage) => {
                         progress.begun();
@@ -163,7 +163,7 @@ async fn processes_that_die_share_the_budget_of_calls() {
     // Two attempts of six are left and one call is reserved for the report, so no process gets more.
     for _ in 0..4 {
         let next = organisation(&journal(), model());
-        if next.resume(&task).await.unwrap() == Resumed::Ended {
+        if next.resume(&task).await.unwrap() == ResumeOutcome::Ended {
             break;
         }
         for _ in 0..200 {
@@ -172,7 +172,7 @@ async fn processes_that_die_share_the_budget_of_calls() {
         next.shutdown().await;
     }
     let last = organisation(&journal(), model());
-    if last.resume(&task).await.unwrap() == Resumed::Running {
+    if last.resume(&task).await.unwrap() == ResumeOutcome::Running {
         last.ended(&task).await;
     }
     let result = last.result(&task).unwrap().unwrap();
@@ -202,7 +202,7 @@ async fn other_models_resume_a_task_only_if_a_person_names_them() {
 
         let (other, _) = planner(Work::Hangs);
         let other = Planner { name: "other", ..other };
-        let second = organisation_of(&journal(), Models::one(Arc::new(other)).standing_in(stand_in));
+        let second = organisation_of(&journal(), Models::one(Arc::new(other)).with_stand_in(stand_in));
         let resumed = second.resume(&task).await;
         second.shutdown().await;
         match resumed {
@@ -212,13 +212,13 @@ async fn other_models_resume_a_task_only_if_a_person_names_them() {
                 assert!(text.contains("planner") && text.contains("other"), "{text}");
                 assert_eq!(unlike.is_for_money, stand_in == StandIn::Named);
             }
-            Ok(resumed) => assert_eq!((resumed, is_refused), (Resumed::Running, false), "{stand_in:?}"),
+            Ok(resumed) => assert_eq!((resumed, is_refused), (ResumeOutcome::Running, false), "{stand_in:?}"),
             Err(error) => panic!("{error:?}"),
         }
         // No process holds it: it is resumed with the model that it was opened with.
         let (model, _) = planner(Work::Hangs);
         let third = organisation(&journal(), Priced(model));
-        assert_eq!(third.resume(&task).await.unwrap(), Resumed::Running);
+        assert_eq!(third.resume(&task).await.unwrap(), ResumeOutcome::Running);
         third.shutdown().await;
     }
 }

@@ -35,7 +35,7 @@ use setpoint_tools::{Host, Registry};
 
 use crate::support::new_task;
 
-/// Most turns until a loop is ended.
+/// Maximum turns until a loop is ended.
 const LOOP_TURNS_MAX: usize = 12;
 /// Number of turns after which this test stops a case.
 const TURNS_MAX: usize = 60;

@@ -11,7 +11,7 @@ use setpoint_protocol::message::{EndState, PlanDecision, PlanProposal};
 use setpoint_protocol::record::{Answer, Answered, Record, RecordKind, Reply};
 use setpoint_protocol::topology::Payload;
 use setpoint_runtime::NewTask;
-use setpoint_runtime::tap::{Event, Tap, Tapped};
+use setpoint_runtime::tap::{Event, Tap, TapItem};
 
 use crate::support::{new_task, organisation};
 
@@ -76,7 +76,7 @@ async fn asks_started_by_a_waiting_message_are_not_interrupted() {
 
 async fn first_record(tap: &mut Tap, kind: &str) -> Record {
     loop {
-        let Tapped::Event(event) = tap.next().await else { panic!("the tap ended before {kind}") };
+        let TapItem::Event(event) = tap.next().await else { panic!("the tap ended before {kind}") };
         if let Event::Records { records, .. } = event
             && let Some(found) = records.iter().find(|record| record.kind.to_string() == kind)
         {

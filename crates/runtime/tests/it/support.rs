@@ -86,7 +86,7 @@ pub(crate) fn organisation_of(journal: &Journal, models: Models) -> Tested {
 /// Creates an organisation with a memory.
 pub(crate) fn organisation_with(journal: &Journal, models: Models, memory: Option<Arc<Memory>>) -> Tested {
     let memory = memory.map_or_else(|| Access::closed("there is none here"), Access::Open);
-    let host = Host::new("linux", []).knowing(setpoint_model::playbook::forms);
+    let host = Host::new("linux", []).with_own_commands(setpoint_model::playbook::forms);
     organisation_on(&host, journal, models, memory)
 }
 

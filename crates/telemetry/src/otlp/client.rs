@@ -8,7 +8,7 @@ use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 
 use super::{EXPORT_MS_MAX, OtlpError, endpoint};
 
-/// Most bytes of an answer that are read; a collector's answers are short.
+/// Maximum bytes of an answer that are read; a collector's answers are short.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// Time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);

@@ -3,9 +3,9 @@
 use setpoint_protocol::text::clip;
 use url::{Host, Position, Url};
 
-/// Most characters of an address.
+/// Maximum characters of an address.
 pub const ENDPOINT_CHARS_MAX: usize = 2_048;
-/// Most characters of an address in an error.
+/// Maximum characters of an address in an error.
 const SHOWN_CHARS_MAX: usize = 200;
 
 /// A kind of telemetry with a path of its own at the collector.
@@ -35,12 +35,12 @@ pub fn endpoint(base: &str, signal: Option<Signal>) -> Result<String, EndpointEr
     if base.len() > ENDPOINT_CHARS_MAX {
         return Err(wrong("it is too long"));
     }
-    let mut url = Url::parse(base).map_err(|_| wrong("it is no URL"))?;
+    let mut url = Url::parse(base).map_err(|_| wrong("it is not a URL"))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("it must begin with http:// or https://"));
     }
     if url.host_str().is_none_or(str::is_empty) {
-        return Err(wrong("it names no host"));
+        return Err(wrong("it has no host"));
     }
     let path = match signal {
         Some(Signal::Traces) => "v1/traces",

@@ -19,11 +19,11 @@ use tokio::task::JoinHandle;
 
 pub use self::endpoint::{ENDPOINT_CHARS_MAX, EndpointError, Signal, endpoint, seen};
 use self::worker::Worker;
-use crate::task::Told;
+use crate::task::RecordTelemetry;
 
-/// Most records whose spans and measures wait to be sent; further ones are dropped.
+/// Maximum records whose spans and measures wait to be sent; further ones are dropped.
 pub const QUEUE_MAX: usize = 4_096;
-/// Most spans in one message to the collector.
+/// Maximum spans in one message to the collector.
 pub const BATCH_SPANS_MAX: usize = 512;
 /// Longest time in milliseconds that spans wait for a batch to fill.
 pub const FLUSH_MS: u64 = 1_000;
@@ -74,7 +74,7 @@ pub enum OtlpError {
 /// Sends telemetry to a collector. [`Exporter::finish`] sends what is still queued.
 #[derive(Debug)]
 pub struct Exporter {
-    queue: Mutex<Option<mpsc::Sender<Told>>>,
+    queue: Mutex<Option<mpsc::Sender<RecordTelemetry>>>,
     sending: Mutex<Option<JoinHandle<()>>>,
     counts: Arc<Counts>,
     has_traces: bool,
@@ -90,7 +90,7 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// Counts spans that the collector has taken.
-    pub(crate) fn taken(&self, spans: usize) {
+    pub(crate) fn count_accepted(&self, spans: usize) {
         self.taken.fetch_add(spans as u64, Ordering::Relaxed);
     }
 }
@@ -115,7 +115,7 @@ impl Exporter {
     }
 
     /// Queues spans and measures. Never waits: if the queue is full they are dropped, and counted as missing.
-    pub fn send(&self, mut told: Told) {
+    pub fn send(&self, mut told: RecordTelemetry) {
         // Telemetry without an address takes no place in the queue, and does not count as lost.
         if !self.has_traces {
             told.spans.clear();

@@ -19,15 +19,15 @@ use super::client::Client;
 use super::convert::{scope, span_data};
 use super::meters::Meters;
 use super::{BATCH_SPANS_MAX, Counts, EXPORT_MS_MAX, FLUSH_MS, METRICS_MS, OtlpError, Settings, seen};
-use crate::task::Told;
+use crate::task::RecordTelemetry;
 
-/// Most retries of a message that a collector did not take.
+/// Maximum retries of a message that a collector did not take.
 const RETRIES_MAX: usize = 1;
 
 /// The state of the sending task.
 pub(super) struct Worker {
-    traces: Option<Way<SpanExporter>>,
-    metrics: Option<Way<MetricExporter>>,
+    traces: Option<SignalExporter<SpanExporter>>,
+    metrics: Option<SignalExporter<MetricExporter>>,
     meters: Option<Meters>,
     scope: InstrumentationScope,
     spans: Vec<SpanData>,
@@ -36,24 +36,28 @@ pub(super) struct Worker {
 }
 
 /// An exporter, with its address and whether its failure was reported.
-struct Way<E> {
+struct SignalExporter<E> {
     exporter: E,
     client: Client,
     address: String,
     has_warned: bool,
 }
 
-impl<E> Way<E> {
+impl<E> SignalExporter<E> {
     /// Reports why messages fail, as a warning only the first time.
     fn failed(&mut self, error: &dyn std::error::Error) {
         let reason = self.reason(error);
         if std::mem::replace(&mut self.has_warned, true) {
-            tracing::debug!(collector = self.address, reason, "telemetry is still not taken");
+            tracing::debug!(
+                collector = self.address,
+                reason,
+                "the collector still does not accept telemetry"
+            );
         } else {
             tracing::warn!(
                 collector = self.address,
                 reason,
-                "telemetry is not taken; tasks run without, and further failures are not told"
+                "the collector does not accept telemetry; tasks run without it, and further failures are not logged"
             );
         }
     }
@@ -83,7 +87,7 @@ impl Worker {
     }
 
     /// Runs until the queue is closed and everything is sent.
-    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Told>) {
+    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<RecordTelemetry>) {
         let every = |ms| {
             let period = Duration::from_millis(ms);
             let mut ticks = interval_at(Instant::now() + period, period);
@@ -105,7 +109,7 @@ impl Worker {
         self.send_metrics().await;
     }
 
-    async fn take(&mut self, told: Told) {
+    async fn take(&mut self, told: RecordTelemetry) {
         if let Some(meters) = &self.meters {
             for measure in told.measures {
                 meters.record(measure);
@@ -130,7 +134,7 @@ impl Worker {
         let batch = std::mem::take(&mut self.spans);
         let count = batch.len();
         match within_time(way.exporter.export(batch)).await {
-            Ok(()) => self.counts.taken(count),
+            Ok(()) => self.counts.count_accepted(count),
             Err(error) => way.failed(&error),
         }
     }
@@ -176,7 +180,7 @@ fn retries() -> RetryPolicy {
     RetryPolicy::recommended().with_max_retries(RETRIES_MAX)
 }
 
-fn spans_to(address: &str, resource: &Resource) -> Result<Way<SpanExporter>, OtlpError> {
+fn spans_to(address: &str, resource: &Resource) -> Result<SignalExporter<SpanExporter>, OtlpError> {
     let client = Client::new(address)?;
     let mut exporter = SpanExporter::builder()
         .with_http()
@@ -188,10 +192,10 @@ fn spans_to(address: &str, resource: &Resource) -> Result<Way<SpanExporter>, Otl
         .build()
         .map_err(OtlpError::Exporter)?;
     exporter.set_resource(resource);
-    Ok(Way { exporter, client, address: seen(address), has_warned: false })
+    Ok(SignalExporter { exporter, client, address: seen(address), has_warned: false })
 }
 
-fn metrics_to(address: &str) -> Result<Way<MetricExporter>, OtlpError> {
+fn metrics_to(address: &str) -> Result<SignalExporter<MetricExporter>, OtlpError> {
     let client = Client::new(address)?;
     let exporter = MetricExporter::builder()
         .with_http()
@@ -202,7 +206,7 @@ fn metrics_to(address: &str) -> Result<Way<MetricExporter>, OtlpError> {
         .with_retry_policy(retries())
         .build()
         .map_err(OtlpError::Exporter)?;
-    Ok(Way { exporter, client, address: seen(address), has_warned: false })
+    Ok(SignalExporter { exporter, client, address: seen(address), has_warned: false })
 }
 
 #[cfg(test)]

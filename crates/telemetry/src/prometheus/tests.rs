@@ -82,7 +82,7 @@ fn report_renders_as_text() {
         # HELP setpoint_tasks_opened Tasks that were opened
         # TYPE setpoint_tasks_opened counter
         setpoint_tasks_opened_total 9
-        # HELP setpoint_tasks Tasks that ended, by how
+        # HELP setpoint_tasks Tasks that ended, by way of ending
         # TYPE setpoint_tasks counter
         setpoint_tasks_total{end="accept"} 6
         setpoint_tasks_total{end="success"} 1
@@ -99,28 +99,28 @@ fn report_renders_as_text() {
         # HELP setpoint_tokens Tokens in and out
         # TYPE setpoint_tokens counter
         setpoint_tokens_total 123456
-        # HELP setpoint_tool_calls Tool calls that came back
+        # HELP setpoint_tool_calls Tool calls that returned
         # TYPE setpoint_tool_calls counter
         setpoint_tool_calls_total 70
         # HELP setpoint_findings What the Auditor found, by kind
         # TYPE setpoint_findings counter
         setpoint_findings_total{kind="false_claim",severity="violation"} 2
-        # HELP setpoint_role_chances How often something that is counted of a role could have happened
+        # HELP setpoint_role_chances Chances of a role for an event that is counted
         # TYPE setpoint_role_chances counter
         setpoint_role_chances_total{role="executor",model="openai/gpt-x",rate="failure"} 40
-        # HELP setpoint_role_events How often it did
+        # HELP setpoint_role_events Events of a role that happened
         # TYPE setpoint_role_events counter
         setpoint_role_events_total{role="executor",model="openai/gpt-x",rate="failure"} 4
-        # HELP setpoint_role_recent_share Its share of late
+        # HELP setpoint_role_recent_share Share of chances with an event, recently
         # TYPE setpoint_role_recent_share gauge
         setpoint_role_recent_share{role="executor",model="openai/gpt-x",rate="failure"} 0.25
-        # HELP setpoint_role_share_bound The share that counts as a change of the role, once enough was seen to know what is usual
+        # HELP setpoint_role_share_bound Share above which a role counts as changed, once its usual share is known
         # TYPE setpoint_role_share_bound gauge
         setpoint_role_share_bound{role="executor",model="openai/gpt-x",rate="failure"} 0.5
         # HELP setpoint_claims Attempts that R3 called completed and R4a judged
         # TYPE setpoint_claims counter
         setpoint_claims_total{model="openai/gpt-x"} 30
-        # HELP setpoint_claims_refuted Those of which a criterion failed
+        # HELP setpoint_claims_refuted Attempts that R3 called completed and of which a criterion failed
         # TYPE setpoint_claims_refuted counter
         setpoint_claims_refuted_total{model="openai/gpt-x"} 3
         # HELP setpoint_window_tool_calls Tool calls of the report's window, by result

@@ -24,13 +24,13 @@ use crate::attribute::{Attribute, Value};
 use crate::measure::Measure;
 use crate::span::{Event, Span, SpanId, SpanKind, TraceId};
 
-/// Most events that a span keeps; further ones are only counted.
+/// Maximum events that a span keeps; further ones are only counted.
 pub const EVENTS_MAX: usize = 128;
-/// Most characters of a name from outside.
+/// Maximum characters of a name from outside.
 pub const NAME_CHARS_MAX: usize = 128;
-/// Most characters of one piece of content.
+/// Maximum characters of one piece of content.
 pub const CONTENT_CHARS_MAX: usize = 4_000;
-/// Most pieces of content in one attribute.
+/// Maximum pieces of content in one attribute.
 pub const CONTENT_PARTS_MAX: usize = 16;
 /// Length of the unique suffix of a task's id, in characters.
 const SUFFIX_CHARS: usize = 16;
@@ -48,7 +48,7 @@ pub enum Content {
 
 /// What one record produced.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct RecordTelemetry {
     /// Spans that ended with the record.
     pub spans: Vec<Span>,
     /// Measures taken with the record.
@@ -73,7 +73,7 @@ pub struct TaskTrace {
     activities: BTreeMap<Address, Span>,
     plan: Option<Span>,
     calls: BTreeMap<CallId, OpenCall>,
-    told: Told,
+    told: RecordTelemetry,
 }
 
 impl TaskTrace {
@@ -93,7 +93,7 @@ impl TaskTrace {
             activities: BTreeMap::new(),
             plan: None,
             calls: BTreeMap::new(),
-            told: Told::default(),
+            told: RecordTelemetry::default(),
         }
     }
 
@@ -110,9 +110,9 @@ impl TaskTrace {
     }
 
     /// Reads the next record. One that was read before produces nothing, and one with an unreadable body only updates times.
-    pub fn observe(&mut self, record: &Record) -> Told {
+    pub fn observe(&mut self, record: &Record) -> RecordTelemetry {
         if record.seq <= self.seq || self.is_ended {
-            return Told::default();
+            return RecordTelemetry::default();
         }
         if self.seq <= self.taken_over && record.seq > self.taken_over {
             self.begin(record.at);
@@ -156,7 +156,7 @@ impl TaskTrace {
         }
         let told = std::mem::take(&mut self.told);
         // The task from which this one was forked has exported it.
-        if record.seq <= self.taken_over { Told::default() } else { told }
+        if record.seq <= self.taken_over { RecordTelemetry::default() } else { told }
     }
 
     /// Begins the task, or continues it after the records taken over: open spans begin again at this time.

@@ -7,13 +7,13 @@ use setpoint_protocol::{Address, Instance, RoleId, TaskId, Timestamp};
 use setpoint_telemetry::attribute::{self as names, Attribute};
 use setpoint_telemetry::measure::Instrument;
 use setpoint_telemetry::span::Span;
-use setpoint_telemetry::task::{Content, TaskTrace, Told};
+use setpoint_telemetry::task::{Content, RecordTelemetry, TaskTrace};
 
 /// Traces records of one role and its validator, a millisecond apart.
-fn told(steps: &[(RecordKind, Value)]) -> Told {
+fn told(steps: &[(RecordKind, Value)]) -> RecordTelemetry {
     let effector = |role| Address::effector(role, Instance(1));
     let mut trace = TaskTrace::new(TaskId::mint("attempts", 1), Content::Left);
-    let mut all = Told::default();
+    let mut all = RecordTelemetry::default();
     for ((kind, body), seq) in steps.iter().zip(1..) {
         let (from, to) = match kind {
             RecordKind::Message(Kind::SubTaskOutcome) => {
@@ -31,7 +31,7 @@ fn told(steps: &[(RecordKind, Value)]) -> Told {
         let seq = seq.unsigned_abs();
         let body = serde_json::to_vec(body).unwrap();
         let record = Record { seq, at, clock_ms: 0, from, to: vec![to], kind: *kind, cause: None, body };
-        let Told { spans, measures } = trace.observe(&record);
+        let RecordTelemetry { spans, measures } = trace.observe(&record);
         all.spans.extend(spans);
         all.measures.extend(measures);
     }
@@ -53,7 +53,7 @@ fn end() -> (RecordKind, Value) {
     (RecordKind::Message(Kind::DirectAnswer), json!({ "text": "hello" }))
 }
 
-fn chats(told: &Told) -> Vec<&Span> {
+fn chats(told: &RecordTelemetry) -> Vec<&Span> {
     told.spans.iter().filter(|span| span.name.starts_with("chat")).collect()
 }
 

@@ -10,7 +10,7 @@ use setpoint_protocol::{RoleId, TaskId, Timestamp};
 use setpoint_telemetry::attribute::{self as names, Value};
 use setpoint_telemetry::measure::{Instrument, Measure};
 use setpoint_telemetry::span::{Span, SpanId, TraceId};
-use setpoint_telemetry::task::{Content, EVENTS_MAX, TaskTrace, Told};
+use setpoint_telemetry::task::{Content, EVENTS_MAX, RecordTelemetry, TaskTrace};
 
 use crate::seeds::{Task, tasks};
 
@@ -18,7 +18,7 @@ fn trace(task: &TaskId, records: &[Record], content: Content) -> (Vec<Span>, Vec
     let mut trace = TaskTrace::new(task.clone(), content);
     let (mut spans, mut measures) = (Vec::new(), Vec::new());
     for record in records {
-        let Told { spans: ended, measures: measured } = trace.observe(record);
+        let RecordTelemetry { spans: ended, measures: measured } = trace.observe(record);
         spans.extend(ended);
         measures.extend(measured);
     }

@@ -33,7 +33,7 @@ use crate::house::House;
 use crate::show;
 use crate::tool::ToolCtx;
 use ground::Ground;
-use own::Own;
+use own::OwnFolders;
 
 /// The planned effects of a call.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl Touch {
 pub(crate) struct Gate {
     /// The working directory, resolved.
     cwd: PathBuf,
-    own: Own,
+    own: OwnFolders,
     ground: Ground,
     house: Arc<House>,
     grant: Option<String>,
@@ -85,7 +85,7 @@ impl Gate {
     pub(crate) fn new(ctx: &ToolCtx) -> Self {
         Gate {
             cwd: resolve::fully(&ctx.place().surroundings.cwd),
-            own: Own::new(ctx),
+            own: OwnFolders::new(ctx),
             ground: Ground::new(ctx),
             house: Arc::clone(&ctx.house),
             grant: ctx.grant.clone(),
@@ -120,7 +120,7 @@ impl Gate {
     pub(crate) fn check_at(&self, plan: &Plan, held: &Folder) -> Result<(), ToolError> {
         if !held.is_in_place() {
             let reason = "the folder was moved or replaced meanwhile";
-            return Err(ToolError::in_the_way("work in", held.path(), reason));
+            return Err(ToolError::blocked_by_state("work in", held.path(), reason));
         }
         self.check_by(plan, Some(held))
     }

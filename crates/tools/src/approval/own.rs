@@ -15,7 +15,7 @@ use crate::walk::measure::{Bounds, Step, walk};
 const RECURSIVE_ENTRIES_MAX: usize = 10_000;
 
 #[derive(Clone, Debug)]
-pub(super) struct Own {
+pub(super) struct OwnFolders {
     workspace: PathBuf,
     /// There is no workspace, or it contains the home folder or the whole disk. That is a mistake in the configuration,
     /// so nothing in it counts as the task's own.
@@ -23,7 +23,7 @@ pub(super) struct Own {
     created: BTreeSet<PathBuf>,
 }
 
-impl Own {
+impl OwnFolders {
     pub(super) fn new(ctx: &ToolCtx) -> Self {
         let place = ctx.place();
         let workspace = resolve::fully(place.workspace());
@@ -31,7 +31,7 @@ impl Own {
         let is_workspace_too_wide = ctx.surroundings.workspace.is_empty()
             || workspace.parent().is_none()
             || home.starts_with(&workspace);
-        Own { workspace, is_workspace_too_wide, created: ctx.created.clone() }
+        OwnFolders { workspace, is_workspace_too_wide, created: ctx.created.clone() }
     }
 
     pub(super) fn workspace(&self) -> &Path {

@@ -9,7 +9,7 @@ const LINKS_MAX: usize = 40;
 
 /// A path resolved as the kernel does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Real {
+pub(crate) struct RealPath {
     /// The existing part, with links resolved.
     pub(crate) there: PathBuf,
     /// The missing names below it.
@@ -18,7 +18,7 @@ pub(crate) struct Real {
     pub(crate) dangling: Option<PathBuf>,
 }
 
-impl Real {
+impl RealPath {
     /// Returns the existing part joined with the missing names.
     pub(crate) fn path(&self) -> PathBuf {
         self.missing.iter().fold(self.there.clone(), |path, name| path.join(name))
@@ -32,7 +32,7 @@ impl Real {
 #[must_use]
 pub(crate) fn fully(path: &Path) -> PathBuf {
     match real(path, true) {
-        Ok(Real { dangling: Some(link), .. }) => link,
+        Ok(RealPath { dangling: Some(link), .. }) => link,
         Ok(real) => real.path(),
         Err(_) => path.to_path_buf(),
     }
@@ -49,7 +49,7 @@ pub(crate) fn parent_only(path: &Path) -> PathBuf {
 /// # Errors
 /// What the kernel would return: a name below a file, a `..` or a name below a dangling link, a cycle of links, or a
 /// folder without search permission.
-pub(crate) fn real(path: &Path, is_last_followed: bool) -> io::Result<Real> {
+pub(crate) fn real(path: &Path, is_last_followed: bool) -> io::Result<RealPath> {
     walk(path, is_last_followed, &mut |_| {})
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn leads_over(path: &Path, is_meant: impl Fn(&Path) -> bool) -> bool 
     is_found
 }
 
-fn walk(path: &Path, is_last_followed: bool, visit: &mut dyn FnMut(&Path)) -> io::Result<Real> {
+fn walk(path: &Path, is_last_followed: bool, visit: &mut dyn FnMut(&Path)) -> io::Result<RealPath> {
     if !path.is_absolute() {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
@@ -84,7 +84,7 @@ fn walk(path: &Path, is_last_followed: bool, visit: &mut dyn FnMut(&Path)) -> io
                     return Err(error);
                 }
                 let missing = std::iter::once(name).chain(pending.into_iter().rev()).collect();
-                return Ok(Real { there, missing, dangling: dangling.map(|(link, _)| link) });
+                return Ok(RealPath { there, missing, dangling: dangling.map(|(link, _)| link) });
             }
             Err(error) => return Err(error),
         };
@@ -105,7 +105,7 @@ fn walk(path: &Path, is_last_followed: bool, visit: &mut dyn FnMut(&Path)) -> io
             visit(&there);
         }
     }
-    Ok(Real { there, missing: Vec::new(), dangling: None })
+    Ok(RealPath { there, missing: Vec::new(), dangling: None })
 }
 
 /// Returns the names of a path, last first.

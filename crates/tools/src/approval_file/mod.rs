@@ -20,7 +20,7 @@ use rule::{Rule, Word};
 
 /// Largest approval file, in bytes.
 pub const APPROVAL_FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// Most rules in an approval file.
+/// Maximum rules in an approval file.
 pub const APPROVAL_RULES_MAX: usize = 10_000;
 
 /// A parsed approval file.

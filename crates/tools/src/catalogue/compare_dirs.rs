@@ -80,7 +80,7 @@ enum Kind {
 type Tree = BTreeMap<PathBuf, Kind>;
 
 #[derive(Default)]
-struct Compared {
+struct DirsComparison {
     only_left: Vec<PathBuf>,
     only_right: Vec<PathBuf>,
     different: Vec<PathBuf>,
@@ -99,7 +99,8 @@ fn compare(
 ) -> Result<ToolAnswer, ToolError> {
     let (left_tree, left_tally) = tree(left, limits, halt)?;
     let (right_tree, right_tally) = tree(right, limits, halt)?;
-    let mut compared = Compared { only_left: missing(&left_tree, &right_tree), ..Compared::default() };
+    let mut compared =
+        DirsComparison { only_left: missing(&left_tree, &right_tree), ..DirsComparison::default() };
     compared.only_right = missing(&right_tree, &left_tree);
     for (path, one) in &left_tree {
         let Some(other) = right_tree.get(path) else { continue };
@@ -202,7 +203,7 @@ fn fill(file: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-fn answer(left: &Path, right: &Path, limit: usize, compared: &Compared, tally: Tally) -> ToolAnswer {
+fn answer(left: &Path, right: &Path, limit: usize, compared: &DirsComparison, tally: Tally) -> ToolAnswer {
     let lists = [
         ("only in left", &compared.only_left),
         ("only in right", &compared.only_right),

@@ -90,7 +90,7 @@ impl Sum {
 }
 
 #[derive(Default)]
-struct Counted {
+struct CountedFile {
     total: Sum,
     languages: BTreeMap<&'static str, Sum>,
     /// Sums per file name ending (the text after the last dot, lower case; empty if there is none).
@@ -103,7 +103,7 @@ struct Counted {
 fn count(path: &Path, input: &Input, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let failed = |source| ToolError::file("count the lines of", path, source);
     let meta = std::fs::metadata(path).map_err(failed)?;
-    let mut counted = Counted::default();
+    let mut counted = CountedFile::default();
     let mut tally = Tally::new();
     if meta.is_dir() {
         let mut missed = Tally::new();
@@ -127,7 +127,7 @@ fn count(path: &Path, input: &Input, limits: &Limits, halt: &Halt) -> Result<Too
     Ok(counted.answer(path, input, tally))
 }
 
-impl Counted {
+impl CountedFile {
     fn file(&mut self, path: &Path, halt: &Halt) -> io::Result<()> {
         let mut file = open::regular(path, halt)?;
         let mut count = LineCount::new();

@@ -79,7 +79,7 @@ impl Typed for DiskUsage {
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let path = ctx.existing("path", &input.path)?;
         let limit = input.limit.unwrap_or(USAGE_LIMIT_DEFAULT).min(USAGE_LIMIT_MAX);
-        let wanted = Wanted {
+        let wanted = UsageRequest {
             depth: input.depth.unwrap_or(USAGE_DEPTH_DEFAULT),
             folders: limit,
             files: input.files.unwrap_or(limit).min(USAGE_LIMIT_MAX),
@@ -90,7 +90,7 @@ impl Typed for DiskUsage {
 }
 
 #[derive(Clone, Copy)]
-struct Wanted {
+struct UsageRequest {
     depth: usize,
     folders: usize,
     files: usize,
@@ -106,7 +106,7 @@ struct Sum {
 }
 
 #[derive(Default)]
-struct Measured {
+struct MeasuredUsage {
     total: Sum,
     folders: BTreeMap<PathBuf, Sum>,
     /// The largest files so far, smallest first.
@@ -123,8 +123,8 @@ struct Measured {
     linked_bytes: u64,
 }
 
-fn measure(root: &Path, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
-    let mut measured = Measured::default();
+fn measure(root: &Path, wanted: UsageRequest, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+    let mut measured = MeasuredUsage::default();
     let tally = walk(root, Bounds::new(limits).on_one_file_system(), halt, |entry| {
         if entry.meta.is_dir() {
             let is_apart =
@@ -142,8 +142,8 @@ fn measure(root: &Path, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<
     Ok(measured.answer(root, wanted, tally))
 }
 
-impl Measured {
-    fn add(&mut self, root: &Path, path: &Path, meta: &std::fs::Metadata, wanted: Wanted) {
+impl MeasuredUsage {
+    fn add(&mut self, root: &Path, path: &Path, meta: &std::fs::Metadata, wanted: UsageRequest) {
         let bytes = meta.len();
         self.total.add(bytes);
         if meta.nlink() > 1 && !self.linked.insert((meta.dev(), meta.ino())) {
@@ -183,7 +183,7 @@ impl Measured {
         }
     }
 
-    fn answer(self, root: &Path, wanted: Wanted, tally: Tally) -> ToolAnswer {
+    fn answer(self, root: &Path, wanted: UsageRequest, tally: Tally) -> ToolAnswer {
         let folders_total = self.folders.len();
         let mut folders: Vec<(PathBuf, Sum)> = self.folders.into_iter().collect();
         folders

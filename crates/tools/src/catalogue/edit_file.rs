@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
-use super::overwrite::{self, Old};
+use super::overwrite::{self, OldFile};
 use crate::answer;
 use crate::approval::{Gate, Plan, Touch, preview};
 use crate::error::ToolError;
@@ -84,19 +84,21 @@ impl Typed for EditFile {
 fn edit(path: &Path, input: &Input, cwd: PathBuf, gate: &Gate, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let spot = Spot::at("edit", path, halt)?;
     let path = &spot.path();
-    let Some(old) = Old::at(&spot)? else {
+    let Some(old) = OldFile::at(&spot)? else {
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
         return Err(ToolError::file("edit", path, missing));
     };
     let text = read_text(&spot, halt)?;
     let found = text.matches(&input.find).count();
     match found {
-        0 => return Err(ToolError::in_the_way("edit", path, "the text in `find` does not stand there")),
+        0 => {
+            return Err(ToolError::blocked_by_state("edit", path, "the text in `find` does not stand there"));
+        }
         1 => {}
         _ if input.all => {}
         n => {
             let reason = format!("the text in `find` stands there {n} times; give more of it, or set `all`");
-            return Err(ToolError::in_the_way("edit", path, reason));
+            return Err(ToolError::blocked_by_state("edit", path, reason));
         }
     }
     let grown =
@@ -143,7 +145,7 @@ fn read_text(spot: &Spot, halt: &Halt) -> Result<String, ToolError> {
 }
 
 fn too_large(path: &Path) -> ToolError {
-    ToolError::in_the_way(
+    ToolError::blocked_by_state(
         "edit",
         path,
         format!("it is or would be larger than {}", show::amount(EDIT_BYTES_MAX)),

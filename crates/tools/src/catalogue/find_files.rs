@@ -93,7 +93,7 @@ impl Typed for FindFiles {
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let root = ctx.existing("root", input.root.as_deref().unwrap_or("~"))?;
         std::fs::metadata(&root).map_err(|source| ToolError::file("search", &root, source))?;
-        let wanted = Wanted::new(&input.name)?;
+        let wanted = NameQuery::new(&input.name)?;
         let limit = input.limit.unwrap_or(FIND_LIMIT_DEFAULT).min(FIND_LIMIT_MAX);
         let indexed = self.ask_index(&wanted, &root, ctx).await;
         let limits = ctx.limits.clone();
@@ -113,22 +113,22 @@ impl Typed for FindFiles {
 }
 
 /// The names to find.
-struct Wanted {
+struct NameQuery {
     glob: Option<GlobMatcher>,
     /// Case-folded text without wildcards: the given part of a name, or the longest literal part of the pattern.
     stem: String,
 }
 
-impl Wanted {
+impl NameQuery {
     fn new(name: &str) -> Result<Self, ToolError> {
         if name.trim().is_empty() || name.contains(['/', '\0', '\n']) {
             return Err(ToolError::parameter("name", "it must be (a part of) one name, without folders"));
         }
         if !pattern::is_glob(name) {
-            return Ok(Wanted { glob: None, stem: folded(name) });
+            return Ok(NameQuery { glob: None, stem: folded(name) });
         }
         let glob = pattern::name_glob("name", &folded(name))?;
-        Ok(Wanted { glob: Some(glob), stem: folded(&literal_part(name)) })
+        Ok(NameQuery { glob: Some(glob), stem: folded(&literal_part(name)) })
     }
 
     fn has(&self, name: &OsStr) -> bool {
@@ -142,7 +142,7 @@ impl Wanted {
 
 impl FindFiles {
     /// Returns the paths from the index, or `None` if there is no index or its answer is unusable.
-    async fn ask_index(&self, wanted: &Wanted, root: &Path, ctx: &ToolCtx) -> Option<Vec<PathBuf>> {
+    async fn ask_index(&self, wanted: &NameQuery, root: &Path, ctx: &ToolCtx) -> Option<Vec<PathBuf>> {
         // The index treats a backslash as an escape.
         if wanted.stem.is_empty() || wanted.stem.contains('\\') {
             return None;
@@ -185,7 +185,7 @@ impl FindFiles {
 }
 
 /// Keeps the paths that exist, are below the root, match and are not Setpoint's own: an index may be days old.
-fn existing(paths: Vec<PathBuf>, root: &Path, wanted: &Wanted, halt: &Halt) -> BTreeSet<PathBuf> {
+fn existing(paths: Vec<PathBuf>, root: &Path, wanted: &NameQuery, halt: &Halt) -> BTreeSet<PathBuf> {
     let real_root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
     let is_wanted = |path: &PathBuf| {
         (path.starts_with(root) || path.starts_with(&real_root))
@@ -196,7 +196,7 @@ fn existing(paths: Vec<PathBuf>, root: &Path, wanted: &Wanted, halt: &Halt) -> B
     paths.into_iter().filter(is_wanted).collect()
 }
 
-fn walk(root: &Path, wanted: &Wanted, limits: &Limits, halt: &Halt) -> (BTreeSet<PathBuf>, Tally) {
+fn walk(root: &Path, wanted: &NameQuery, limits: &Limits, halt: &Halt) -> (BTreeSet<PathBuf>, Tally) {
     let mut paths = BTreeSet::new();
     let tally = search::walk(root, search::Bounds::new(limits, false), halt, |entry| {
         if wanted.has(entry.file_name()) {
@@ -273,11 +273,13 @@ mod tests {
 
     #[test]
     fn names_match_in_any_case_and_normalisation() {
-        let part = Wanted::new("CAFÉ").unwrap();
+        let part = NameQuery::new("CAFÉ").unwrap();
         assert!(part.has(OsStr::new("my café.txt")) && part.has(OsStr::new("Cafe\u{301} menu")));
         assert!(!part.has(OsStr::new("cafe.txt")));
-        let glob = Wanted::new("*.PDF").unwrap();
+        let glob = NameQuery::new("*.PDF").unwrap();
         assert!(glob.has(OsStr::new("a.pdf")) && !glob.has(OsStr::new("a.pdf.txt")));
-        assert!(Wanted::new("a/b").is_err() && Wanted::new(" ").is_err() && Wanted::new("[").is_err());
+        assert!(
+            NameQuery::new("a/b").is_err() && NameQuery::new(" ").is_err() && NameQuery::new("[").is_err()
+        );
     }
 }

@@ -15,7 +15,7 @@ use crate::files::open;
 use crate::halt::Halt;
 use crate::host::Host;
 use crate::process::env::{self, Environment, Programs};
-use crate::process::{self, Captured, Ending, Job};
+use crate::process::{self, CapturedOutput, Ending, Job};
 use crate::show;
 use crate::tool::ToolCtx;
 use crate::walk::measure::{self, Bounds, Step};
@@ -94,8 +94,8 @@ pub(super) struct Limits {
 }
 
 /// The output of Git, and whether it succeeded.
-pub(super) struct Printed {
-    pub(super) out: Captured,
+pub(super) struct GitOutput {
+    pub(super) out: CapturedOutput,
     pub(super) said: String,
     pub(super) is_ok: bool,
 }
@@ -123,9 +123,9 @@ impl<'a> Git<'a> {
     }
 
     /// Runs Git, which runs no other program.
-    pub(super) async fn run(&self, args: &[&str]) -> Result<Printed, ToolError> {
+    pub(super) async fn run(&self, args: &[&str]) -> Result<GitOutput, ToolError> {
         let mut env = self.surroundings();
-        keep_quiet(&mut env, &self.settings);
+        without_other_programs(&mut env, &self.settings);
         self.start(args, env).await
     }
 
@@ -136,7 +136,7 @@ impl<'a> Git<'a> {
     }
 
     /// Returns the whole output as text.
-    pub(super) fn whole(&self, printed: &Printed) -> Result<String, ToolError> {
+    pub(super) fn whole(&self, printed: &GitOutput) -> Result<String, ToolError> {
         let whole = printed.out.whole().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         whole.ok_or_else(|| ToolError::unfit(&self.folder, "what Git says about it is too long"))
     }
@@ -145,7 +145,7 @@ impl<'a> Git<'a> {
         env::for_task(self.host.env(), &self.ctx.surroundings, Programs::System)
     }
 
-    async fn start(&self, args: &[&str], mut env: Environment) -> Result<Printed, ToolError> {
+    async fn start(&self, args: &[&str], mut env: Environment) -> Result<GitOutput, ToolError> {
         // Its messages are parsed.
         env.insert("LC_ALL".into(), "C".into());
         // Replacement objects would show another history than the stored one.
@@ -168,7 +168,7 @@ impl<'a> Git<'a> {
             Ending::Cancelled => return Err(ToolError::Cancelled),
         };
         let said = clip(ended.stderr.text(4_096).trim(), SAID_CHARS_MAX);
-        Ok(Printed { out: ended.stdout, said, is_ok })
+        Ok(GitOutput { out: ended.stdout, said, is_ok })
     }
 }
 
@@ -257,7 +257,7 @@ fn pointer(path: &Path, halt: &Halt) -> Option<PathBuf> {
 }
 
 /// Adds these settings, and those that keep Git from running other programs, to an environment.
-pub(super) fn keep_quiet(env: &mut Environment, settings: &Settings) {
+pub(super) fn without_other_programs(env: &mut Environment, settings: &Settings) {
     let mut set = |name: String, value: &str| env.insert(OsString::from(name), OsString::from(value));
     for (name, value) in VARIABLES {
         set((*name).to_owned(), value);

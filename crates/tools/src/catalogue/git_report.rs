@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
-use super::git::{self, FILTERED, Git, Limits, Printed};
+use super::git::{self, FILTERED, Git, GitOutput, Limits};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::host::Host;
@@ -113,14 +113,14 @@ struct Repository<'a> {
 }
 
 /// Returns the lines or, with `-z`, the entries; `None` if there were too many.
-fn entries(printed: &Printed, separator: u8) -> Option<Vec<String>> {
+fn entries(printed: &GitOutput, separator: u8) -> Option<Vec<String>> {
     let whole = printed.out.whole()?;
     let entries = whole.split(|byte| *byte == separator).filter(|entry| !entry.is_empty());
     Some(entries.map(show::bytes).collect())
 }
 
 impl Repository<'_> {
-    async fn ask(&self, args: &[&str]) -> Result<Printed, ToolError> {
+    async fn ask(&self, args: &[&str]) -> Result<GitOutput, ToolError> {
         let printed = self.git.run(args).await?;
         if printed.is_ok {
             return Ok(printed);

@@ -60,14 +60,14 @@ impl Typed for Glob {
     }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let wanted = Wanted::read(input, place)?;
+        let wanted = GlobQuery::read(input, place)?;
         Ok(Target::new(show::path(&wanted.root.join(&wanted.pattern)))
             .with("limit", input.limit.filter(|limit| *limit != GLOB_LIMIT_DEFAULT))
             .when("hidden", input.hidden))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
-        let wanted = Wanted::read(&input, &ctx.place())?;
+        let wanted = GlobQuery::read(&input, &ctx.place())?;
         let glob = pattern::path_glob("pattern", &wanted.pattern)?;
         let limit = input.limit.unwrap_or(GLOB_LIMIT_DEFAULT).min(GLOB_LIMIT_MAX);
         let limits = ctx.limits.clone();
@@ -76,18 +76,18 @@ impl Typed for Glob {
 }
 
 /// A root and a pattern below it.
-struct Wanted {
+struct GlobQuery {
     root: PathBuf,
     pattern: String,
 }
 
-impl Wanted {
+impl GlobQuery {
     /// The literal folders at the beginning of an absolute pattern become its root.
     fn read(input: &Input, place: &Place) -> Result<Self, ToolError> {
         let text = input.pattern.as_str();
         if !text.starts_with(['/', '~', '$']) {
             let root = input.root.as_deref().unwrap_or(".");
-            return Ok(Wanted { root: place.path("root", root)?, pattern: text.to_owned() });
+            return Ok(GlobQuery { root: place.path("root", root)?, pattern: text.to_owned() });
         }
         let is_plain = |part: &&str| !pattern::is_glob(part);
         let plain: Vec<&str> = text.split('/').take_while(is_plain).collect();
@@ -100,7 +100,7 @@ impl Wanted {
         let root = if root.is_empty() { "/" } else { &root };
         // A pattern without a slash would match at any depth; this one names its folder.
         let pattern = if pattern.contains('/') { pattern } else { format!("./{pattern}") };
-        Ok(Wanted { root: place.path("pattern", root)?, pattern })
+        Ok(GlobQuery { root: place.path("pattern", root)?, pattern })
     }
 }
 

@@ -121,18 +121,18 @@ fn beginning(line: &str) -> String {
 }
 
 /// A file reader that records whether it met a NUL: such a file is binary, however late the NUL comes.
-struct Watched {
+struct NulWatcher {
     file: File,
     has_nul: bool,
 }
 
-impl Watched {
+impl NulWatcher {
     fn new(file: File) -> Self {
-        Watched { file, has_nul: false }
+        NulWatcher { file, has_nul: false }
     }
 }
 
-impl Read for Watched {
+impl Read for NulWatcher {
     fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
         let got = self.file.read(block)?;
         self.has_nul |= block.iter().take(got).any(|byte| *byte == 0);
@@ -151,7 +151,7 @@ struct Search {
 }
 
 #[derive(Default)]
-struct Found {
+struct FoundLines {
     matches: Vec<Match>,
     /// The first files with matching lines, and the number of matches in each.
     in_files: Vec<(String, u64)>,
@@ -172,7 +172,7 @@ struct Match {
 impl Search {
     fn run(&self, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolError> {
         let meta = std::fs::metadata(root).map_err(|source| ToolError::file("search", root, source))?;
-        let mut found = Found::default();
+        let mut found = FoundLines::default();
         let (mut tally, mut missed) = (Tally::new(), Tally::new());
         if meta.is_file() {
             self.file(root, &mut found, halt).map_err(|source| ToolError::file("search", root, source))?;
@@ -204,8 +204,8 @@ impl Search {
         Ok(self.answer(root, found, tally))
     }
 
-    fn file(&self, path: &Path, found: &mut Found, halt: &Halt) -> io::Result<()> {
-        let mut reader = BufReader::with_capacity(64 * 1024, Watched::new(open::regular(path, halt)?));
+    fn file(&self, path: &Path, found: &mut FoundLines, halt: &Halt) -> io::Result<()> {
+        let mut reader = BufReader::with_capacity(64 * 1024, NulWatcher::new(open::regular(path, halt)?));
         let mut line = Vec::new();
         let mut number: u64 = 0;
         let mut in_file: u64 = 0;
@@ -243,7 +243,7 @@ impl Search {
         Ok(())
     }
 
-    fn answer(&self, root: &Path, found: Found, tally: Tally) -> ToolAnswer {
+    fn answer(&self, root: &Path, found: FoundLines, tally: Tally) -> ToolAnswer {
         let lines = found.matches.iter();
         let lines =
             lines.map(|hit| format!("{}:{}: {}", show::line(&hit.path), hit.line, show::line(&hit.text)));

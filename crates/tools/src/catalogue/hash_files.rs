@@ -80,7 +80,7 @@ impl Typed for HashFiles {
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let algorithm = input.algorithm.unwrap_or_default();
         let what = match (&input.root, &input.paths) {
-            (Some(root), None) => What::Below(ctx.existing("root", root)?),
+            (Some(root), None) => HashScope::Below(ctx.existing("root", root)?),
             (None, Some(paths)) if paths.len() > HASH_PATHS_MAX => {
                 return Err(ToolError::parameter(
                     "paths",
@@ -89,12 +89,12 @@ impl Typed for HashFiles {
             }
             (None, Some(paths)) => {
                 let paths: Result<_, _> = paths.iter().map(|path| ctx.existing("paths", path)).collect();
-                What::These(paths?)
+                HashScope::These(paths?)
             }
             _ => return Err(either()),
         };
         let limits = ctx.limits.clone();
-        let wanted = Wanted {
+        let wanted = HashRequest {
             algorithm,
             only_duplicates: input.only_duplicates,
             groups: input.limit.unwrap_or(usize::MAX),
@@ -108,18 +108,18 @@ fn either() -> ToolError {
 }
 
 #[derive(Clone, Copy)]
-struct Wanted {
+struct HashRequest {
     algorithm: Algorithm,
     only_duplicates: bool,
     groups: usize,
 }
 
-enum What {
+enum HashScope {
     These(BTreeSet<PathBuf>),
     Below(PathBuf),
 }
 
-struct Hashed {
+struct HashedFile {
     path: PathBuf,
     hash: String,
     bytes: u64,
@@ -130,18 +130,18 @@ struct Hashed {
 type OnDisk = (u64, u64);
 
 /// A file that was found and not read yet.
-struct Found {
+struct FoundFile {
     bytes: u64,
     place: OnDisk,
 }
 
-impl Found {
+impl FoundFile {
     fn of(meta: &Metadata) -> Self {
-        Found { bytes: meta.len(), place: (meta.dev(), meta.ino()) }
+        FoundFile { bytes: meta.len(), place: (meta.dev(), meta.ino()) }
     }
 }
 
-fn run(what: &What, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn run(what: &HashScope, wanted: HashRequest, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let (mut files, mut tally) = gather(what, limits, halt)?;
     let considered = files.len();
     if wanted.only_duplicates {
@@ -150,16 +150,16 @@ fn run(what: &What, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<Tool
         files.retain(|_, found| sizes.get(&found.bytes).is_some_and(|n| *n > 1));
     }
     let mut hashed = Vec::new();
-    for (path, Found { place, .. }) in files {
+    for (path, FoundFile { place, .. }) in files {
         if halt.reached() {
             tally.complete = false;
             break;
         }
         match hash::file(&path, wanted.algorithm, halt) {
-            Ok(hash::Hashed { hex, bytes }) => hashed.push(Hashed { path, hash: hex, bytes, place }),
+            Ok(hash::FileHash { hex, bytes }) => hashed.push(HashedFile { path, hash: hex, bytes, place }),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => tally.complete = false,
             Err(source) => {
-                if let What::These(_) = what {
+                if let HashScope::These(_) = what {
                     return Err(ToolError::file("hash", &path, source));
                 }
                 tally.miss(&source);
@@ -170,19 +170,23 @@ fn run(what: &What, wanted: Wanted, limits: &Limits, halt: &Halt) -> Result<Tool
 }
 
 /// Returns the regular files with their sizes.
-fn gather(what: &What, limits: &Limits, halt: &Halt) -> Result<(BTreeMap<PathBuf, Found>, Tally), ToolError> {
+fn gather(
+    what: &HashScope,
+    limits: &Limits,
+    halt: &Halt,
+) -> Result<(BTreeMap<PathBuf, FoundFile>, Tally), ToolError> {
     let mut files = BTreeMap::new();
     let tally = match what {
-        What::These(paths) => {
+        HashScope::These(paths) => {
             for path in paths {
                 let meta = std::fs::metadata(path).map_err(|source| ToolError::file("hash", path, source))?;
-                files.insert(path.clone(), Found::of(&meta));
+                files.insert(path.clone(), FoundFile::of(&meta));
             }
             Tally::new()
         }
-        What::Below(root) => walk(root, Bounds::new(limits), halt, |entry| {
+        HashScope::Below(root) => walk(root, Bounds::new(limits), halt, |entry| {
             if entry.meta.is_file() {
-                files.insert(entry.path.to_path_buf(), Found::of(entry.meta));
+                files.insert(entry.path.to_path_buf(), FoundFile::of(entry.meta));
             }
             Step::On
         })
@@ -191,7 +195,7 @@ fn gather(what: &What, limits: &Limits, halt: &Halt) -> Result<(BTreeMap<PathBuf
     Ok((files, tally))
 }
 
-fn answer(hashed: &[Hashed], considered: usize, wanted: Wanted, tally: Tally) -> ToolAnswer {
+fn answer(hashed: &[HashedFile], considered: usize, wanted: HashRequest, tally: Tally) -> ToolAnswer {
     let mut by_content: BTreeMap<(&str, u64), Vec<&Path>> = BTreeMap::new();
     let mut copies: BTreeMap<&str, BTreeSet<OnDisk>> = BTreeMap::new();
     for file in hashed {

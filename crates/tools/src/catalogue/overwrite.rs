@@ -16,29 +16,29 @@ use crate::halt::Halt;
 use crate::show;
 
 /// An existing regular file.
-pub(super) struct Old(Stat);
+pub(super) struct OldFile(Stat);
 
-impl Old {
+impl OldFile {
     /// Returns the file at `spot`, or `None` if nothing is there.
     ///
     /// # Errors
     /// If it is not a regular file, or cannot be examined.
-    pub(super) fn at(spot: &Spot) -> Result<Option<Old>, ToolError> {
+    pub(super) fn at(spot: &Spot) -> Result<Option<OldFile>, ToolError> {
         let path = &spot.path();
         let Some(found) = spot.look().map_err(|source| ToolError::file("write", path, source))? else {
             return Ok(None);
         };
         let kind = folder::kind(&found);
         if kind.is_symlink() {
-            return Err(ToolError::in_the_way("write", path, "it became a link meanwhile"));
+            return Err(ToolError::blocked_by_state("write", path, "it became a link meanwhile"));
         }
         if kind.is_dir() {
-            return Err(ToolError::in_the_way("write", path, "it is a folder"));
+            return Err(ToolError::blocked_by_state("write", path, "it is a folder"));
         }
         if !kind.is_file() {
-            return Err(ToolError::in_the_way("write", path, "it is no regular file"));
+            return Err(ToolError::blocked_by_state("write", path, "it is no regular file"));
         }
-        Ok(Some(Old(found)))
+        Ok(Some(OldFile(found)))
     }
 
     pub(super) fn found(&self) -> &Stat {
@@ -47,13 +47,13 @@ impl Old {
 }
 
 /// The result of a replacement.
-pub(super) struct Replaced {
+pub(super) struct ReplaceResult {
     backup: Option<PathBuf>,
     /// Whether the file was the task's own, so that nothing from before the task is lost.
     is_own: bool,
 }
 
-impl Replaced {
+impl ReplaceResult {
     pub(super) fn side_effect(&self) -> SideEffect {
         if self.backup.is_some() || self.is_own { SideEffect::Reversible } else { SideEffect::Irreversible }
     }
@@ -83,12 +83,12 @@ impl Replaced {
 /// If the file is no longer the approved one, or the system refuses; then nothing is changed.
 pub(super) fn replace(
     spot: &Spot,
-    old: &Old,
+    old: &OldFile,
     content: &[u8],
     plan: &Plan,
     gate: &Gate,
     halt: &Halt,
-) -> Result<Replaced, ToolError> {
+) -> Result<ReplaceResult, ToolError> {
     let path = &spot.path();
     let failed = |source| ToolError::file("write", path, source);
     let backups = gate.workspace().join(BACKUP_FOLDER);
@@ -98,7 +98,7 @@ pub(super) fn replace(
     draft.file().write_all(content).map_err(failed)?;
     gate.check_at(plan, spot.folder())?;
     draft.commit_over(old.found()).map_err(failed)?;
-    Ok(Replaced { backup, is_own: gate.is_own(path) })
+    Ok(ReplaceResult { backup, is_own: gate.is_own(path) })
 }
 
 /// Creates the file at `spot` and its missing folders, and returns those folders. The gate checks it once more before
@@ -125,7 +125,7 @@ pub(super) fn create(
 pub(super) fn not_made(path: &Path, source: io::Error) -> ToolError {
     match source.kind() {
         io::ErrorKind::AlreadyExists => {
-            ToolError::in_the_way("write", path, "something appeared there meanwhile")
+            ToolError::blocked_by_state("write", path, "something appeared there meanwhile")
         }
         _ => ToolError::file("write", path, source),
     }

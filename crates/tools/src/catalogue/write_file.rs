@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
 
-use super::overwrite::{self, Old};
+use super::overwrite::{self, OldFile};
 use crate::answer;
 use crate::approval::{Gate, Plan, Touch, preview};
 use crate::error::ToolError;
@@ -89,10 +89,10 @@ fn write(
         executed: Vec::new(),
         always: overwrite::is_git_file(content),
     };
-    let old = Old::at(&spot)?;
+    let old = OldFile::at(&spot)?;
     if old.is_some() && !input.overwrite && !gate.is_own(path) {
         let reason = "it is there already; another name, or `overwrite` with a person's consent";
-        return Err(ToolError::in_the_way("write", path, reason));
+        return Err(ToolError::blocked_by_state("write", path, reason));
     }
     gate.check_at(&plan, spot.folder()).map_err(|error| {
         error.with_preview(|| match &old {

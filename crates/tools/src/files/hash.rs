@@ -37,7 +37,7 @@ impl Algorithm {
 
 /// A checksum in hexadecimal, and the number of bytes it covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hashed {
+pub(crate) struct FileHash {
     pub(crate) hex: String,
     pub(crate) bytes: u64,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Hashed {
 ///
 /// # Errors
 /// The error of the system, or `Interrupted` if it was halted.
-pub(crate) fn file(path: &Path, algorithm: Algorithm, halt: &Halt) -> io::Result<Hashed> {
+pub(crate) fn file(path: &Path, algorithm: Algorithm, halt: &Halt) -> io::Result<FileHash> {
     stream(&mut open::regular(path, halt)?, algorithm, halt, |_| {})
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn stream(
     algorithm: Algorithm,
     halt: &Halt,
     mut each: impl FnMut(&[u8]),
-) -> io::Result<Hashed> {
+) -> io::Result<FileHash> {
     let mut hasher = Hasher::new(algorithm);
     let mut block = vec![0; BLOCK_BYTES];
     let mut bytes = 0;
@@ -65,7 +65,7 @@ pub(crate) fn stream(
             return Err(io::Error::from(io::ErrorKind::Interrupted));
         }
         let got = match reader.read(&mut block) {
-            Ok(0) => return Ok(Hashed { hex: hasher.finish(), bytes }),
+            Ok(0) => return Ok(FileHash { hex: hasher.finish(), bytes }),
             Ok(got) => block.get(..got).unwrap_or_default(),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
@@ -143,7 +143,7 @@ mod tests {
         std::fs::write(&path, &content).unwrap();
         for algorithm in [Algorithm::Sha256, Algorithm::Sha512, Algorithm::Blake3] {
             let hashed = file(&path, algorithm, &Halt::default()).unwrap();
-            assert_eq!(hashed, Hashed { hex: of(&content, algorithm), bytes: content.len() as u64 });
+            assert_eq!(hashed, FileHash { hex: of(&content, algorithm), bytes: content.len() as u64 });
         }
     }
 }

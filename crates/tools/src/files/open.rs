@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 
 use crate::halt::Halt;
 #[cfg(target_os = "linux")]
-use crate::processes::{Leads, leads};
+use crate::processes::{ProcPath, leads};
 
 /// Opens a regular file. Never blocks on a pipe and never acquires a controlling terminal.
 ///
@@ -54,7 +54,7 @@ fn shows_a_process(file: &File) -> bool {
     // If `/proc` is also mounted elsewhere, the path does not tell which file it is.
     is_proc
         && !real().is_ok_and(|path| {
-            path.starts_with("/proc") && leads(&path.to_string_lossy(), '*') == Leads::Elsewhere
+            path.starts_with("/proc") && leads(&path.to_string_lossy(), '*') == ProcPath::Elsewhere
         })
 }
 

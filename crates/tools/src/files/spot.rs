@@ -9,7 +9,7 @@ use rustix::fs::Stat;
 
 use super::folder::Folder;
 use super::open;
-use crate::approval::resolve::{self, Real};
+use crate::approval::resolve::{self, RealPath};
 use crate::error::ToolError;
 use crate::halt::Halt;
 use crate::show;
@@ -34,9 +34,11 @@ impl Spot {
         if let Some(link) = &real.dangling {
             let target = real.path();
             let reason = format!("it is a link that leads nowhere ({})", show::path_line(&target));
-            return Err(ToolError::in_the_way(doing, link, reason));
+            return Err(ToolError::blocked_by_state(doing, link, reason));
         }
-        Spot::open(&real).map_err(failed)?.ok_or_else(|| ToolError::in_the_way(doing, path, "it is a folder"))
+        Spot::open(&real)
+            .map_err(failed)?
+            .ok_or_else(|| ToolError::blocked_by_state(doing, path, "it is a folder"))
     }
 
     /// Like [`Spot::at`] for a path without links; nothing in it is followed.
@@ -65,7 +67,7 @@ impl Spot {
         Ok(Spot { folder, missing, name: name.to_owned() })
     }
 
-    fn open(real: &Real) -> io::Result<Option<Self>> {
+    fn open(real: &RealPath) -> io::Result<Option<Self>> {
         let (folder, missing, name) = match real.missing.split_last() {
             Some((name, missing)) => (real.there.as_path(), missing.to_vec(), name.clone()),
             None => match (real.there.parent(), real.there.file_name()) {

@@ -13,18 +13,18 @@ use super::run::{Ending, Job};
 
 /// A program in its own process group, which is killed on drop.
 #[derive(Debug)]
-pub(super) struct Bare {
+pub(super) struct BareProgram {
     pub(super) child: Child,
     group: Option<Pid>,
     has_ended: bool,
 }
 
-impl Bare {
+impl BareProgram {
     pub(super) fn start(job: &Job) -> io::Result<Self> {
         let mut command = Command::new(&job.program);
         let child = job.prepare(&mut command).process_group(0).stdin(Stdio::null()).spawn()?;
         let group = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        Ok(Bare { child, group, has_ended: false })
+        Ok(BareProgram { child, group, has_ended: false })
     }
 
     /// Waits for the program's end. Cancel safe: it can be called again.
@@ -52,7 +52,7 @@ impl Bare {
     }
 }
 
-impl Drop for Bare {
+impl Drop for BareProgram {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
     }

@@ -10,11 +10,11 @@ use crate::files::text::whole_characters;
 
 /// A stream that is being read, with its head and tail so far.
 #[derive(Clone, Debug)]
-pub(crate) struct Capture(Arc<Mutex<Kept>>);
+pub(crate) struct Capture(Arc<Mutex<KeptBytes>>);
 
 /// The kept output of a stream, without keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Captured {
+pub(crate) struct CapturedOutput {
     head: Vec<u8>,
     tail: Vec<u8>,
     /// Bytes between head and tail that were dropped.
@@ -24,11 +24,11 @@ pub(crate) struct Captured {
 }
 
 #[derive(Debug)]
-struct Kept {
-    /// The beginning, plus [`Kept::border`] bytes.
+struct KeptBytes {
+    /// The beginning, plus [`KeptBytes::border`] bytes.
     head: Vec<u8>,
     head_max: usize,
-    /// The end of what follows the first `head_max` bytes, plus [`Kept::border`] bytes before it.
+    /// The end of what follows the first `head_max` bytes, plus [`KeptBytes::border`] bytes before it.
     tail: VecDeque<u8>,
     tail_max: usize,
     total: u64,
@@ -39,7 +39,7 @@ impl Capture {
     /// Keeps at most `bytes_max`: one third from the beginning, the rest from the end.
     pub(crate) fn new(bytes_max: usize, keys: &Scrub) -> Self {
         let head_max = bytes_max / 3;
-        let kept = Kept {
+        let kept = KeptBytes {
             head: Vec::new(),
             head_max,
             tail: VecDeque::new(),
@@ -65,7 +65,7 @@ impl Capture {
 
     /// Returns the output so far, without keys. Keys are removed before the borders are cut, because half a key is
     /// still a secret.
-    pub(crate) fn take(&self) -> Captured {
+    pub(crate) fn take(&self) -> CapturedOutput {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let head = std::mem::take(&mut kept.head);
         let tail = Vec::from(std::mem::take(&mut kept.tail));
@@ -73,7 +73,7 @@ impl Capture {
         let tail_min = tail.len().saturating_sub(kept.tail_max);
         let (keys, total) = (&kept.keys, kept.total);
         let left_out = total.saturating_sub((head_max + tail.len() - tail_min) as u64);
-        let cut = |(head, tail)| Captured { head, tail, left_out, total };
+        let cut = |(head, tail)| CapturedOutput { head, tail, left_out, total };
         if total > (head_max + tail.len()) as u64 {
             return cut((keys.part(&head, 0..head_max), keys.part(&tail, tail_min..tail.len())));
         }
@@ -111,7 +111,7 @@ pub(crate) fn bounded_text(text: String, bytes_max: usize) -> String {
     capture.take().text(bytes_max)
 }
 
-impl Captured {
+impl CapturedOutput {
     pub(crate) fn is_empty(&self) -> bool {
         self.total == 0
     }
@@ -192,7 +192,7 @@ fn bounded_end(text: String, max: usize) -> String {
 mod tests {
     use super::*;
 
-    fn captured(bytes_max: usize, printed: &[u8], block: usize) -> Captured {
+    fn captured(bytes_max: usize, printed: &[u8], block: usize) -> CapturedOutput {
         let capture = Capture::new(bytes_max, &Scrub::default());
         printed.chunks(block).for_each(|block| capture.push(block));
         capture.take()

@@ -72,7 +72,7 @@ fn dump_no_core() -> io::Result<()> {
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
 }
 
-/// Limits the data of a program that has just started, and of everything it starts, to so many bytes per process.
+/// Limits the data of a program that has just started, and of everything it starts, to this many bytes per process.
 ///
 /// # Errors
 /// If the system refuses. The program then ends with this process.

@@ -32,9 +32,9 @@ const LOOKS_MAX: u32 = 10_000;
 /// The running keepers of this process. Locked while one is started, so that it is never mistaken for an orphan.
 static KEEPERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-/// A running keeper. Dropped without [`Kept::finish`], it ends the call at once.
+/// A running keeper. Dropped without [`KeeperHandle::finish`], it ends the call at once.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct KeeperHandle {
     pub(super) keeper: Child,
     pid: i32,
     /// `None` when the keeper has ended.
@@ -42,7 +42,7 @@ pub(super) struct Kept {
     received: Vec<u8>,
 }
 
-impl Kept {
+impl KeeperHandle {
     /// Starts a program under a keeper.
     pub(super) fn start(keeper: &Path, job: &Job) -> io::Result<Self> {
         static ADOPTS: Once = Once::new();
@@ -58,7 +58,7 @@ impl Kept {
         let keeper = command.spawn()?;
         let pid = keeper.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or(0);
         keepers.insert(pid);
-        Ok(Kept { keeper, pid, channel: Some(channel), received: Vec::new() })
+        Ok(KeeperHandle { keeper, pid, channel: Some(channel), received: Vec::new() })
     }
 
     /// Waits for the program's end. Cancel safe: it can be called again.
@@ -129,7 +129,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for KeeperHandle {
     fn drop(&mut self) {
         let Some(channel) = self.channel.take() else { return };
         let ended = channel.into_std().and_then(|mut channel| {

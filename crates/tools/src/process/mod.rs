@@ -17,9 +17,9 @@ mod run;
 pub(crate) mod time_zone;
 mod tree;
 
-pub(crate) use capture::Captured;
+pub(crate) use capture::CapturedOutput;
 pub use orphans::end_calls_of;
-pub(crate) use run::{Ended, Ending, Job, run};
+pub(crate) use run::{Ending, Job, ProgramEnd, run};
 
 /// The environment variable that identifies the process whose call this is, by pid and start time. It finds what is
 /// left if both the keeper and that process were killed.

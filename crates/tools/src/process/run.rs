@@ -12,10 +12,10 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::bare::Bare;
-use super::capture::{Capture, Captured};
+use super::bare::BareProgram;
+use super::capture::{Capture, CapturedOutput};
 use super::env::Environment;
-use super::kept::Kept;
+use super::kept::KeeperHandle;
 use super::orphans::own_mark;
 use super::{DRAIN_MS, MARK};
 use crate::host::Host;
@@ -39,10 +39,10 @@ pub(super) const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// How a program ended and what it printed.
 #[derive(Clone, Debug)]
-pub(crate) struct Ended {
+pub(crate) struct ProgramEnd {
     pub(crate) ending: Ending,
-    pub(crate) stdout: Captured,
-    pub(crate) stderr: Captured,
+    pub(crate) stdout: CapturedOutput,
+    pub(crate) stderr: CapturedOutput,
     /// Leftover processes that were killed.
     pub(crate) left_behind: usize,
 }
@@ -77,37 +77,37 @@ impl Job {
 }
 
 /// A started program, with or without a keeper.
-enum Running {
-    Kept(Kept),
-    Bare(Bare),
+enum RunningProgram {
+    Kept(KeeperHandle),
+    Bare(BareProgram),
 }
 
-impl Running {
+impl RunningProgram {
     fn start(job: &Job, host: &Host) -> io::Result<Self> {
         match host.keeper() {
-            Some(keeper) => Kept::start(keeper, job).map(Running::Kept),
-            None => Bare::start(job).map(Running::Bare),
+            Some(keeper) => KeeperHandle::start(keeper, job).map(RunningProgram::Kept),
+            None => BareProgram::start(job).map(RunningProgram::Bare),
         }
     }
 
     fn child(&mut self) -> &mut Child {
         match self {
-            Running::Kept(kept) => &mut kept.keeper,
-            Running::Bare(bare) => &mut bare.child,
+            RunningProgram::Kept(kept) => &mut kept.keeper,
+            RunningProgram::Bare(bare) => &mut bare.child,
         }
     }
 
     async fn ended(&mut self) -> io::Result<Ending> {
         match self {
-            Running::Kept(kept) => kept.ended().await,
-            Running::Bare(bare) => bare.ended().await,
+            RunningProgram::Kept(kept) => kept.ended().await,
+            RunningProgram::Bare(bare) => bare.ended().await,
         }
     }
 
     async fn finish(self) -> usize {
         match self {
-            Running::Kept(kept) => kept.finish().await,
-            Running::Bare(bare) => bare.finish().await,
+            RunningProgram::Kept(kept) => kept.finish().await,
+            RunningProgram::Bare(bare) => bare.finish().await,
         }
     }
 }
@@ -117,8 +117,8 @@ impl Running {
 ///
 /// # Errors
 /// The error of the system if it cannot be started.
-pub(crate) async fn run(job: Job, host: &Host, cancel: &CancellationToken) -> io::Result<Ended> {
-    let mut running = Running::start(&job, host)?;
+pub(crate) async fn run(job: Job, host: &Host, cancel: &CancellationToken) -> io::Result<ProgramEnd> {
+    let mut running = RunningProgram::start(&job, host)?;
     let mut streams = Streams::read(running.child(), job.output_bytes_max, host.keys());
     let ending = tokio::select! {
         ending = running.ended() => ending?,
@@ -132,7 +132,7 @@ pub(crate) async fn run(job: Job, host: &Host, cancel: &CancellationToken) -> io
     let killed = running.finish().await;
     streams.drain().await;
     let (stdout, stderr) = streams.end();
-    Ok(Ended { ending, stdout, stderr, left_behind: if is_over { killed } else { 0 } })
+    Ok(ProgramEnd { ending, stdout, stderr, left_behind: if is_over { killed } else { 0 } })
 }
 
 /// The two output streams of a program.
@@ -167,7 +167,7 @@ impl Streams {
         drop(tokio::time::timeout(Duration::from_millis(DRAIN_MS), at_end).await);
     }
 
-    fn end(&self) -> (Captured, Captured) {
+    fn end(&self) -> (CapturedOutput, CapturedOutput) {
         (self.stdout.take(), self.stderr.take())
     }
 }

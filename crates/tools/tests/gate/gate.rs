@@ -63,7 +63,7 @@ impl Gate {
         self.run_for(world, cwd, command, SECONDS)
     }
 
-    /// Runs a command that is stopped after so many seconds.
+    /// Runs a command that is stopped after this many seconds.
     pub(crate) fn run_for(&self, world: &World, cwd: &str, command: &str, seconds: u64) -> Outcome {
         let mut call = call(command);
         call.input.0["timeout_s"] = seconds.into();

@@ -118,7 +118,7 @@ impl World {
 
 /// Returns this machine, with a keeper for calls.
 pub(crate) fn host() -> Host {
-    Host::this().kept_by(env!("CARGO_BIN_EXE_tools-keeper"))
+    Host::this().with_keeper(env!("CARGO_BIN_EXE_tools-keeper"))
 }
 
 /// Returns the output of a program of the machine, to compare with.

@@ -17,64 +17,63 @@ impl Claims {
         let (mut proves, mut cannot_prove) = (Vec::new(), Vec::new());
         if seen.is_sound() && *entries > 0 {
             proves.push(format!(
-                "All {entries} entries fit together: none was changed, removed, inserted, repeated or moved without every \
-                 later one being made anew."
+                "All {entries} entries fit together: to change, remove, insert, repeat or move one takes rewriting \
+                 all later ones."
             ));
         }
         let unsealed = entries.saturating_sub(*sealed);
         if unsealed > 0 {
             cannot_prove.push(format!(
-                "The last {unsealed} entries are under no checkpoint that fits: whoever can write to the directory could \
-                 have cut them off, or made them anew, and that is not seen."
+                "The last {unsealed} entries are covered by no valid checkpoint: a process that can write to the \
+                 directory could have cut off or rewritten entries there, undetected."
             ));
         }
         if let Some(key) = seen.key.filter(|_| *sealed > 0) {
             proves.push(format!(
                 "The first {sealed} entries are those that were signed with the key {key}: to change them takes its \
-                 secret half, or the help of a program that has it."
+                 secret half, or a program that has it."
             ));
             if seen.is_key_pinned {
-                proves.push("That key is the one that was named.".to_owned());
+                proves.push("That is the key that you named.".to_owned());
             } else if *sealed_by_export == 0 {
                 cannot_prove.push(
-                    "Neither a key nor exported checkpoints vouch for the log: that all of it was rewritten and signed with \
-                     another key is not seen."
+                    "No key and no exported checkpoints were given: a log that was rewritten as a whole and signed \
+                     with another key is not detected."
                         .to_owned(),
                 );
             }
             if *earlier_logs > 0 {
                 cannot_prove.push(format!(
-                    "{earlier_logs} earlier logs were put aside, which the checkpoints show; they were not verified with \
-                     this one."
+                    "The checkpoints show {earlier_logs} earlier logs that were set aside; they were not verified."
                 ));
             }
         }
         if seen.exported.is_some() && *sealed_by_export > 0 {
             proves.push(format!(
-                "The first {sealed_by_export} entries are those of the exported checkpoints: to change them unseen takes \
-                 the export, too."
+                "The first {sealed_by_export} entries match the exported checkpoints: to change them undetected \
+                 takes changing the export, too."
             ));
         }
         cannot_prove.push(match seen.exported {
-            None => "No exported checkpoints were given: that log and checkpoints were put back together to an older state of \
-                     theirs, and perhaps went on from there, is not seen."
+            None => "No exported checkpoints were given: an older copy of both log and checkpoints that was put \
+                     back, even if it continued from there, is not detected."
                 .to_owned(),
             Some(_) if *sealed_by_export > 0 => format!(
-                "That log and checkpoints were put back to an older state with {sealed_by_export} entries or more, and \
-                 perhaps went on from there, is not seen by this export."
+                "An older copy of both log and checkpoints with {sealed_by_export} entries or more that was put \
+                 back, even if it continued from there, is not detected with this export."
             ),
-            Some(_) => "The export vouches for no entry of this log.".to_owned(),
+            Some(_) => "The export covers no entry of this log.".to_owned(),
         });
         cannot_prove.push(match seen.exported {
-            None => "Whoever has the signing key can rewrite everything and sign it anew: only exported checkpoints out of \
-                     their reach would show it."
+            None => "A person with the signing key can rewrite and sign everything: only exported checkpoints out \
+                     of their reach would show it."
                 .to_owned(),
-            Some(_) => "Whoever has the signing key and can write to every copy of the exported checkpoints can rewrite \
-                        everything, and that is not seen."
+            Some(_) => "A person with the signing key who can write to every copy of the exported checkpoints can \
+                        rewrite everything, undetected."
                 .to_owned(),
         });
         cannot_prove.push(
-            "That what was written is true: the log shows that nothing was changed after it was written."
+            "That the entries are true: the log shows only that they were not changed after they were written."
                 .to_owned(),
         );
         Self { proves, cannot_prove }

@@ -70,10 +70,10 @@ impl List {
         let (file, number) = (self.file, self.lines());
         let mut find = |kind, what: String| report.find(file, Some(number), kind, what);
         let Some(checkpoint) = Checkpoint::parse(line) else {
-            return find(DamageKind::Changed, "it is no checkpoint".to_owned());
+            return find(DamageKind::Changed, "it is not a checkpoint".to_owned());
         };
         if !checkpoint.is_signed() {
-            return find(DamageKind::Changed, "its signature is not one under it".to_owned());
+            return find(DamageKind::Changed, "its signature does not match it".to_owned());
         }
         let Checkpoint { size, chain, key, previous: named, .. } = checkpoint;
         if named != previous {

@@ -31,7 +31,7 @@ const TORN_LOOKS: u32 = 2_000;
 
 /// What to compare the log with, besides itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Against {
+pub struct TrustAnchors {
     /// The exported checkpoints.
     pub export: Option<PathBuf>,
     /// The key that must have signed every checkpoint.
@@ -99,7 +99,7 @@ impl Verification {
 ///
 /// # Errors
 /// If a file is not one of the log's own, or cannot be read.
-pub fn verify(dir: &Path, against: &Against) -> Result<Verification> {
+pub fn verify(dir: &Path, against: &TrustAnchors) -> Result<Verification> {
     // The key is not read here, but a file in its place that is not one of the log's own is reported.
     let key = dir.join(files::KEY);
     own::check(&key).map_err(|error| LogError::io(&key, error))?;
@@ -108,10 +108,10 @@ pub fn verify(dir: &Path, against: &Against) -> Result<Verification> {
 
 /// Verifies a log without a writer, compared with nothing else, and returns where it ends.
 pub(crate) fn verify_alone(dir: &Path) -> Result<(Verification, (Walk, u64))> {
-    verify_dir(dir, &Against::default(), 0)
+    verify_dir(dir, &TrustAnchors::default(), 0)
 }
 
-fn verify_dir(dir: &Path, against: &Against, looks: u32) -> Result<(Verification, (Walk, u64))> {
+fn verify_dir(dir: &Path, against: &TrustAnchors, looks: u32) -> Result<(Verification, (Walk, u64))> {
     std::fs::read_dir(dir).map_err(|error| LogError::io(dir, error))?;
     let open = |name| {
         let path = dir.join(name);
@@ -129,7 +129,7 @@ fn verify_dir(dir: &Path, against: &Against, looks: u32) -> Result<(Verification
     let length = length.map_err(|error| LogError::io(dir, error))?;
     let boxed = |file: Option<File>| file.map(|file| Box::new(file) as Box<dyn Read>);
     let sources = [boxed(export), boxed(checkpoints), boxed(log)];
-    run(sources, against.key, Beside { looks, length }).map_err(|error| LogError::io(dir, error))
+    run(sources, against.key, ReadBounds { looks, length }).map_err(|error| LogError::io(dir, error))
 }
 
 /// Verifies a log from other sources than files, as [`verify`] does.
@@ -145,12 +145,12 @@ pub fn verify_streams(
     // Nothing writes to the sources meanwhile.
     let export = export.map(|export| Box::new(export) as Box<dyn Read + '_>);
     let sources = [export, Some(Box::new(checkpoints)), Some(Box::new(log))];
-    run(sources, key, Beside { looks: 0, length: u64::MAX }).map(|(seen, _)| seen)
+    run(sources, key, ReadBounds { looks: 0, length: u64::MAX }).map(|(seen, _)| seen)
 }
 
 /// How to read a log while a process may write to it.
 #[derive(Debug, Clone, Copy)]
-struct Beside {
+struct ReadBounds {
     /// Number of times that a torn end is read again.
     looks: u32,
     /// Length of the log before its checkpoints were read.
@@ -161,7 +161,7 @@ struct Beside {
 fn run(
     [export, checkpoints, log]: [Option<Box<dyn Read + '_>>; 3],
     key: Option<PublicKey>,
-    beside: Beside,
+    beside: ReadBounds,
 ) -> io::Result<(Verification, (Walk, u64))> {
     let mut report = Verification { key, is_key_pinned: key.is_some(), ..Verification::default() };
     let export = export.map(|source| List::read(source, LogFile::Export, beside.looks, &mut report));
@@ -177,11 +177,12 @@ fn run(
             let (kind, what) = if common == own.lines() {
                 let more = export.lines() - common;
                 let what = format!(
-                    "it has {more} checkpoints more than the log: the log was put back to an older state"
+                    "it has {more} more checkpoints than the log: the log was put back to an older state"
                 );
                 (DamageKind::Gone, what)
             } else {
-                let what = "it is not the checkpoint that the log has there: the log is a fork, was signed anew, or is another one";
+                let what = "it is not the checkpoint that the log has there: the log is a fork, was signed again, \
+                            or is another one";
                 (DamageKind::Rewritten, what.to_owned())
             };
             report.find(LogFile::Export, Some(common + 1), kind, what);
@@ -205,12 +206,14 @@ fn run(
     // If there was damage, a lack of checkpoints follows from it and is not reported again.
     let unsealed = before.saturating_sub(report.sealed);
     if report.is_whole() && unsealed > UNSEALED_MAX {
-        let what =
-            format!("the last {unsealed} entries are under none: some were removed, or could not be written");
+        let what = format!(
+            "no checkpoint covers the last {unsealed} entries: checkpoints were removed, or could not be \
+                     written"
+        );
         report.find(LogFile::Checkpoints, None, DamageKind::Unsigned, what);
     }
     if report.is_key_pinned && report.is_whole() && report.sealed == 0 && before > 0 {
-        let what = "none of the entries is signed with the key that was named";
+        let what = "no entry is signed with the key that you named";
         report.find(LogFile::Checkpoints, None, DamageKind::Unsigned, what);
     }
     report.sealed_by_export = report.sealed.min(exported_until);
@@ -223,7 +226,7 @@ fn walk(
     log: impl Read,
     continued: &Hash,
     marks: &[Mark],
-    beside: Beside,
+    beside: ReadBounds,
     report: &mut Verification,
 ) -> io::Result<((Walk, u64), u64)> {
     let mut lines = Lines::of(log, 0, LINE_BYTES_MAX).looking(beside.looks);
@@ -266,7 +269,7 @@ fn walk(
                 others => format!(" (and {others} later checkpoints)"),
             };
             let what = format!(
-                "the first {size} entries of the log are not those that it was made of: they were rewritten, or this is a \
+                "the first {size} entries of the log are not those that it covers: they were rewritten, or this is a \
                  fork{others}"
             );
             report.find(file, Some(*line), DamageKind::Rewritten, what);

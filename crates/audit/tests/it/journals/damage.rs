@@ -134,7 +134,7 @@ fn an_added_log_entry_does_not_excuse_a_changed_journal() {
     keeper.stop(NOW).unwrap();
     assert_eq!(kinds(&home.findings()), [FindingKind::JournalLoss]);
     assert!(!is_sound(), "nor once the Auditor has gone on");
-    let against = log::Against { export: Some(home.path("exported")), key: None };
+    let against = log::TrustAnchors { export: Some(home.path("exported")), key: None };
     assert!(log::verify(&home.path("audit"), &against).unwrap().is_sound(), "the log itself is whole");
 }
 
@@ -256,7 +256,7 @@ fn a_log_that_was_just_begun_is_signed() {
     let mut keeper = home.keeper(&journal);
     catch_up(&mut keeper);
     keeper.tick(NOW).unwrap();
-    let against = |key| log::Against { key, ..log::Against::default() };
+    let against = |key| log::TrustAnchors { key, ..log::TrustAnchors::default() };
     let alone = log::verify(&home.path("audit"), &against(None)).unwrap();
     let with_key = log::verify(&home.path("audit"), &against(alone.key)).unwrap();
     assert!(alone.key.is_some() && with_key.is_sound(), "{:?}", with_key.findings);
@@ -318,7 +318,7 @@ fn a_cut_or_changed_log_is_put_aside_and_reported() {
             format!("{before}\"digest\":\"0{last}")
         };
         std::fs::write(&log, changed).unwrap();
-        let seen = log::verify(&home.path("audit"), &log::Against::default()).unwrap();
+        let seen = log::verify(&home.path("audit"), &log::TrustAnchors::default()).unwrap();
         assert!(!seen.is_sound());
         let mut keeper = home.keeper(&journal);
         catch_up(&mut keeper);
@@ -327,7 +327,7 @@ fn a_cut_or_changed_log_is_put_aside_and_reported() {
         assert_eq!(kinds, [FindingKind::AuditLogDamaged], "cut: {cut}");
         home.notes_everything(&journal, 15);
         assert!(home.path("audit").join("log.aside-1").exists());
-        let against = log::Against { export: Some(home.path("exported")), key: None };
+        let against = log::TrustAnchors { export: Some(home.path("exported")), key: None };
         let seen = log::verify(&home.path("audit"), &against).unwrap();
         assert!(seen.is_sound(), "{:?}", seen.findings);
     }
@@ -396,7 +396,7 @@ fn a_changed_line_in_the_middle_does_not_stop_auditing() {
     assert_eq!(kinds(&catch_up(&mut keeper)), [ODD]);
     keeper.stop(NOW).unwrap();
     assert_eq!(seen(&home, &journal).lifetime.tasks, 61);
-    assert!(!log::verify(&home.path("audit"), &log::Against::default()).unwrap().is_sound());
+    assert!(!log::verify(&home.path("audit"), &log::TrustAnchors::default()).unwrap().is_sound());
 }
 
 /// The end of the log is sound, but an entry that is needed lies before it.

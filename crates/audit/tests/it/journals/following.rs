@@ -161,7 +161,7 @@ fn a_follower_reads_on_where_it_could_not_read() {
         followed.into_iter().map(note).collect::<Vec<_>>()
     };
     let mut look = || notes(follower.look(NOW).unwrap().0);
-    assert_eq!(look(), ["another process audits; looking on"], "what is there is not new");
+    assert_eq!(look(), ["another process audits; this one only follows the log"], "what is there is not new");
     task(&journal, 2, true);
     catch_up(&mut keeper);
     assert_eq!(look(), [format!("4 {ODD:?}")]);

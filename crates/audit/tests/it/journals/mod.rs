@@ -69,7 +69,7 @@ impl Home {
         assert_eq!(noted, last);
         let fit = verify_journal(&self.path("audit"), journal).unwrap();
         assert_eq!((fit.rows, fit.misfits.as_slice(), fit.not_noted), (last, [].as_slice(), 0));
-        let seen = log::verify(&self.path("audit"), &log::Against::default()).unwrap();
+        let seen = log::verify(&self.path("audit"), &log::TrustAnchors::default()).unwrap();
         assert!(seen.is_sound(), "{:?}", seen.findings);
     }
 }

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use setpoint_app as app;
 use setpoint_app::operator::audit::OperatorAudit;
 use setpoint_app::operator::memory::OperatorMemory;
-use setpoint_app::operator::tasks::Running;
+use setpoint_app::operator::tasks::LocalOrganisation;
 use setpoint_app::{Audit, Desk, Error, ErrorKind, Memory, Organisation};
 use setpoint_cli::{App, CommandLine, Exit, Host, Io, NamedTask, Options};
 use setpoint_protocol::{TaskId, Timestamp};
@@ -40,8 +40,8 @@ fn main() -> ExitCode {
         return exit;
     }
     // The environment holds keys. A failure is logged once there is a log.
-    let kept = app::program::keep_to_itself();
-    if let Err(error) = app::program::leave_no_time_zone(warn_of_time_zone) {
+    let kept = app::program::hide_memory_from_user();
+    if let Err(error) = app::program::restart_without_bad_time_zone(warn_of_time_zone) {
         let error = Error::new(ErrorKind::Configuration, format!("failed to start in UTC: {error}"))
             .hint("set TZ to a time zone, for instance `TZ=UTC`, and unset TZDIR");
         return setpoint_cli::report_error(&mut Io::of_process(setpoint_cli::Color::Auto), &error, false)
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     };
     start_logging(&program, options.is_verbose);
     if let Err(error) = kept {
-        tracing::warn!(%error, "other processes of this person can read this one's environment");
+        tracing::warn!(%error, "other processes of this user can read the environment of this process");
     }
     let host = Local { program };
     let app = App { options, host: &host };
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
         Ok(tokio) => {
             let inside = tokio.enter();
             if let Err(error) = app::program::outlive_file_size_limits() {
-                tracing::warn!(%error, "a limit on the size of files will end this process");
+                tracing::warn!(%error, "a write beyond the file-size limit will end this process");
             }
             let exit = tokio.block_on(setpoint_cli::execute(command, &app, &mut io));
             drop(inside);
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             let error = Error::new(ErrorKind::Internal, format!("failed to start the runtime: {error}"))
-                .hint("see what the system allows this process: open files, processes, memory (`ulimit -a`)");
+                .hint("check the limits of this process: open files, processes, memory (`ulimit -a`)");
             setpoint_cli::report_error(&mut io, &error, is_json).into()
         }
     }
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
 /// Returns the newest tasks, for a shell that completes a task's id; none if they cannot be read, because an
 /// error would appear in the line that is being typed.
 fn tasks_to_name(data_dir: Option<OsString>) -> Vec<NamedTask> {
-    let wishes = app::program::Wishes { data_dir: data_dir.map(PathBuf::from), ..Default::default() };
+    let wishes = app::program::ProgramOptions { data_dir: data_dir.map(PathBuf::from), ..Default::default() };
     let tasks = app::program::Program::load(&wishes).and_then(|program| program.newest_tasks(COMPLETED_MAX));
     let named = |(id, title): (TaskId, String)| NamedTask { id: id.to_string(), title };
     tasks.unwrap_or_default().into_iter().map(named).collect()
@@ -109,14 +109,14 @@ fn tasks_to_name(data_dir: Option<OsString>) -> Vec<NamedTask> {
 
 fn warn_of_time_zone(name: &str, value: &OsStr) {
     let value: String = value.to_string_lossy().chars().take(VALUE_CHARS_MAX).collect();
-    let line = format!("warning: {name}={value:?} names no time zone; times are in UTC\n");
+    let line = format!("warning: {name}={value:?} is not a time zone; times are shown in UTC\n");
     // If stderr is closed, there is no other place for the warning.
     drop(std::io::stderr().write_all(line.as_bytes()));
 }
 
-fn wishes(options: &Options) -> app::program::Wishes {
+fn wishes(options: &Options) -> app::program::ProgramOptions {
     let set = options.set.iter().map(|one| (one.key.clone(), one.value.clone(), one.option.clone()));
-    app::program::Wishes {
+    app::program::ProgramOptions {
         data_dir: options.data_dir.clone(),
         model: options.model.clone(),
         set: set.collect(),
@@ -157,12 +157,12 @@ impl Host for Local {
 
     async fn open(&self) -> Result<Arc<dyn Organisation>, Error> {
         let organisation = self.program.open()?;
-        Ok(Arc::new(Running::new(organisation, self.program.clone())))
+        Ok(Arc::new(LocalOrganisation::new(organisation, self.program.clone())))
     }
 
     async fn open_without_models(&self) -> Result<Arc<dyn Organisation>, Error> {
         let organisation = self.program.open_without_models()?;
-        Ok(Arc::new(Running::new(organisation, self.program.clone())))
+        Ok(Arc::new(LocalOrganisation::new(organisation, self.program.clone())))
     }
 
     async fn force(&self, task: Option<&str>) -> Result<(), Error> {
@@ -172,7 +172,7 @@ impl Host for Local {
     async fn open_exported(&self, file: &Path) -> Result<(Arc<dyn Organisation>, TaskId), Error> {
         let opened = self.program.open_exported(file).map_err(Error::from);
         let (organisation, task) = opened?;
-        Ok((Arc::new(Running::new(organisation, self.program.clone())), task))
+        Ok((Arc::new(LocalOrganisation::new(organisation, self.program.clone())), task))
     }
 
     async fn memory(&self) -> Result<Arc<dyn Memory>, Error> {

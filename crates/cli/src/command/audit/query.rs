@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::args::values::listed;
 use crate::exit::Exit;
 use crate::io::Io;
-use crate::moment::{self, At};
+use crate::moment::{self, TimeArgument};
 use crate::options::Options;
 use crate::report;
 
@@ -36,7 +36,7 @@ pub(super) struct Query {
     severity: Option<Severity>,
     /// List only findings since TIME: a time, a day, or a duration such as -7d
     #[arg(long, value_name = "TIME", value_parser = moment::read, allow_hyphen_values = true)]
-    since: Option<At>,
+    since: Option<TimeArgument>,
     /// List at most N [default: 50]
     #[arg(long, value_name = "N", value_parser = listed)]
     limit: Option<usize>,
@@ -72,10 +72,10 @@ impl Query {
 }
 
 /// Returns the moment that `--since` names.
-fn since(at: At, app: &App<'_>, io: &Io) -> Result<Timestamp, Error> {
-    at.anywhen(app.now(), &io.zone).map_err(|error| {
-        Error::new(ErrorKind::Usage, format!("the moment of `--since` cannot be used: {error}"))
-            .hint("name a day or a while before now, such as `--since -7d`")
+fn since(at: TimeArgument, app: &App<'_>, io: &Io) -> Result<Timestamp, Error> {
+    at.resolve_any(app.now(), &io.zone).map_err(|error| {
+        Error::new(ErrorKind::Usage, format!("failed to use the time of `--since`: {error}"))
+            .hint("give a day, or a duration before now such as `--since -7d`")
     })
 }
 
@@ -92,7 +92,7 @@ async fn query(
         let lines: Vec<_> = found.iter().flat_map(|line| render::finding_line(line, &io.zone)).collect();
         io.out.lines(&lines)?;
     } else if !options.is_quiet {
-        report::note(io, "no finding is like that");
+        report::note(io, "no finding matches");
     }
     Ok(Exit::DONE)
 }

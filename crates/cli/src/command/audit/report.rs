@@ -33,16 +33,13 @@ async fn report(auditor: &dyn Audit, now: Timestamp, options: &Options, io: &mut
     }
     if !options.is_quiet {
         if let Some(unread) = &audited.unread {
-            report::note(io, &format!("the report ends before the journal does: {unread}"));
+            report::note(io, &format!("the report does not cover the whole journal: {unread}"));
         }
         if let Some(unwritten) = &audited.unwritten {
-            report::note(
-                io,
-                &format!("the report could not be written down, and is made again: {unwritten}"),
-            );
+            report::note(io, &format!("the report could not be stored, and will be made again: {unwritten}"));
         }
         if audited.is_elsewhere {
-            report::note(io, "another process audits at the moment; this is what it would say by now");
+            report::note(io, "another process is auditing; this report shows what it would report now");
         }
     }
     Ok(Exit::DONE)

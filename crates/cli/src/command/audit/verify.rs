@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use setpoint_app::{Audit, Error};
-use setpoint_audit::view::Against;
+use setpoint_audit::view::VerifyOptions;
 
 use super::render;
 use crate::app::App;
@@ -30,13 +30,14 @@ pub(super) struct Verify {
 impl Verify {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let Verify { checkpoints, key, log_only } = self;
-        verify(&*app.host.audit().await?, &Against { checkpoints, key, log_only }, &app.options, io).await
+        verify(&*app.host.audit().await?, &VerifyOptions { checkpoints, key, log_only }, &app.options, io)
+            .await
     }
 }
 
 async fn verify(
     auditor: &dyn Audit,
-    against: &Against,
+    against: &VerifyOptions,
     options: &Options,
     io: &mut Io,
 ) -> Result<Exit, Error> {

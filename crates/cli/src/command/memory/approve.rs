@@ -37,7 +37,7 @@ async fn list(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) 
     if options.is_json {
         io.out.json(&json!(proposals))?;
     } else if proposals.is_empty() {
-        note("nothing is proposed", options, io);
+        note("there are no proposals", options, io);
     } else {
         io.out.lines(&records(&proposals, look))?;
         note(
@@ -60,7 +60,7 @@ async fn approve(memory: &dyn Memory, id: &str, options: &Options, io: &mut Io) 
         Line::new()
             .and(Tone::Good, "approved ")
             .and(Tone::Name, short(&approved.megram.id))
-            .and(Tone::Plain, ": every model-backed role of a task that opens from now on is told it"),
+            .and(Tone::Plain, ": every role with a model reads it, in tasks started from now on"),
     ];
     lines.extend(Line::block(Tone::Plain, &approved.megram.content.lesson));
     io.out.lines(&lines)?;

@@ -5,7 +5,7 @@ use serde_json::json;
 use setpoint_app::{Error, Memory};
 use setpoint_memory::view::DreamReport;
 
-use super::render::{Look, told};
+use super::render::{Look, change_lines};
 use super::{look, note, opened};
 use crate::app::App;
 use crate::exit::Exit;
@@ -27,7 +27,7 @@ impl Dream {
 
 async fn dream(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     if io.err.is_terminal {
-        note("the Dreamer goes through memory; a model that words rules takes its time", options, io);
+        note("the Dreamer is running; it can take a while if a model words the rules", options, io);
     }
     let report = memory.dream().await?;
     if options.is_json {
@@ -40,17 +40,17 @@ async fn dream(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io)
 
 fn lines(report: &DreamReport, look: &Look) -> Vec<Line> {
     if report.is_elsewhere {
-        return vec![Line::new().and(Tone::Care, "another process is dreaming: nothing was done here")];
+        return vec![Line::new().and(Tone::Care, "another process runs the Dreamer: nothing was done here")];
     }
-    let mut lines = told("demoted ", Tone::Bad, &report.demoted, look);
-    lines.extend(told("reworded", Tone::Plain, &report.reflected, look));
-    lines.extend(told("made    ", Tone::Good, &report.promoted, look));
-    lines.extend(told("proposed", Tone::Care, &report.proposed, look));
+    let mut lines = change_lines("demoted ", Tone::Bad, &report.demoted, look);
+    lines.extend(change_lines("reworded", Tone::Plain, &report.reflected, look));
+    lines.extend(change_lines("made    ", Tone::Good, &report.promoted, look));
+    lines.extend(change_lines("proposed", Tone::Care, &report.proposed, look));
     if !report.proposed.is_empty() {
-        let hint = "          `setpoint memory approve` lists what waits for your word";
+        let hint = "          `setpoint memory approve` lists what waits for your approval";
         lines.push(Line::new().and(Tone::Dim, hint));
     }
-    lines.extend(told("imagined", Tone::Dim, &report.hypotheses, look));
+    lines.extend(change_lines("imagined", Tone::Dim, &report.hypotheses, look));
     let counts = [(report.faded, "faded record"), (report.outputs, "output")];
     for (number, thing) in counts.into_iter().filter(|(number, _)| *number > 0) {
         lines.push(

@@ -16,7 +16,7 @@ use crate::text::Line;
 use crate::view::words;
 
 /// The hint when memory returns something impossible.
-const SEE_DOCTOR: &str = "`setpoint doctor` says how everything stands";
+const SEE_DOCTOR: &str = "`setpoint doctor` checks the data directory";
 
 /// Write all records, one JSON object per line
 #[derive(Args, Debug)]
@@ -95,7 +95,7 @@ async fn each(memory: &dyn Memory, mut take: impl FnMut(&str) -> Result<(), Erro
             Some(next) if next > after => after = next,
             // The loop would never end.
             Some(next) => {
-                let message = format!("failed to read memory: after the place {after} comes {next}");
+                let message = format!("failed to read memory: position {after} is followed by {next}");
                 return Err(Error::new(ErrorKind::Internal, message).hint(SEE_DOCTOR));
             }
         }

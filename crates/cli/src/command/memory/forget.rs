@@ -1,4 +1,4 @@
-//! `memory forget`: deletes records for good, after consent.
+//! `memory forget`: permanently deletes records, after consent.
 
 use clap::Args;
 use serde_json::json;
@@ -6,7 +6,7 @@ use setpoint_app::{Error, ErrorKind, Memory};
 use setpoint_memory::view::RecordLine;
 use setpoint_protocol::MegramId;
 
-use super::render::{Look, records, told};
+use super::render::{Look, change_lines, records};
 use super::{look, note, opened};
 use crate::app::App;
 use crate::args::values::megram;
@@ -43,9 +43,9 @@ fn check(is_agreed: bool, options: &Options, io: &Io) -> Result<(), Error> {
     if is_agreed || is_interactive(options, io) {
         return Ok(());
     }
-    let message = "nobody can be asked whether these records may go";
+    let message = "cannot ask before deleting: there is no terminal";
     Err(Error::new(ErrorKind::Usage, message)
-        .hint("`--yes` deletes them without asking; `setpoint memory show ID` shows what would go"))
+        .hint("`--yes` deletes them without asking; `setpoint memory show ID` shows a record in full"))
 }
 
 async fn forget(
@@ -60,10 +60,10 @@ async fn forget(
     if !is_agreed {
         io.err.lines(&records(&found, look))?;
         let question = match found.len() {
-            1 => "Delete this record for good? It does not come back.".to_owned(),
+            1 => "Delete this record permanently? It cannot be restored.".to_owned(),
             _ => {
                 let count = words::count(found.len() as u64, "record");
-                format!("Delete these {count} for good? They do not come back.")
+                format!("Delete these {count} permanently? They cannot be restored.")
             }
         };
         let word = confirm(&question, io)
@@ -79,7 +79,7 @@ async fn forget(
     if options.is_json {
         io.out.json(&json!(gone))?;
     } else {
-        io.out.lines(&told("forgot", Tone::Good, &gone, look))?;
+        io.out.lines(&change_lines("forgot", Tone::Good, &gone, look))?;
     }
     Ok(Exit::DONE)
 }

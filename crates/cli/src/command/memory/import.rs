@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
 use crate::report;
-use crate::source::{self, TextSource, Wanted};
+use crate::source::{self, TextKind, TextSource};
 use crate::text::{Line, Tone};
 use crate::view::words;
 
@@ -21,12 +21,12 @@ use crate::view::words;
 const REFUSED_SHOWN_MAX: usize = 20;
 
 /// An export has one line per record, so a longer one can be imported in pieces.
-const IMPORT: Wanted = Wanted {
+const IMPORT: TextKind = TextKind {
     noun: "import",
     bytes_max: 256 * 1024 * 1024,
     // An export of an empty memory is empty.
     when_empty: None,
-    when_too_long: "cut it into several files between lines; what is taken in twice is known the second time",
+    when_too_long: "split it into several files, at line ends; existing records are not imported twice",
     when_unreadable: "name a file that can be read, or give the records with `-` on stdin",
 };
 
@@ -66,9 +66,9 @@ async fn import(
         return Ok(Exit::DONE);
     }
     let lines = words::count(report.refused.len() as u64, "line");
-    let mut error = Error::new(ErrorKind::Usage, format!("nothing was taken in: {lines} cannot be used"));
+    let mut error = Error::new(ErrorKind::Usage, format!("nothing was imported: {lines} cannot be used"));
     if !is_lenient {
-        error = error.hint("mend them, or take in the others with `--lenient`");
+        error = error.hint("correct them, or import the others with `--lenient`");
     }
     // With `--json` the error is already in the value above.
     Ok(report::error(io, &error, false))
@@ -95,6 +95,6 @@ fn tell_refused(report: &ImportReport, io: &mut Io) {
     let more = report.refused.len().saturating_sub(REFUSED_SHOWN_MAX);
     if more > 0 {
         let lines = words::count(more as u64, "more line");
-        report::warning(io, &format!("{lines} cannot be used; `--json` names them all"));
+        report::warning(io, &format!("{lines} cannot be used; `--json` lists all of them"));
     }
 }

@@ -7,7 +7,7 @@ use setpoint_memory::view::RecordFilter;
 use setpoint_protocol::message::Level;
 
 use super::render::{Look, records};
-use super::{RECORDS_LISTED, Seen, look, note, opened};
+use super::{MomentArgument, RECORDS_LISTED, look, note, opened};
 use crate::app::App;
 use crate::args::values::listed;
 use crate::exit::Exit;
@@ -30,7 +30,7 @@ pub(super) struct List {
     #[arg(long, value_name = "N", value_parser = listed)]
     limit: Option<usize>,
     #[command(flatten)]
-    seen: Seen,
+    seen: MomentArgument,
 }
 
 /// A layer, as it is typed.
@@ -79,9 +79,9 @@ async fn list(
     } else if !found.is_empty() {
         io.out.lines(&records(&found, look))?;
     } else if is_everything {
-        note("nothing is remembered yet", options, io);
+        note("memory has no records yet", options, io);
     } else {
-        note("no record is like that", options, io);
+        note("no record matches", options, io);
     }
     Ok(Exit::DONE)
 }

@@ -30,7 +30,7 @@ use self::render::Look;
 use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
-use crate::moment::{self, At, MomentError};
+use crate::moment::{self, MomentError, TimeArgument};
 use crate::options::Options;
 use crate::report;
 
@@ -84,24 +84,23 @@ impl Memory {
 
 /// When memory is looked at.
 #[derive(Args, Clone, Copy, Debug, Default)]
-struct Seen {
+struct MomentArgument {
     /// Show memory as it will be at TIME if nothing is added: a time, a day, or a duration such as +60d
     #[arg(long, value_name = "TIME", value_parser = moment::read, allow_hyphen_values = true)]
-    at: Option<At>,
+    at: Option<TimeArgument>,
 }
 
-impl Seen {
+impl MomentArgument {
     fn moment(self, app: &App<'_>, io: &Io) -> Result<Option<Timestamp>, Error> {
         let Some(at) = self.at else { return Ok(None) };
         at.resolve(app.now(), &io.zone).map(Some).map_err(|error| {
             let hint = match error {
-                MomentError::Past => "memory keeps no past: name a moment from now on, such as `--at +60d`",
+                MomentError::Past => "memory has no history: give a time from now on, such as `--at +60d`",
                 MomentError::TooFar | MomentError::NoSuchDay | MomentError::Unreadable => {
-                    "name a nearer moment, such as `--at +60d`"
+                    "give an earlier time, such as `--at +60d`"
                 }
             };
-            Error::new(ErrorKind::Usage, format!("the moment of `--at` cannot be looked at: {error}"))
-                .hint(hint)
+            Error::new(ErrorKind::Usage, format!("failed to use the time of `--at`: {error}")).hint(hint)
         })
     }
 }

@@ -1,4 +1,4 @@
-//! `memory prune`: deletes records older than a given age for good, after consent.
+//! `memory prune`: permanently deletes records older than a given age, after consent.
 
 use clap::Args;
 use serde_json::json;
@@ -53,15 +53,15 @@ async fn prune(
         if options.is_json {
             io.out.json(&json!({ "prunable": prunable }))?;
         } else if prunable.records.is_empty() {
-            note(&format!("nothing that was learnt before {before} is left to be forgotten"), options, io);
+            note(&format!("there is nothing to prune that was learnt before {before}"), options, io);
         } else {
             io.out.lines(&records(&prunable.records, look))?;
-            note(&format!("{count} from before {before} would be forgotten"), options, io);
+            note(&format!("{count} from before {before} would be pruned"), options, io);
         }
         return Ok(Exit::DONE);
     }
     let question = format!(
-        "Forget {count} from before {before} for good? Rules and facts stay; what is forgotten does not come back."
+        "Delete {count} from before {before} permanently? Rules and facts are kept; what is deleted cannot be restored."
     );
     if let Some(exit) = asked.agreed(&question, options, io).await? {
         return Ok(exit);

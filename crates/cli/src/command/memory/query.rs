@@ -6,7 +6,7 @@ use setpoint_app::{Error, Memory};
 use setpoint_memory::view::{Answer, PairQuestion};
 
 use super::render::{Look, pair, pairs};
-use super::{Seen, look, note, opened};
+use super::{MomentArgument, look, note, opened};
 use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
@@ -20,7 +20,7 @@ pub(super) struct Query {
     /// Show this entity of the space, such as `env:local` [default: all]
     entity: Option<String>,
     #[command(flatten)]
-    seen: Seen,
+    seen: MomentArgument,
 }
 
 impl Query {
@@ -48,10 +48,14 @@ async fn query(
     match answer {
         Answer::Pair(report) => io.out.lines(&pair(&report, look))?,
         Answer::Pairs(found) if found.is_empty() && is_everything => {
-            note("nothing is remembered yet", options, io);
+            note("memory has no records yet", options, io);
         }
         Answer::Pairs(found) if found.is_empty() => {
-            note("nothing is remembered of this space; `setpoint memory query` lists all", options, io);
+            note(
+                "memory has no records of this space; `setpoint memory query` lists all spaces",
+                options,
+                io,
+            );
         }
         Answer::Pairs(found) => io.out.lines(&pairs(&found, look))?,
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 use setpoint_app::{Error, Memory};
-use setpoint_memory::view::Remembered;
+use setpoint_memory::view::FactLine;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 
 use super::opened;
@@ -11,15 +11,15 @@ use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
-use crate::source::{self, TextSource, Wanted};
+use crate::source::{self, TextKind, TextSource};
 use crate::text::{Line, Tone};
 
 /// How much of a fact is read; memory has its own limit on what it stores.
-const FACT: Wanted = Wanted {
+const FACT: TextKind = TextKind {
     noun: "fact",
     bytes_max: RAW_INPUT_BYTES_MAX,
-    when_empty: Some("say what is so, as in `setpoint memory remember this repository uses pnpm`"),
-    when_too_long: "a fact is a sentence or two: state several, one by one",
+    when_empty: Some("state the fact, as in `setpoint memory remember this repository uses pnpm`"),
+    when_too_long: "a fact has a sentence or two: state several facts one by one",
     when_unreadable: "give the fact as words, or with `-` on stdin",
 };
 
@@ -57,10 +57,10 @@ async fn remember(
     Ok(Exit::DONE)
 }
 
-fn line(remembered: &Remembered) -> Line {
+fn line(remembered: &FactLine) -> Line {
     let (tone, word, meaning) = match remembered.is_known {
-        false => (Tone::Good, "remembered", ": every task knows it from now on"),
-        true => (Tone::Plain, "known already", ": every task knows it, and nothing was written"),
+        false => (Tone::Good, "remembered", ": every task reads it from now on"),
+        true => (Tone::Plain, "known already", ": every task reads it, and nothing was written"),
     };
     Line::new()
         .and(tone, word)

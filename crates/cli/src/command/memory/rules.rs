@@ -6,7 +6,7 @@ use setpoint_app::{Error, Memory};
 use setpoint_protocol::Timestamp;
 
 use super::render::{self, Look};
-use super::{Seen, look, note, opened};
+use super::{MomentArgument, look, note, opened};
 use crate::app::App;
 use crate::exit::Exit;
 use crate::io::Io;
@@ -16,7 +16,7 @@ use crate::options::Options;
 #[derive(Args, Debug)]
 pub(super) struct Rules {
     #[command(flatten)]
-    seen: Seen,
+    seen: MomentArgument,
 }
 
 impl Rules {

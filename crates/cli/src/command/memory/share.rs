@@ -14,8 +14,8 @@ use crate::options::Options;
 use crate::report;
 use crate::text::{Line, Tone};
 
-const SHARED: &str = "a language model is told what was learnt without it, when it plans something similar";
-const KEPT: &str = "a language model is told only what was learnt with it";
+const SHARED: &str = "a language model is sent what was learnt without it when it plans something similar";
+const KEPT: &str = "a language model is sent only what was learnt with it";
 
 /// Allow or refuse to send a language model what was learnt without it (goals, paths, what worked) [default: no]
 #[derive(Args, Debug)]
@@ -61,11 +61,15 @@ pub(in crate::command) async fn ask(models: &[String], app: &App<'_>, io: &mut I
             .and(Tone::Name, &unasked.join(" and "))
             .and(Tone::Plain, ": goals, paths, what worked and what failed.");
         io.err.lines(&[known])?;
-        let word = confirm("May a language model be told it, when it plans something similar?", io).await?;
+        let word = confirm("May a language model be sent this when it plans something similar?", io).await?;
         said = Some(word);
         if word != Word::Left {
             memory.share(word == Word::Yes).await?;
-            note("this is not asked again; `setpoint memory share yes` or `no` changes it", &app.options, io);
+            note(
+                "you will not be asked again; `setpoint memory share yes` or `no` changes the answer",
+                &app.options,
+                io,
+            );
         }
         Ok(Exit::DONE)
     })
@@ -73,9 +77,9 @@ pub(in crate::command) async fn ask(models: &[String], app: &App<'_>, io: &mut I
     if let Err(error) = asked {
         match said {
             None => {
-                tracing::warn!(%error, "the question whether memory may be shared with models was not asked");
+                tracing::warn!(%error, "failed to ask whether memory may be shared with models");
             }
-            Some(_) => report::warning(io, &format!("the answer is not kept: {error}")),
+            Some(_) => report::warning(io, &format!("the answer was not stored: {error}")),
         }
     }
     said

@@ -6,7 +6,7 @@ use setpoint_app::{Error, Memory};
 use setpoint_protocol::Timestamp;
 
 use super::render::{Look, report};
-use super::{Seen, look, opened};
+use super::{MomentArgument, look, opened};
 use crate::app::App;
 use crate::args::values::megram;
 use crate::exit::Exit;
@@ -20,7 +20,7 @@ pub(super) struct Show {
     #[arg(value_parser = megram)]
     id: String,
     #[command(flatten)]
-    seen: Seen,
+    seen: MomentArgument,
 }
 
 impl Show {

@@ -44,8 +44,8 @@ fn lines(stats: &MemoryStats, look: &Look) -> Vec<Line> {
         stats.dreamt_at.map_or_else(|| "never".to_owned(), |at| words::date_and_time(at, &look.zone));
     let shared = match stats.is_shared {
         Some(true) => "with every language model",
-        Some(false) => "with the model that it was learnt with, alone",
-        None => "with the model that it was learnt with, alone; nobody has said otherwise",
+        Some(false) => "only with the model that it was learnt with",
+        None => "only with the model that it was learnt with (you have not been asked yet)",
     };
     let rows = [
         row("place", stats.place.clone()),

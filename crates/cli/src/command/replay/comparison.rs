@@ -24,14 +24,14 @@ pub(crate) fn lines(comparison: &Comparison) -> Vec<Line> {
     }
     lines.push(Line::new());
     lines.push(match &comparison.first_record {
-        None => Line::new().and(Tone::Good, "every record is the same, ids and times aside"),
+        None => Line::new().and(Tone::Good, "all records are the same, except for ids and times"),
         Some(parting) => {
             let shown = |record: &Option<String>| record.clone().unwrap_or_else(|| "no record".to_owned());
             let (one, other) = (shown(&parting.one), shown(&parting.other));
             let what =
                 if one == other { format!("{one}, with another body") } else { format!("{one} / {other}") };
             Line::new()
-                .and(Tone::Care, &format!("the first record at which they part: {}", parting.seq))
+                .and(Tone::Care, &format!("the first record that differs: {}", parting.seq))
                 .and(Tone::Plain, &format!("  {what}"))
         }
     });

@@ -13,14 +13,14 @@ use setpoint_history::comparison::Comparison;
 use setpoint_protocol::TaskId;
 use setpoint_protocol::record::{FragmentHash, Prompts, Record};
 
-use super::named::{self, Named};
+use super::named::{self, LocatedTask};
 use super::shut_down;
 use crate::app::App;
 use crate::args::values::{count, setting};
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::{Options, Setting};
-use crate::render::record::{Fragments, Manner};
+use crate::render::record::{Fragments, RecordStyle};
 use crate::state::ViewState;
 use crate::text::{Line, Tone};
 use crate::view::Look;
@@ -61,7 +61,7 @@ impl Replay {
             return Err(Error::new(ErrorKind::Usage, "`--set` and `--diff` cannot be used together")
                 .hint("`--set` tries settings on one task; `--diff` compares two"));
         }
-        let Named { organisation, task } = named::open(&self.task, app).await?;
+        let LocatedTask { organisation, task } = named::open(&self.task, app).await?;
         let done = match &self.diff {
             Some(other) => beside(&*organisation, &task, other, app, io).await,
             None if !self.set.is_empty() => {
@@ -135,7 +135,7 @@ async fn steps(
         is_ascii: io.out.is_ascii,
         zone: io.zone.clone(),
     };
-    let manner = Manner { fragments: &fragments, prompts: &prompts, has_prompts: replay.has_prompts };
+    let manner = RecordStyle { fragments: &fragments, prompts: &prompts, has_prompts: replay.has_prompts };
     let is_wanted = |record: &Record| {
         replay.from.is_none_or(|from| record.seq >= from) && replay.to.is_none_or(|to| record.seq <= to)
     };
@@ -154,7 +154,7 @@ async fn steps(
         }
         for record in step {
             // The journal returns records in order; a gap in them cannot be filled here.
-            let _: crate::state::Applied = state.apply(record);
+            let _: crate::state::ApplyOutcome = state.apply(record);
             if !is_wanted(record) {
                 continue;
             }

@@ -6,18 +6,18 @@ use setpoint_app::{Error, ErrorKind, Organisation};
 use setpoint_protocol::TaskId;
 use setpoint_protocol::message::CancelRequest;
 use setpoint_protocol::topology::Payload;
-use setpoint_runtime::organisation::Resumed;
+use setpoint_runtime::organisation::ResumeOutcome;
 use tokio::sync::mpsc;
 
 use crate::app::App;
 use crate::args::values::LISTED_MAX;
 use crate::command::leave;
-use crate::command::pursue::{self, Tell, interrupts, left, pursue};
+use crate::command::pursue::{self, ResultDetail, interrupts, left, pursue};
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
 use crate::report;
-use crate::session::{Manner, Show};
+use crate::session::{FollowOptions, Show};
 use crate::state::ViewState;
 
 /// Cancel a task, whichever process runs it
@@ -78,15 +78,15 @@ async fn take_up(
     organisation.say(task, cancel).await?;
     let (resumed, events) = organisation.resume(task).await?;
     let mut state = ViewState::of(task.clone(), &organisation.records(task).await?);
-    if resumed == Resumed::Running {
+    if resumed == ResumeOutcome::Running {
         let show =
             if options.is_quiet { Show::Nothing } else { Show::Plain { names_roles: options.is_verbose } };
-        let manner = Manner { policy: None, is_interactive: false, show, is_stream: false };
+        let manner = FollowOptions { policy: None, is_interactive: false, show, is_stream: false };
         match pursue(io, organisation, state, events, interrupts, manner).await? {
             Some(ended) => state = ended,
             None => return Ok(left(io, task, options)),
         }
     }
-    pursue::tell(io, &state, Tell::of(options))?;
+    pursue::tell(io, &state, ResultDetail::of(options))?;
     Ok(Exit::DONE)
 }

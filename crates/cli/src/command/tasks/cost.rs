@@ -7,7 +7,7 @@ use setpoint_app::{Error, Organisation};
 use setpoint_history::cost::{CostReport, Row};
 
 use crate::app::App;
-use crate::command::named::{self, Named};
+use crate::command::named::{self, LocatedTask};
 use crate::command::shut_down;
 use crate::exit::Exit;
 use crate::io::Io;
@@ -28,7 +28,7 @@ pub(super) struct Cost {
 
 impl Cost {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        let Named { organisation, task } = named::open(&self.task, app).await?;
+        let LocatedTask { organisation, task } = named::open(&self.task, app).await?;
         let told = cost(&*organisation, task.as_str(), &app.options, io).await;
         shut_down(&organisation).await;
         told

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use setpoint_app::approvals::Policy;
 use setpoint_app::{Error, Fork as ForkWish, Organisation};
-use setpoint_history::fork::Forked;
+use setpoint_history::fork::ForkResult;
 use setpoint_protocol::replay::CopiedWorkspace;
 use tokio::sync::mpsc;
 
@@ -13,13 +13,13 @@ use crate::app::App;
 use crate::args::values::setting;
 use crate::command::leave;
 use crate::command::pursue::{
-    Tell, exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices,
+    ResultDetail, exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices,
 };
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::{Options, Setting};
 use crate::report;
-use crate::session::Manner;
+use crate::session::FollowOptions;
 use crate::state::ViewState;
 
 /// Continue from a point of a task as a new task, with the models configured now
@@ -76,7 +76,7 @@ async fn start(
     // Events start now; earlier records are in the journal.
     let records = organisation.records(&made.task).await?;
     let state = ViewState::of(made.task.clone(), &records);
-    let manner = Manner {
+    let manner = FollowOptions {
         policy,
         is_interactive: is_interactive(options, io),
         show: show(options, io),
@@ -85,24 +85,25 @@ async fn start(
     let Some(state) = pursue(io, organisation, state, events, interrupts, manner).await? else {
         return Ok(left(io, &made.task, options));
     };
-    tell(io, &state, Tell::of(options))?;
+    tell(io, &state, ResultDetail::of(options))?;
     Ok(exit_of(&state))
 }
 
 /// Returns what a person must know about the fork before it runs.
-fn told(made: &Forked) -> String {
+fn told(made: &ForkResult) -> String {
     let (task, seq, from) = (&made.task, made.from.seq, &made.from.task);
     let workspace = match &made.copied {
         None => String::new(),
         Some(CopiedWorkspace { workspace, entries: 0, .. }) => {
-            format!("; its workspace is its own, {workspace}, and empty")
+            format!("; it has its own empty workspace, {workspace}")
         }
         Some(CopiedWorkspace { workspace, .. }) => format!(
-            "; its workspace is its own, {workspace}, with a copy of what is in the other one now, which the records still name"
+            "; it has its own workspace, {workspace}, with a copy of the current files of the old one, whose path \
+             the records still name"
         ),
     };
     format!(
-        "{task} goes on from record {seq} of {from}; what was done before it is not done again, and the files are as they are \
+        "{task} continues from record {seq} of {from}; earlier steps are not repeated, and files are as they are \
          now, not as they were then{workspace}"
     )
 }

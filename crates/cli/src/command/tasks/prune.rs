@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 use setpoint_app::{Error, Organisation};
-use setpoint_runtime::organisation::{Prunable, Pruned};
+use setpoint_runtime::organisation::{PrunableTasks, PruneReport};
 
 use crate::app::App;
 use crate::command::retention::Retention;
@@ -48,7 +48,7 @@ async fn prune(
         if options.is_json {
             io.out.json(&json!({ "prunable": prunable }))?;
         } else if prunable.tasks.is_empty() {
-            report::note(io, &format!("no task that ended before {before} is left to be pruned"));
+            report::note(io, &format!("there is no task to prune that ended before {before}"));
         } else {
             let text = format!(
                 "{} that ended before {before} would be pruned: {}, {}",
@@ -62,7 +62,8 @@ async fn prune(
         return Ok(Exit::DONE);
     }
     let question = format!(
-        "Prune {} that ended before {before}, {}? What they did goes for good; goals, results and what was learnt stay.",
+        "Prune {} that ended before {before}, {}? Their steps are deleted permanently; goals, results and lessons \
+         are kept.",
         words::count(prunable.tasks.len() as u64, "task"),
         words::bytes(prunable.bytes)
     );
@@ -78,16 +79,16 @@ async fn prune(
     Ok(Exit::DONE)
 }
 
-fn tell(prunable: &Prunable, done: &Pruned, options: &Options, io: &mut Io) -> Result<(), Error> {
+fn tell(prunable: &PrunableTasks, done: &PruneReport, options: &Options, io: &mut Io) -> Result<(), Error> {
     let text = format!(
-        "pruned {}: {}; the disk has {} back",
+        "pruned {}: {}; freed {} on the disk",
         words::count(prunable.tasks.len() as u64, "task"),
         words::count(done.records, "record"),
         words::bytes(done.bytes)
     );
     io.out.lines(&[Line::plain(&text)])?;
     if let Some(why) = &done.not_given_back {
-        report::warning(io, &format!("the disk does not have the room back yet: {why}"));
+        report::warning(io, &format!("the disk space is not freed yet: {why}"));
     }
     if options.is_quiet {
         return Ok(());
@@ -97,11 +98,11 @@ fn tell(prunable: &Prunable, done: &Pruned, options: &Options, io: &mut Io) -> R
         let bytes = words::bytes(done.workspace_bytes);
         report::note(
             io,
-            &format!("{kept} with files of these tasks stay, {bytes}: results may be among them"),
+            &format!("kept {kept} with files of these tasks, {bytes}: results may be among them"),
         );
     }
     if prunable.has_more {
-        report::note(io, "there are more such tasks: prune once more");
+        report::note(io, "more tasks can be pruned: run the command again");
     }
     Ok(())
 }

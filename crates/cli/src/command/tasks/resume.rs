@@ -8,21 +8,22 @@ use setpoint_app::approvals::Policy;
 use setpoint_app::program::Cassette;
 use setpoint_app::{Error, Organisation};
 use setpoint_protocol::TaskId;
-use setpoint_runtime::organisation::Resumed;
+use setpoint_runtime::organisation::ResumeOutcome;
 use tokio::sync::mpsc;
 
 use crate::app::App;
 use crate::args::values::LISTED_MAX;
 use crate::command::leave;
 use crate::command::pursue::{
-    Tell, exit_of, interrupts, is_interactive, left, policy, pursue, show, stopped, tell, tell_notices,
+    ResultDetail, exit_of, interrupts, is_interactive, left, policy, pursue, show, stopped, tell,
+    tell_notices,
 };
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::options::Options;
 use crate::render::result;
 use crate::report;
-use crate::session::Manner;
+use crate::session::FollowOptions;
 use crate::state::ViewState;
 
 /// Resume an interrupted task, or all of them; exits with the worst result
@@ -77,7 +78,7 @@ struct Work<'w> {
 }
 
 /// How resuming one task ended.
-enum Taken {
+enum ResumeEnd {
     Ended(Box<ViewState>),
     Left,
 }
@@ -86,9 +87,9 @@ impl Work<'_> {
     async fn one(&mut self, part: &str, io: &mut Io) -> Result<Exit, Error> {
         let task = self.organisation.resolve(part).await?;
         match self.take_up(&task, io).await? {
-            Taken::Left => Ok(left(io, &task, self.options)),
-            Taken::Ended(state) => {
-                tell(io, &state, Tell::of(self.options))?;
+            ResumeEnd::Left => Ok(left(io, &task, self.options)),
+            ResumeEnd::Ended(state) => {
+                tell(io, &state, ResultDetail::of(self.options))?;
                 Ok(exit_of(&state))
             }
         }
@@ -101,21 +102,21 @@ impl Work<'_> {
         let tasks: Vec<TaskId> =
             open.into_iter().rev().filter(|line| line.driven_by.is_none()).map(|line| line.task).collect();
         if tasks.is_empty() && !self.options.is_quiet {
-            report::note(io, "no task waits to be taken up");
+            report::note(io, "there is no task to resume");
         }
         let mut worst = Exit::DONE;
         let mut results: Vec<Value> = Vec::new();
         for task in tasks {
             let exit = match self.take_up(&task, io).await {
-                Ok(Taken::Ended(state)) => {
+                Ok(ResumeEnd::Ended(state)) => {
                     if self.options.is_json {
                         results.push(result::on_the_wire(&state));
                     } else {
-                        tell(io, &state, Tell::of(self.options))?;
+                        tell(io, &state, ResultDetail::of(self.options))?;
                     }
                     exit_of(&state)
                 }
-                Ok(Taken::Left) => {
+                Ok(ResumeEnd::Left) => {
                     results.push(stopped(io, &task));
                     Exit::CANCELLED
                 }
@@ -137,21 +138,21 @@ impl Work<'_> {
         Ok(worst)
     }
 
-    async fn take_up(&mut self, task: &TaskId, io: &mut Io) -> Result<Taken, Error> {
+    async fn take_up(&mut self, task: &TaskId, io: &mut Io) -> Result<ResumeEnd, Error> {
         let (resumed, events) = self.organisation.resume(task).await?;
         // Events start now; earlier records are in the journal.
         let records = self.organisation.records(task).await?;
         let state = ViewState::of(task.clone(), &records);
-        if resumed == Resumed::Ended {
-            return Ok(Taken::Ended(Box::new(state)));
+        if resumed == ResumeOutcome::Ended {
+            return Ok(ResumeEnd::Ended(Box::new(state)));
         }
-        let manner = Manner {
+        let manner = FollowOptions {
             policy: self.policy,
             is_interactive: is_interactive(self.options, io),
             show: show(self.options, io),
             is_stream: false,
         };
         let ended = pursue(io, self.organisation, state, events, self.interrupts, manner).await?;
-        Ok(ended.map_or(Taken::Left, |state| Taken::Ended(Box::new(state))))
+        Ok(ended.map_or(ResumeEnd::Left, |state| ResumeEnd::Ended(Box::new(state))))
     }
 }

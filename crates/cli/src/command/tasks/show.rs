@@ -10,7 +10,7 @@ use setpoint_protocol::record::Record;
 
 use super::{look, page};
 use crate::app::App;
-use crate::command::named::{self, Named};
+use crate::command::named::{self, LocatedTask};
 use crate::command::shut_down;
 use crate::command::whole_file::{NAME_A_PAGE, WholeFile};
 use crate::exit::Exit;
@@ -32,7 +32,7 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        let Named { organisation, task } = named::open(&self.task, app).await?;
+        let LocatedTask { organisation, task } = named::open(&self.task, app).await?;
         let shown = show(&*organisation, task.as_str(), self.html.as_deref(), &app.options, io).await;
         shut_down(&organisation).await;
         shown

@@ -12,14 +12,14 @@ use super::row::{Column, Row};
 pub(super) struct Index {
     /// By whether the row is one of the whole task, and by each id that its criterion had.
     by_id: BTreeMap<(bool, CriterionId), usize>,
-    by_statement: BTreeMap<(bool, String), Alike>,
+    by_statement: BTreeMap<(bool, String), RowGroup>,
     /// The number of rows of sub-tasks, and of the whole task.
     counts: [usize; 2],
 }
 
 /// Rows with the same statement.
 #[derive(Clone, Debug, Default)]
-struct Alike {
+struct RowGroup {
     rows: Vec<usize>,
     /// How many of them, counted from the first, have a cell in a column. Cells are never removed, so the
     /// count only grows.

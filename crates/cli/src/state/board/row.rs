@@ -204,7 +204,7 @@ impl Row {
     }
 
     /// Records evidence for this column as the row's latest.
-    pub(super) fn see(&mut self, column: Column, evidence: Evidence) {
+    pub(super) fn record_evidence(&mut self, column: Column, evidence: Evidence) {
         self.seen.insert(column, evidence.clone());
         self.evidence = Some(evidence);
     }
@@ -231,7 +231,7 @@ impl Row {
         };
     }
 
-    pub(super) fn take_on(&mut self, criterion: &Criterion) {
+    pub(super) fn add_criterion(&mut self, criterion: &Criterion) {
         self.ids.insert(criterion.id.clone());
     }
 

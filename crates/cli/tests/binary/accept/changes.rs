@@ -348,7 +348,8 @@ fn manifests_of_another_folder() {
     shell(&home.work(), "cd dist && sha256sum a sub/b > ../dist.sha256; sha256sum a ./a > some.sha256");
     let work = home.work().canonicalize().unwrap();
     let nothing = format!(
-        "none of the listed files is below {}: the folder that the paths are told from can be named (`verify MANIFEST against ./FOLDER`)",
+        "none of the listed files is below {}: name the folder that the paths are relative to (`verify MANIFEST \
+         against ./FOLDER`)",
         work.display()
     );
     let cases = [

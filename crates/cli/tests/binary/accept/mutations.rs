@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use setpoint_protocol::Any;
-use setpoint_protocol::predicate::{Check, CheckOn, Observed};
+use setpoint_protocol::predicate::{Check, CheckOn, Observation};
 
 use super::odd_home;
 use crate::support::{Home, say, shell};
@@ -78,7 +78,7 @@ impl Judged {
             let text = if facts.is_some() { "" } else { text.as_str() };
             check
                 .expect
-                .evaluate_against(&Observed { text, value: Some(value), exit_code: Some(0) }, output)
+                .evaluate_against(&Observation { text, value: Some(value), exit_code: Some(0) }, output)
                 .holds
         })
     }

@@ -63,7 +63,7 @@ fn repositories() {
     let said = texts(&["1 file is marked so that Git does not see changes of it"]);
     cases
         .push(case("git status of marked", Want::Gap("everything could be read", vec![("/left_out", said)])));
-    let said = texts(&["Git is told not to look at changes of file modes (core.fileMode)"]);
+    let said = texts(&["Git is set not to look at changes of file modes (core.fileMode)"]);
     cases.push(case("git status of modes", Want::Answer(vec![("/left_out", said)])));
     home.file("plain/x", "x");
     cases.push(case("report on the git repository in plain", Want::Refused("no Git repository")));

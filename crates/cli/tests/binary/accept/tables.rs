@@ -183,7 +183,7 @@ fn tables() {
     home.file("thousands.csv", "Artikel;Preis;Umsatz\nA;1,50;1.500\nB;2,75;12.750\nC;0,99;999\n");
     let said = texts(&[
         "1 column holds figures in a form that is not read as numbers or dates, and was taken for text (Preis: 1,50)",
-        "a point may separate thousands and not a fraction",
+        "a point may separate thousands instead of a fraction",
     ]);
     cases.push(case("summarise thousands.csv", Want::Gap("separate thousands", vec![("/left_out", said)])));
     home.file("fractions.csv", "a;b\n0.125;1.5\n1.500;2.25\n");
@@ -297,8 +297,8 @@ fn json_files() {
         Want::Answer(vec![("/rows", json!(4)), ("/malformed", json!(0)), ("/keys", texts(&["a", "b", "c"]))])
     }));
     for (name, content, said) in [
-        ("mixed.jsonl", "{\"a\":1}\n[1]\n5\n", texts(&["2 of the rows are no objects"])),
-        ("mixed.json", "[{\"a\": true}, null, {\"b\": false}]", texts(&["1 of the rows is no object"])),
+        ("mixed.jsonl", "{\"a\":1}\n[1]\n5\n", texts(&["2 of the rows are not objects"])),
+        ("mixed.json", "[{\"a\": true}, null, {\"b\": false}]", texts(&["1 of the rows is not an object"])),
         ("texts.json", "[\"a\", null, true]", Value::Null),
         ("inner.json", "{\"a\": [{}, 1]}", Value::Null),
     ] {
@@ -318,7 +318,7 @@ fn json_files() {
     for (name, content, said) in [
         ("deep twice.json", r#"[{"a": 1}, {"b": {"c": 1, "\u0063": 2}}]"#, [].as_slice()),
         ("twice.jsonl", "{\"a\": 1, \"a\": 2}\n{\"b\": 1}\n", &[]),
-        ("deep twice.jsonl", "{\"a\": 1}\n[{\"b\": 1, \"b\": 2}]\n", &["1 of the rows is no object"]),
+        ("deep twice.jsonl", "{\"a\": 1}\n[{\"b\": 1, \"b\": 2}]\n", &["1 of the rows is not an object"]),
     ] {
         home.file(name, content);
         let said = texts(&[said, &["1 key is given more than once"]].concat());

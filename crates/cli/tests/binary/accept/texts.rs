@@ -161,7 +161,7 @@ fn found_texts() {
     // The answer says so if the text may be hidden by another encoding, by a link, or in a file that is not
     // text.
     home.file("latin/a.txt", b"Gr\xf6\xdfe\n");
-    let said = texts(&["1 line is not UTF-8, and the text could stand there in another encoding"]);
+    let said = texts(&["1 line is not UTF-8, and may contain the text in another encoding"]);
     cases.push(case(
         "find 'Größe' in latin",
         Want::Gap("everything could be read", vec![("/left_out", said)]),

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Usage, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Usage, Wire};
 
 use crate::support::thinker::think;
 use crate::support::{Came, Home};
@@ -20,7 +20,7 @@ const GOAL: &str = "write two small files";
 fn a_recorded_run_is_played_offline_in_another_place() {
     let (here, there) = (Home::new(), Home::new());
     let plan = plan(&[writes("alpha", 1), writes("beta", 1)]);
-    let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
+    let server = Hosted::start(Arc::new(move |seen: &SeenRequest| think(seen, &plan))).unwrap();
     let run = |options: &[&str]| {
         let arguments: Vec<&str> = ["run", "--json"].iter().chain(options).copied().chain([GOAL]).collect();
         Came::of(&mut command(&here, &server, Wire::Anthropic, &arguments))
@@ -68,7 +68,7 @@ fn a_run_within_a_budget_replays_within_it_at_no_cost() {
     let table = "[[model]]\nname = \"test/*\"\nprice_in = 10.0\nprice_out = 40.0\nwindow_tokens = 100_000\n";
     fs::write(here.config().join("models.toml"), table).unwrap();
     let plan = plan(&[writes("alpha", 1), writes("beta", 2)]);
-    let script = move |seen: &Seen| -> Turn {
+    let script = move |seen: &SeenRequest| -> Turn {
         let turn = think(seen, &plan);
         let usage = Usage { input: 1_000, cached: 0, output: 100, reasoning: 0 };
         Turn { answer: Answer::costing(turn.answer.clone(), usage), ..turn }
@@ -121,7 +121,7 @@ fn killed_at_the_gate(home: &Home, mut run: Child) -> String {
 fn process_a_killed_replay_resumes_from_its_recording() {
     let home = Home::new();
     let plan = waiting(&home);
-    let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
+    let server = Hosted::start(Arc::new(move |seen: &SeenRequest| think(seen, &plan))).unwrap();
     let start = |options: &[&str]| {
         let mut command = command(&home, &server, Wire::Chat, options);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -154,7 +154,7 @@ fn process_a_killed_replay_resumes_from_its_recording() {
 fn process_a_task_with_models_cannot_resume_with_a_recording() {
     let home = Home::new();
     let plan = waiting(&home);
-    let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
+    let server = Hosted::start(Arc::new(move |seen: &SeenRequest| think(seen, &plan))).unwrap();
     let interrupted = |options: &[&str]| {
         let process = command(&home, &server, Wire::Chat, options).stdout(Stdio::null()).spawn().unwrap();
         killed_at_the_gate(&home, process)

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Usage, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Usage, Wire};
 
 use crate::support::thinker::think;
 use crate::support::{Came, Home};
@@ -14,7 +14,7 @@ use super::{command, plan, writes};
 /// Returns a server whose every answer costs 1,000 tokens in, 400 of them from a cache, and 100 out.
 fn server() -> Hosted {
     let plan = plan(&[writes("alpha", 1), writes("beta", 2)]);
-    let script = move |seen: &Seen| -> Turn {
+    let script = move |seen: &SeenRequest| -> Turn {
         let turn = think(seen, &plan);
         let usage = Usage { input: 1_000, cached: 400, output: 100, reasoning: 0 };
         Turn { answer: Answer::costing(turn.answer.clone(), usage), ..turn }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 
 use super::command;
 use crate::support::thinker::site;
@@ -23,7 +23,7 @@ fn says(file: &str, text: &str) -> Value {
 
 /// Returns a model that gives this plan and says that it is done. Checks judge everything.
 fn server(plan: Value) -> Hosted {
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Perceive => {
             said(&json!({ "intent": question::goal(seen.asked.last_user().unwrap_or_default()) }))
         }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 
 use super::command;
 use crate::support::thinker::site;
@@ -38,7 +38,7 @@ pub(super) fn server(attack: &Attack) -> Hosted {
     let (calls, output, cites) = (attack.calls.clone(), attack.output.clone(), attack.cites);
     let plan = json!({ "subtasks": [{ "intent": "find it out", "success_criteria": [attack.criterion] }] });
     let executed = AtomicUsize::new(0);
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Plan => said(&plan),
         Site::Execute => match calls.get(executed.fetch_add(1, Ordering::Relaxed)) {
             Some((tool, input)) => Turn::from(Answer::call(tool, &input.to_string())),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 
 use super::command;
 use crate::support::thinker::site;
@@ -30,7 +30,7 @@ const LOOK: &str = "r3.1/2";
 
 /// Answers for a model that finds no folder `tests`, and says that the criterion cannot be met, with the
 /// evidence.
-fn honest(plan: &Value, seen: &Seen, executions: &AtomicUsize, plans: &AtomicUsize) -> Turn {
+fn honest(plan: &Value, seen: &SeenRequest, executions: &AtomicUsize, plans: &AtomicUsize) -> Turn {
     match site(seen) {
         Site::Plan if plans.fetch_add(1, Ordering::Relaxed) == 0 => said(plan),
         Site::Plan => said(&json!({ "subtasks": [], "cannot": {
@@ -52,7 +52,7 @@ fn honest(plan: &Value, seen: &Seen, executions: &AtomicUsize, plans: &AtomicUsi
 
 fn honest_server(plan: Value) -> Hosted {
     let (executions, plans) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    Hosted::start(Arc::new(move |seen: &Seen| honest(&plan, seen, &executions, &plans))).unwrap()
+    Hosted::start(Arc::new(move |seen: &SeenRequest| honest(&plan, seen, &executions, &plans))).unwrap()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use setpoint_model_server::{Hosted, Seen, Wire};
+use setpoint_model_server::{Hosted, SeenRequest, Wire};
 
 use crate::support::thinker::think;
 use crate::support::tree::tree;
@@ -111,7 +111,7 @@ fn process_no_tool_reveals_a_key() {
     let steps: Vec<Value> = calls.iter().cloned().enumerate().map(step).collect();
     let whole = json!([{ "criterion": "all calls were made", "mode": "plausible" }]);
     let plan = json!({ "subtasks": steps, "task_criteria": whole });
-    let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
+    let server = Hosted::start(Arc::new(move |seen: &SeenRequest| think(seen, &plan))).unwrap();
     let arguments = ["run", "--json", "--approve", "approve", "--set", "log.level=trace", "look around here"];
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &arguments));
     // Opinions prove nothing; the output of the tools is examined below.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Hosted, Seen, Wire};
+use setpoint_model_server::{Hosted, SeenRequest, Wire};
 
 use super::command;
 use crate::support::thinker::{site, think};
@@ -23,7 +23,7 @@ fn writes() -> Value {
     })
 }
 
-fn questions(server: &Hosted, wanted: Site) -> Vec<Seen> {
+fn questions(server: &Hosted, wanted: Site) -> Vec<SeenRequest> {
     server.seen().into_iter().filter(|seen| site(seen) == wanted).collect()
 }
 
@@ -34,7 +34,7 @@ fn a_first_plan_sees_existing_and_missing_files() {
     std::fs::write(home.work().join("src/calc.py"), "x = 1\n").unwrap();
     std::fs::write(home.work().join("pytest.ini"), "[pytest]\n").unwrap();
     let plan = json!({ "subtasks": [writes()] });
-    let server = Hosted::start(Arc::new(move |seen: &Seen| think(seen, &plan))).unwrap();
+    let server = Hosted::start(Arc::new(move |seen: &SeenRequest| think(seen, &plan))).unwrap();
     let goal = "make src/calc.py right, so that tests/ is green; src/gone is true/false";
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", goal]));
     // It wrote another file than the goal names.
@@ -52,7 +52,7 @@ fn a_first_plan_sees_existing_and_missing_files() {
         assert!(question.contains(told), "{told}: {question}");
     }
     assert!(!question.contains("- true/false"), "{question}");
-    let whole = |seen: &Seen| {
+    let whole = |seen: &SeenRequest| {
         let schema = seen.asked.schema.as_ref().map_or(0, |schema| schema.to_string().chars().count());
         seen.asked.system.chars().count() + seen.asked.last_user().unwrap().chars().count() + schema
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustix::process::Signal;
 use serde_json::json;
-use setpoint_model_server::{Delay, Fault, Gate, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Delay, Fault, Gate, Hosted, SeenRequest, Turn, Wire};
 
 use crate::support::thinker::think;
 use crate::support::{Came, Home};
@@ -24,7 +24,7 @@ fn process_a_complete_answer_is_not_paid_for_twice() {
         let gate = Gate::new();
         let script = {
             let (plan, gate) = (plan.clone(), gate.clone());
-            move |seen: &Seen| -> Turn {
+            move |seen: &SeenRequest| -> Turn {
                 let turn = think(seen, &plan);
                 if seen.nth == killed_at {
                     turn.with(Fault::PauseInBody(Delay::Until(gate.clone())))

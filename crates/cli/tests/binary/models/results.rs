@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 
 use super::command;
 use crate::support::thinker::site;
@@ -35,7 +35,7 @@ fn close_enough() -> Hosted {
         "subtasks": [{ "intent": "look around first", "success_criteria": criteria }],
         "task_criteria": [OWN],
     });
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Perceive => said(&json!({ "intent": GOAL })),
         Site::Plan => said(&plan),
         Site::Execute => said(&json!({ "status": "completed", "output": "there are 42 tests" })),
@@ -92,7 +92,7 @@ fn three_failures() -> Hosted {
         "intent": "count the tests",
         "success_criteria": ["the number is even", "the number was counted twice", "the tests in tests/ were run"],
     }] });
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Perceive => said(&json!({ "intent": GOAL })),
         Site::Plan if plans.fetch_add(1, Ordering::Relaxed) == 0 => said(&plan),
         Site::Plan => said(&json!({ "subtasks": [], "cannot": {
@@ -168,7 +168,7 @@ fn edits(home: &Home) -> Hosted {
         "success_criteria": [{ "criterion": "notes.txt says 2", "check": {
             "on": { "probe": { "tool": "read_file", "input": { "path": "notes.txt" } } }, "expect": { "contains": "2" } } }],
     }] });
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Perceive => said(&json!({ "intent": GOAL })),
         Site::Plan => said(&plan),
         Site::Execute => {
@@ -233,7 +233,8 @@ fn created_files_are_listed_with_their_paths() {
     let home = Home::new();
     let plan = super::plan(&[super::writes("alpha", 1)]);
     let server =
-        Hosted::start(Arc::new(move |seen: &Seen| crate::support::thinker::think(seen, &plan))).unwrap();
+        Hosted::start(Arc::new(move |seen: &SeenRequest| crate::support::thinker::think(seen, &plan)))
+            .unwrap();
     let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "write a small file"]));
     assert_eq!(came.code, 0, "{came:#?}");
     // Criteria that code checked come first, and those that a model judged are counted separately.

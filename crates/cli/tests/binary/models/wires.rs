@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Hosted, Seen, Wire};
+use setpoint_model_server::{Hosted, SeenRequest, Wire};
 
 use crate::support::thinker::{site, think};
 use crate::support::tree::tree;
@@ -23,7 +23,7 @@ fn every_wire_drives_three_sub_tasks_to_accept_streamed_and_not() {
     for wire in Wire::ALL {
         for is_streamed in [true, false] {
             let home = Home::new();
-            let server = Hosted::start(Arc::new(|seen: &Seen| think(seen, &three()))).unwrap();
+            let server = Hosted::start(Arc::new(|seen: &SeenRequest| think(seen, &three()))).unwrap();
             let stream = format!("models.stream={is_streamed}");
             let arguments =
                 ["run", "--json", "--set", &stream, "write three small files\none after two others"];
@@ -57,7 +57,7 @@ fn every_wire_drives_three_sub_tasks_to_accept_streamed_and_not() {
             assert_eq!(counted.map(|(_, calls)| calls), expected, "{what}");
             // The reported cost is what the server counted.
             let served = server.served();
-            let sum = |count: fn(&setpoint_model_server::Served) -> Option<i128>| -> i128 {
+            let sum = |count: fn(&setpoint_model_server::RequestOutcome) -> Option<i128>| -> i128 {
                 served.iter().map(|one| count(one).unwrap()).sum()
             };
             let usage = &result["usage"];

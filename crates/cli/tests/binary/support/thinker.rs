@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
-use setpoint_model_server::{Answer, Seen, Turn};
+use setpoint_model_server::{Answer, SeenRequest, Turn};
 
 /// Returns which role asks.
-pub(crate) fn site(seen: &Seen) -> Site {
+pub(crate) fn site(seen: &SeenRequest) -> Site {
     Site::of(seen).unwrap_or_else(|| panic!("nobody asks like this: {}", seen.asked.system))
 }
 
 /// Answers for every role, with this plan.
-pub(crate) fn think(seen: &Seen, plan: &Value) -> Turn {
+pub(crate) fn think(seen: &SeenRequest, plan: &Value) -> Turn {
     let question = &*seen.asked.told();
     let answer = match site(seen) {
         Site::Perceive => said(&json!({ "title": question::goal(question) })),
@@ -23,7 +23,7 @@ pub(crate) fn think(seen: &Seen, plan: &Value) -> Turn {
 }
 
 /// Does one sub-task: its intent names the call, `TOOL {…}`, which is made until it succeeds.
-fn act(question: &str, seen: &Seen) -> Answer {
+fn act(question: &str, seen: &SeenRequest) -> Answer {
     let work = question::work(question).unwrap_or_default();
     if question::calls(question).next().is_some() {
         return said(&json!({ "status": "completed", "output": format!("done: {work}") }));

@@ -11,7 +11,7 @@ use crate::support::world::World;
 
 #[tokio::test]
 async fn a_fact_is_stated_in_words_or_on_stdin() {
-    let told = format!("remembered as {}: every task knows it from now on\n", id(7));
+    let told = format!("remembered as {}: every task reads it from now on\n", id(7));
     assert_eq!(out(FakeMemory::default(), "memory remember this repo uses pnpm").await, told);
     let asked = [
         ("memory remember this repo uses pnpm", "remember \"this repo uses pnpm\" []"),
@@ -32,7 +32,7 @@ async fn a_known_fact_is_reported_as_known() {
     let known = || FakeMemory { is_known: true, ..FakeMemory::default() };
     assert_eq!(
         out(known(), "memory remember x").await,
-        format!("known already as {}: every task knows it, and nothing was written\n", id(7))
+        format!("known already as {}: every task reads it, and nothing was written\n", id(7))
     );
     let value = run(remembering(known()), "memory remember x --json").await.0.json();
     assert_eq!(value, json!({ "id": id(7), "is_known": true }));
@@ -42,7 +42,7 @@ async fn a_known_fact_is_reported_as_known() {
 async fn an_invalid_fact_is_refused_before_memory_is_opened() {
     let stdin = [
         (&b" \n"[..], "the fact is empty"),
-        (b"a\xff", "the fact in stdin is not UTF-8: byte 1 belongs to no character"),
+        (b"a\xff", "the fact in stdin is not UTF-8: byte 1 is not part of a character"),
         (&[b'x'; 262_145], "the fact is longer than 262144 bytes"),
     ];
     for (bytes, message) in stdin {
@@ -77,7 +77,7 @@ async fn what_goes_is_shown_and_asked_about() {
     assert_eq!(asked, ["show 4f2a91c1 now", "show 4f2a91c2 now", forgotten.as_str(), "close"]);
     insta::assert_snapshot!(came.err.replace('\u{1b}', "ESC").replace('\r', "CR"));
     let (came, _) = run(pressing(vec![Key::Char('Y')]), "memory forget 4f2a91c1").await;
-    assert!(came.err.contains("Delete this record for good? It does not come back.\n"), "{}", came.err);
+    assert!(came.err.contains("Delete this record permanently? It cannot be restored.\n"), "{}", came.err);
     assert_eq!(came.code, 0);
 }
 
@@ -102,8 +102,8 @@ async fn only_a_yes_deletes() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_terminal_deleting_needs_yes() {
-    let told = "error: nobody can be asked whether these records may go\n\
-                hint: `--yes` deletes them without asking; `setpoint memory show ID` shows what would go\n";
+    let told = "error: cannot ask before deleting: there is no terminal\n\
+                hint: `--yes` deletes them without asking; `setpoint memory show ID` shows a record in full\n";
     let (came, asked) = run(remembering(two()), "memory forget 4f2a91c1").await;
     assert_eq!((came.code, came.err.as_str(), asked.len()), (2, told, 0));
     let (came, asked) = run(pressing(vec![Key::Char('y')]), "memory forget 4f2a91c1 --json").await;
@@ -159,7 +159,7 @@ async fn a_pass_of_the_dreamer_says_what_it_did() {
     let elsewhere = || DreamReport { is_elsewhere: true, ..DreamReport::default() };
     assert_eq!(
         out(dreaming(elsewhere()), "memory dream").await,
-        "another process is dreaming: nothing was done here\n"
+        "another process runs the Dreamer: nothing was done here\n"
     );
     let value = run(remembering(dreaming(elsewhere())), "memory dream --json").await.0.json();
     assert_eq!(value["is_elsewhere"], true);
@@ -172,7 +172,7 @@ async fn a_person_learns_that_dreaming_takes_a_while() {
         world.is_terminal = is_terminal;
         run(world, line).await.0.err
     };
-    assert!(told("memory dream", true).await.starts_with("the Dreamer goes through memory"));
+    assert!(told("memory dream", true).await.starts_with("the Dreamer is running"));
     assert_eq!(told("memory dream --quiet", true).await, "");
     assert_eq!(told("memory dream", false).await, "");
 }
@@ -193,7 +193,7 @@ async fn proposals_are_listed_and_approved() {
     assert_eq!(asked[1], format!("approve {}", id(4)));
     assert_eq!(
         came.out,
-        "approved 4f2a91c4: every model-backed role of a task that opens from now on is told it\n\
+        "approved 4f2a91c4: every role with a model reads it, in tasks started from now on\n\
          Answer in\nfull sentences.\n"
     );
     let value = run(remembering(full()), "memory approve 91c4 --json").await.0.json();

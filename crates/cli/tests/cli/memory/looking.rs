@@ -112,15 +112,10 @@ async fn a_pair_is_shown_with_how_it_fades() {
 #[tokio::test]
 async fn each_action_says_what_it_means() {
     let actions = [
-        (0.4, 0.4, MemoryAction::Ignore, "Ignore: attention is below 0.5, so nothing is said to a plan"),
+        (0.4, 0.4, MemoryAction::Ignore, "Ignore: attention is below 0.5, so a plan is given nothing"),
         (5.0, 5.0, MemoryAction::Exploit, "Exploit: what worked is preferred"),
         (5.0, -5.0, MemoryAction::Avoid, "Avoid: what failed is not repeated"),
-        (
-            5.0,
-            0.0,
-            MemoryAction::Caution,
-            "Caution: memory speaks neither for nor against: allowed with care",
-        ),
+        (5.0, 0.0, MemoryAction::Caution, "Caution: evidence for and against is balanced: allowed with care"),
     ];
     for (attention, decision, action, words) in actions {
         let shown = out(pair_answer(attention, decision, action), "memory query s e").await;

@@ -183,13 +183,17 @@ async fn a_locked_memory_is_a_configuration_error() {
 #[tokio::test]
 async fn an_empty_memory_is_no_error() {
     let told = [
-        ("memory query", "nothing is remembered yet\n", "[]"),
-        ("memory query s", "nothing is remembered of this space; `setpoint memory query` lists all\n", "[]"),
-        ("memory list", "nothing is remembered yet\n", "[]"),
-        ("memory list --level C", "no record is like that\n", "[]"),
+        ("memory query", "memory has no records yet\n", "[]"),
+        (
+            "memory query s",
+            "memory has no records of this space; `setpoint memory query` lists all spaces\n",
+            "[]",
+        ),
+        ("memory list", "memory has no records yet\n", "[]"),
+        ("memory list --level C", "no record matches\n", "[]"),
         ("memory rules", "no rule and no fact is in force\n", "[]"),
         ("memory export --skills d", "no rule is in force: nothing was written\n", "[]"),
-        ("memory approve", "nothing is proposed\n", "[]"),
+        ("memory approve", "there are no proposals\n", "[]"),
     ];
     for (line, note, json) in told {
         let (came, _) = run(remembering(FakeMemory::default()), line).await;

@@ -68,7 +68,8 @@ async fn an_export_to_a_file_is_whole_or_not_at_all() {
         (came.code, came.err.as_str()),
         (
             1,
-            "error: failed to read memory: after the place 0 comes 0\nhint: `setpoint doctor` says how everything stands\n"
+            "error: failed to read memory: position 0 is followed by 0\nhint: `setpoint doctor` checks the data \
+             directory\n"
         )
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -123,7 +124,7 @@ async fn an_import_comes_from_a_file_or_from_stdin() {
     let (came, asked) =
         run(remembering(FakeMemory::default()), &format!("memory import '{}'", path.display())).await;
     assert_eq!((came.code, asked.len()), (2, 0));
-    assert!(came.err.contains("is not UTF-8: byte 3 belongs to no character"), "{}", came.err);
+    assert!(came.err.contains("is not UTF-8: byte 3 is not part of a character"), "{}", came.err);
     let (came, asked) =
         run(remembering(FakeMemory::default()), &format!("memory import '{}'", folder.path().display()))
             .await;
@@ -138,8 +139,8 @@ async fn a_refused_line_stops_the_whole_import() {
         came.err,
         "warning: line 1: no sigma ␛[2Jin 1\n\
          warning: line 2: no sigma ␛[2Jin 2\n\
-         error: nothing was taken in: 2 lines cannot be used\n\
-         hint: mend them, or take in the others with `--lenient`\n"
+         error: nothing was imported: 2 lines cannot be used\n\
+         hint: correct them, or import the others with `--lenient`\n"
     );
     // Known lines do not change that, because not all lines were read.
     assert_eq!(run(remembering(importing(0, 5, 1)), "memory import -").await.0.code, 2);
@@ -159,7 +160,7 @@ async fn a_lenient_import_takes_the_others() {
     assert_eq!((came.code, came.out.as_str()), (0, "took in 0 records; 3 known already\n"));
     let (came, _) = run(remembering(importing(0, 0, 1)), "memory import - --lenient").await;
     assert_eq!((came.code, came.out.as_str()), (2, ""));
-    assert!(came.err.ends_with("error: nothing was taken in: 1 line cannot be used\n"), "{}", came.err);
+    assert!(came.err.ends_with("error: nothing was imported: 1 line cannot be used\n"), "{}", came.err);
 }
 
 #[tokio::test]
@@ -167,7 +168,7 @@ async fn a_person_sees_the_first_refused_lines_and_a_program_all() {
     let (came, _) = run(remembering(importing(1, 0, 25)), "memory import - --lenient").await;
     assert_eq!(came.err.lines().count(), 21);
     assert!(
-        came.err.ends_with("warning: 5 more lines cannot be used; `--json` names them all\n"),
+        came.err.ends_with("warning: 5 more lines cannot be used; `--json` lists all of them\n"),
         "{}",
         came.err
     );

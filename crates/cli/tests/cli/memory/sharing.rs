@@ -1,7 +1,7 @@
 //! Whether a language model may receive what was learnt without it: set on the command line, and asked once.
 
 use serde_json::json;
-use setpoint_app::init::Initialised;
+use setpoint_app::init::InitResult;
 use setpoint_cli::io::Key;
 use setpoint_protocol::RoleId::*;
 use setpoint_protocol::message::*;
@@ -12,8 +12,8 @@ use crate::support::tape::*;
 #[tokio::test]
 async fn sharing_is_set_by_yes_or_no() {
     for (line, deed, told) in [
-        ("memory share yes", "share true", "is told what was learnt without it"),
-        ("memory share no", "share false", "is told only what was learnt with it"),
+        ("memory share yes", "share true", "is sent what was learnt without it"),
+        ("memory share no", "share false", "is sent only what was learnt with it"),
     ] {
         let (came, asked) = run(remembering(FakeMemory::default()), line).await;
         assert_eq!((came.code, asked), (0, vec![deed.to_owned(), "close".to_owned()]), "{line}");
@@ -52,7 +52,7 @@ async fn a_run_on_a_terminal_asks_and_keeps_the_answer() {
             "{}",
             came.err
         );
-        assert!(came.err.contains("`setpoint memory share yes` or `no` changes it"), "{}", came.err);
+        assert!(came.err.contains("`setpoint memory share yes` or `no` changes the answer"), "{}", came.err);
     }
     let (came, asked) = run(running(unasked(), vec![Key::Interrupt]), "run tidy up").await;
     assert_eq!((came.code, came.out.as_str()), (130, ""));
@@ -84,7 +84,7 @@ async fn a_memory_that_is_broken_stops_no_task() {
     let forgetful = FakeMemory { broken: "share", ..unasked() };
     let (came, _) = run(running(forgetful, vec![Key::Char('y')]), "run tidy up").await;
     assert_eq!(came.code, 0);
-    assert!(came.err.contains("warning: the answer is not kept"), "{}", came.err);
+    assert!(came.err.contains("warning: the answer was not stored"), "{}", came.err);
 }
 
 #[tokio::test(start_paused = true)]
@@ -92,11 +92,11 @@ async fn a_first_configuration_asks_about_the_models_that_it_chose() {
     let init = |is_written: bool, is_terminal: bool| {
         let mut world = running(unasked(), vec![Key::Char('y')]);
         world.is_terminal = is_terminal;
-        world.host.desk.initialised = Initialised {
+        world.host.desk.initialised = InitResult {
             brain: Some("near/a".to_owned()),
             tool: Some("near/b".to_owned()),
             is_written,
-            ..Initialised::default()
+            ..InitResult::default()
         };
         world
     };

@@ -17,7 +17,7 @@ use super::organisation::Ears;
 /// A scripted Auditor.
 #[derive(Default)]
 pub(crate) struct FakeAudit {
-    pub(crate) audited: Option<Audited>,
+    pub(crate) audited: Option<AuditedReport>,
     pub(crate) findings: Vec<FindingLine>,
     pub(crate) verdict: AuditVerdict,
     /// The events that it sends; then it waits until the receiver closes.
@@ -46,7 +46,7 @@ impl FakeAudit {
 
 #[async_trait]
 impl Audit for FakeAudit {
-    async fn report(&self, query: &AuditQuery) -> Result<Audited, Error> {
+    async fn report(&self, query: &AuditQuery) -> Result<AuditedReport, Error> {
         self.ask(format!("report {}", query.query_id))?;
         let mut audited = self.audited.clone().unwrap();
         audited.report.trigger = query.query_id.clone();
@@ -60,8 +60,8 @@ impl Audit for FakeAudit {
         Ok(self.findings.clone())
     }
 
-    async fn verify(&self, against: &Against) -> Result<AuditVerdict, Error> {
-        let Against { checkpoints, key, log_only } = against;
+    async fn verify(&self, against: &VerifyOptions) -> Result<AuditVerdict, Error> {
+        let VerifyOptions { checkpoints, key, log_only } = against;
         self.ask(format!("verify {checkpoints:?} {key:?} {log_only}"))?;
         Ok(self.verdict.clone())
     }
@@ -98,7 +98,7 @@ pub(crate) fn line(entry: u64, finding: Finding) -> FindingLine {
 }
 
 /// Returns a report with entries in every section.
-pub(crate) fn full() -> Audited {
+pub(crate) fn full() -> AuditedReport {
     let loss = |d, l| Loss { d, p: 0.5, omega: 0.2, l };
     let report = AuditReport {
         trigger: String::new(),
@@ -169,5 +169,5 @@ pub(crate) fn full() -> Audited {
             findings: vec![FindingCount { kind: FindingKind::RoleDrift, count: 1 }],
         },
     };
-    Audited { report, is_elsewhere: false, unread: None, unwritten: None }
+    AuditedReport { report, is_elsewhere: false, unread: None, unwritten: None }
 }

@@ -116,8 +116,8 @@ pub(crate) struct FakeDesk {
     pub(crate) diagnoses: Vec<Diagnosis>,
     pub(crate) models: ModelsReport,
     pub(crate) trial: Trial,
-    pub(crate) initialised: Initialised,
-    pub(crate) wishes: Mutex<InitWishes>,
+    pub(crate) initialised: InitResult,
+    pub(crate) wishes: Mutex<InitOptions>,
     pub(crate) notices: Vec<String>,
 }
 
@@ -186,7 +186,7 @@ impl Desk for FakeDesk {
         self.trial.clone()
     }
 
-    async fn initialise(&self, wishes: &InitWishes) -> Result<Initialised, Error> {
+    async fn initialise(&self, wishes: &InitOptions) -> Result<InitResult, Error> {
         self.wishes.lock().unwrap().clone_from(wishes);
         Ok(self.initialised.clone())
     }

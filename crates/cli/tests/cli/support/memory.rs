@@ -150,9 +150,9 @@ impl Memory for FakeMemory {
         Ok(self.rules.clone())
     }
 
-    async fn remember(&self, text: &str, tags: &[String]) -> Result<Remembered, Error> {
+    async fn remember(&self, text: &str, tags: &[String]) -> Result<FactLine, Error> {
         self.ask(format!("remember {text:?} {tags:?}"))?;
-        Ok(Remembered { id: id(7), is_known: self.is_known })
+        Ok(FactLine { id: id(7), is_known: self.is_known })
     }
 
     async fn forget(&self, ids: &[MegramId]) -> Result<Vec<RecordLine>, Error> {

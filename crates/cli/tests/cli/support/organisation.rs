@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use setpoint_app::{Error, ErrorKind, Event, Fork, Goal, Organisation};
 use setpoint_cli::state::ViewState;
-use setpoint_history::fork::Forked;
+use setpoint_history::fork::ForkResult;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::{ForkedFrom, FragmentHash, Record};
 use setpoint_protocol::replay::{CopiedWorkspace, DivergencePlace, ReplayReport, Rerun, TriedSetting};
 use setpoint_protocol::topology::{Kind, Payload};
 use setpoint_protocol::{CallId, TaskId};
-use setpoint_runtime::organisation::{Prunable, Pruned};
-use setpoint_runtime::organisation::{Resumed, TaskSummary};
+use setpoint_runtime::organisation::{PrunableTasks, PruneReport};
+use setpoint_runtime::organisation::{ResumeOutcome, TaskSummary};
 use tokio::sync::{Notify, mpsc};
 
 use super::tape::Tape;
@@ -154,9 +154,9 @@ impl Organisation for Fake {
         Ok((task, events))
     }
 
-    async fn resume(&self, task: &TaskId) -> Result<(Resumed, mpsc::Receiver<Event>), Error> {
+    async fn resume(&self, task: &TaskId) -> Result<(ResumeOutcome, mpsc::Receiver<Event>), Error> {
         let is_ended = ViewState::of(task.clone(), &self.records(task).await?).is_ended();
-        Ok((if is_ended { Resumed::Ended } else { Resumed::Running }, self.play(task)))
+        Ok((if is_ended { ResumeOutcome::Ended } else { ResumeOutcome::Running }, self.play(task)))
     }
 
     async fn say(&self, _: &TaskId, payload: Payload) -> Result<(), Error> {
@@ -199,12 +199,12 @@ impl Organisation for Fake {
         Ok(lines)
     }
 
-    async fn prunable(&self, _: u64) -> Result<Prunable, Error> {
-        Ok(Prunable::default())
+    async fn prunable(&self, _: u64) -> Result<PrunableTasks, Error> {
+        Ok(PrunableTasks::default())
     }
 
-    async fn prune(&self, _: &Prunable) -> Result<Pruned, Error> {
-        Ok(Pruned::default())
+    async fn prune(&self, _: &PrunableTasks) -> Result<PruneReport, Error> {
+        Ok(PruneReport::default())
     }
 
     async fn resolve(&self, prefix: &str) -> Result<TaskId, Error> {
@@ -256,14 +256,14 @@ impl Organisation for Fake {
         Ok(hashes.iter().map(find).collect())
     }
 
-    async fn fork(&self, fork: &Fork) -> Result<(Forked, mpsc::Receiver<Event>), Error> {
+    async fn fork(&self, fork: &Fork) -> Result<(ForkResult, mpsc::Receiver<Event>), Error> {
         self.forks.lock().unwrap().push(fork.clone());
         let task = self.next.lock().unwrap().pop_front();
         let task = task.ok_or_else(|| Error::new(ErrorKind::Usage, "failed to fork"))?;
         let events = self.play(&task);
         let from = ForkedFrom { task: fork.from.clone(), seq: fork.at, models: None, earlier: vec![] };
         let copied = self.copied.lock().unwrap().clone();
-        Ok((Forked { task, from, copied }, events))
+        Ok((ForkResult { task, from, copied }, events))
     }
 
     async fn shutdown(&self) -> Option<String> {

@@ -277,16 +277,16 @@ fn errors_name_their_place() {
         read line 2, record 1: its source is "/setpoint/tasks/count-0000000000000001/nobody"
         read line 3, record 2: it was changed after it was written
         read line 3, record 2: it was changed after it was written
-        read line 1: no exported task begins like this
+        read line 1: it is not the start of an exported task
         read line 2: record 1 comes next, and this is record 2
         read the file to its end: its first line says 5 records and 1 fragments, and there are 5 and 0
         read line 3: record 2 comes next, and this is record 3
-        read line 8: it is no event: EOF while parsing a value at line 1 column 0
+        read line 8: it is not an event: EOF while parsing a value at line 1 column 0
         read line 8: record 6 comes next, and this is record 5
         read line 8: it was changed after it was written
         read line 1: it was changed after it was written
         read line 1: it is not UTF-8
-        read line 1: no exported task begins like this
+        read line 1: it is not the start of an exported task
     "#]]
     .assert_eq(&(told.join("\n") + "\n"));
 }
@@ -351,7 +351,7 @@ proptest! {
 /// Export and import have the same limits, to the byte.
 #[test]
 fn export_and_import_have_the_same_limits() {
-    use crate::cloud_events::export::{Lines as Written, Unwritable};
+    use crate::cloud_events::export::{ExportError, Lines as Written};
 
     let read = |number: u64, bytes: u64, length: usize| {
         let input = std::io::repeat(b'x').take(length as u64).chain(&b"\n"[..]);
@@ -372,6 +372,6 @@ fn export_and_import_have_the_same_limits() {
     for _ in 0..LINES_MAX {
         written.push(String::new()).unwrap();
     }
-    assert!(matches!(written.push(String::new()), Err(Unwritable::TooLarge)));
+    assert!(matches!(written.push(String::new()), Err(ExportError::TooLarge)));
     assert!(read(LINES_MAX - 1, 0, 0).is_ok() && read(LINES_MAX, 0, 0).is_err());
 }

@@ -164,9 +164,9 @@ fn impossible_paths_are_reported() {
     let shown =
         |path: &str| text(&refused(&dir.path().join(path))).replace(dir.path().to_str().unwrap(), "<dir>");
     expect![[r#"
-        failed to create the journal directory <dir>/file: it is a regular file, where only a directory is used; move it away
+        failed to create the journal directory <dir>/file: it is a regular file, and it must be a directory; move it away
         failed to create the journal directory <dir>/file/below: Not a directory (os error 20)
-        failed to create the journal directory <dir>/dangling: it is a symbolic link, where only a directory is used; move it away"#]]
+        failed to create the journal directory <dir>/dangling: it is a symbolic link, and it must be a directory; move it away"#]]
     .assert_eq(&["file", "file/below", "dangling"].map(shown).join("\n"));
 }
 

@@ -122,11 +122,11 @@ fn short_chain_is_reported() {
     check(
         "UPDATE record SET chain = x'00' WHERE pos = 4",
         &expect![[r#"
-        journal.db, pos 4: column `chain` holds a value that is never written
+        journal.db, pos 4: column `chain` holds an invalid value
         journal.db, task a, seq 3: the row is missing
-        cursor stops: journal.db, pos 4: column `chain` holds a value that is never written
-        a stops: journal.db, pos 4: column `chain` holds a value that is never written
-        a stops: journal.db, pos 4: column `chain` holds a value that is never written
+        cursor stops: journal.db, pos 4: column `chain` holds an invalid value
+        a stops: journal.db, pos 4: column `chain` holds an invalid value
+        a stops: journal.db, pos 4: column `chain` holds an invalid value
         b reads 2 rows
         b reads 2 rows
     "#]],

@@ -96,7 +96,7 @@ fn refusals_are_typed_and_store_nothing() {
             failed to append to task closed: it is closed
             failed to append to task open: the submission holds no row
             failed to read row 3 of task open: it has format 3, and this program knows formats up to 2
-            failed to take command 99 for task open: it does not wait there"#]]
+            failed to take command 99 for task open: it is not pending there"#]]
         .assert_eq(&texts.join("\n"));
         assert_eq!(all_rows(journal).unwrap(), before);
         assert_eq!(journal.append(rows_behind(&head, 1)).unwrap().head.seq(), 3);

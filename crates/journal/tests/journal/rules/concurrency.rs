@@ -6,12 +6,12 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use setpoint_journal::limits::{GROUP_SUBMISSIONS_MAX, QUEUE_MAX};
-use setpoint_journal::{CommandState, Committed, Journal, JournalError, NewCommand};
+use setpoint_journal::{CommandState, CommitReceipt, Journal, JournalError, NewCommand};
 use tempfile::TempDir;
 
 use crate::common::{all_rows, first_rows, on_both, open, open_task, row, rows_behind, text};
 
-type Acknowledged = Result<Committed, Arc<JournalError>>;
+type Acknowledged = Result<CommitReceipt, Arc<JournalError>>;
 
 /// Keeps the writer busy inside an acknowledgement until the returned sender is used or dropped.
 fn hold_the_writer(journal: &Journal) -> Sender<()> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use setpoint_journal::{
-    Fragment, Journal, JournalError, KeptKinds, LeaseTerms, NewCommand, PRUNING_KIND, Prune, Pruned,
+    Fragment, Journal, JournalError, KeptKinds, LeaseTerms, NewCommand, PRUNING_KIND, Prune, PruneResult,
     SYSTEM_STREAM, Submission, TaskHead,
 };
 
@@ -52,7 +52,7 @@ fn rows_of_a_pruned_task_keep_all_but_their_bodies() {
         let shared = Fragment::hash_of(b"shared");
         let kept_fragments = [shared, Fragment::hash_of(b"new")].into();
         let done = journal.prune(Prune { kept_fragments, ..prune(journal, &["old"]) }).unwrap();
-        assert_eq!(done, Pruned { rows, body_bytes: bytes, fragments: 1, fragment_bytes: 3 });
+        assert_eq!(done, PruneResult { rows, body_bytes: bytes, fragments: 1, fragment_bytes: 3 });
         assert_eq!(journal.fragment(&Fragment::hash_of(b"old")).unwrap(), None);
         assert!(journal.fragment(&shared).unwrap().is_some());
 

@@ -21,7 +21,7 @@ use setpoint_protocol::{CallId, RoleId, TaskId, Timestamp};
 
 use crate::model_call::ModelCall;
 
-use super::{Cell, External, Outside, Record, Step, StepError};
+use super::{Cell, External, Record, Step, StepError, WorldEffect};
 
 /// Time of the first input.
 const START: Timestamp = Timestamp::from_micros(1_767_323_045_000_000);
@@ -59,7 +59,7 @@ impl Bench {
         let step = self.cell.step(external, START.plus_millis(self.clock_ms), self.clock_ms)?;
         self.records.extend(step.records.iter().cloned());
         self.asked.extend(step.effects.iter().filter_map(|effect| match effect {
-            Outside::Model { ask, .. } => Some(Arc::clone(ask)),
+            WorldEffect::Model { ask, .. } => Some(Arc::clone(ask)),
             _ => None,
         }));
         Ok(step)
@@ -231,14 +231,14 @@ fn what(record: &Record) -> String {
     }
 }
 
-fn outside(effect: &Outside) -> String {
+fn outside(effect: &WorldEffect) -> String {
     let call = effect.call();
     match effect {
-        Outside::Model { .. } => format!("model {call}"),
-        Outside::Tool { effect, .. } => format!("tool {call} {effect:?}"),
-        Outside::Timer { due_clock_ms, .. } => format!("timer {call} due {due_clock_ms}"),
-        Outside::Survey { .. } => format!("survey {call}"),
-        Outside::Party { party, payload, .. } => format!("{party} {call} {}", payload.kind()),
-        Outside::Stop { .. } => format!("stop {call}"),
+        WorldEffect::Model { .. } => format!("model {call}"),
+        WorldEffect::Tool { effect, .. } => format!("tool {call} {effect:?}"),
+        WorldEffect::Timer { due_clock_ms, .. } => format!("timer {call} due {due_clock_ms}"),
+        WorldEffect::Survey { .. } => format!("survey {call}"),
+        WorldEffect::Party { party, payload, .. } => format!("{party} {call} {}", payload.kind()),
+        WorldEffect::Stop { .. } => format!("stop {call}"),
     }
 }

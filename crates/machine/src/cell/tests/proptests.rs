@@ -102,7 +102,7 @@ fn ends(external: &External) -> Option<CallId> {
 /// Tracks open effects as a driver would: models and tools stay until they have answered.
 fn follow(bench: &Bench, open: &mut BTreeMap<CallId, String>, step: &Step) {
     for effect in &step.effects {
-        if !matches!(effect, Outside::Stop { .. }) {
+        if !matches!(effect, WorldEffect::Stop { .. }) {
             open.insert(effect.call(), outside(effect));
         }
     }

@@ -164,7 +164,7 @@ fn every_step_of_a_replay_is_shown_with_its_records_and_effects() {
     cell.replay_steps(&records, Strictness::Exact, &mut |step| {
         assert!(step.records[0].is_input() && step.records[1..].iter().all(|record| !record.is_input()));
         shown.extend(step.records.iter().map(|record| record.seq));
-        asked.extend(step.effects.iter().map(Outside::call));
+        asked.extend(step.effects.iter().map(WorldEffect::call));
         closed.push(step.closed);
     })
     .unwrap();

@@ -72,6 +72,6 @@ impl<'a> Columns<'a> {
 
     fn bad(&self, index: usize) -> MemoryError {
         let name = self.row.as_ref().column_name(index).unwrap_or("?");
-        self.db.damaged(format!("the column {name} holds what was never written there"))
+        self.db.damaged(format!("the column {name} holds an invalid value"))
     }
 }

@@ -14,7 +14,7 @@ use crate::store::database::{Durability, Options};
 use crate::store::error::{MemoryError, Result};
 use crate::store::limits::RECORD_BYTES_MAX;
 
-/// Most compiled statements per connection: enough for all of them.
+/// Maximum compiled statements per connection: enough for all of them.
 const STATEMENTS_MAX: usize = 96;
 /// Longest value that SQLite may hold in memory.
 const VALUE_BYTES_MAX: usize = RECORD_BYTES_MAX + (1 << 20);

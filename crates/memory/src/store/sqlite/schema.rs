@@ -107,7 +107,7 @@ pub(crate) fn identify(db: &mut Db) -> Result<Identity> {
         return Ok(Identity::Empty);
     }
     if id != APPLICATION_ID {
-        return Err(db.damaged("it is a database, but no memory"));
+        return Err(db.damaged("it is a database, but not a memory"));
     }
     if format > FORMAT {
         return Err(MemoryError::FormatTooNew { path: db.path().to_owned(), found: format, known: FORMAT });

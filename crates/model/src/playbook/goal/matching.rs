@@ -63,10 +63,10 @@ struct Search<'a> {
     places: usize,
     /// Whether a pair was tried, by instruction and word. The result does not depend on how the pair was reached.
     failed: Vec<bool>,
-    taken: Vec<Taken>,
+    taken: Vec<TakenWords>,
 }
 
-struct Taken {
+struct TakenWords {
     param: String,
     width: usize,
     value: Value,
@@ -109,7 +109,7 @@ impl Search<'_> {
                 other => other,
             };
             let before = self.taken.len();
-            self.taken.push(Taken { param: slot.param.clone(), width, value });
+            self.taken.push(TakenWords { param: slot.param.clone(), width, value });
             if let Some(words) = self.run(at + 1, word + width) {
                 return Some(words);
             }
@@ -144,7 +144,7 @@ fn is_like(glob: &str, value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::playbook::goal::{Choice, There};
+    use crate::playbook::goal::{Choice, PathRequirement};
 
     fn params() -> BTreeMap<String, Param> {
         let param = |name: &str, kind| {
@@ -154,7 +154,7 @@ mod tests {
             )
         };
         BTreeMap::from([
-            param("dir", ParamKind::Path(There::Anything)),
+            param("dir", ParamKind::Path(PathRequirement::Anything)),
             param("count", ParamKind::Number { min: 1, max: 100 }),
             param("text", ParamKind::Text),
             param(

@@ -12,7 +12,7 @@ mod words;
 
 pub(crate) use closeness::Vocabulary;
 pub(crate) use matching::{Match, find};
-pub(crate) use param::{Choice, Param, ParamDefault, ParamKind, There};
+pub(crate) use param::{Choice, Param, ParamDefault, ParamKind, PathRequirement};
 pub use parse::PatternError;
 pub(crate) use parse::is_name;
 pub(crate) use pattern::Pattern;

@@ -35,7 +35,7 @@ pub(crate) enum ParamDefault {
 #[derive(Clone, Debug)]
 pub(crate) enum ParamKind {
     /// A path: one word, one quoted text, or a phrase such as “the current directory”.
-    Path(There),
+    Path(PathRequirement),
     /// A whole number in this range.
     Number {
         /// Smallest.
@@ -59,7 +59,7 @@ pub(crate) enum ParamKind {
 
 /// What must exist at a path before a plan is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum There {
+pub(crate) enum PathRequirement {
     /// Anything or nothing.
     Anything,
     /// A file.
@@ -70,13 +70,13 @@ pub(crate) enum There {
     FileOrDirectory,
 }
 
-impl There {
+impl PathRequirement {
     /// Returns words that may precede such a path.
     const fn kinds(self) -> &'static [&'static [&'static str]] {
         match self {
-            There::File => &[&["file"]],
-            There::Directory => &[FOLDERS],
-            There::Anything | There::FileOrDirectory => &[&["file"], FOLDERS],
+            PathRequirement::File => &[&["file"]],
+            PathRequirement::Directory => &[FOLDERS],
+            PathRequirement::Anything | PathRequirement::FileOrDirectory => &[&["file"], FOLDERS],
         }
     }
 }
@@ -128,10 +128,10 @@ impl ParamKind {
     /// Returns the name of the type in a playbook.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
-            ParamKind::Path(There::Anything) => "path",
-            ParamKind::Path(There::File) => "file",
-            ParamKind::Path(There::Directory) => "directory",
-            ParamKind::Path(There::FileOrDirectory) => "file_or_directory",
+            ParamKind::Path(PathRequirement::Anything) => "path",
+            ParamKind::Path(PathRequirement::File) => "file",
+            ParamKind::Path(PathRequirement::Directory) => "directory",
+            ParamKind::Path(PathRequirement::FileOrDirectory) => "file_or_directory",
             ParamKind::Number { .. } => "number",
             ParamKind::Text => "text",
             ParamKind::TextOrNothing => "text_or_nothing",
@@ -190,16 +190,16 @@ impl ParamKind {
                 Some(number) if (*min..=*max).contains(&number) => None,
                 _ => Some(format!("it must be between {min} and {max}, and is {value}")),
             },
-            ParamKind::Size => value.as_u64().is_none().then(|| "it is no number of bytes".to_owned()),
+            ParamKind::Size => value.as_u64().is_none().then(|| "it is not a number of bytes".to_owned()),
             ParamKind::Pattern => {
                 let compiled = (text.chars().count() <= PATTERN_CHARS_MAX)
                     .then(|| RegexBuilder::new(text).size_limit(PATTERN_COMPILED_BYTES_MAX).build().ok())
                     .flatten();
-                compiled.is_none().then(|| "it is no regular expression that can be used".to_owned())
+                compiled.is_none().then(|| "it is not a usable regular expression".to_owned())
             }
             ParamKind::Choice(choices) => {
                 let known = choices.iter().any(|choice| choice.value == text);
-                (!known).then(|| "it is none of the known values".to_owned())
+                (!known).then(|| "it is not one of the known values".to_owned())
             }
             ParamKind::Path(_) | ParamKind::Text | ParamKind::Glob => {
                 (value.as_str() == Some("")).then(|| "it is empty".to_owned())
@@ -217,7 +217,7 @@ fn is_function_word(word: &Word) -> bool {
     FUNCTION_WORDS.contains(&word.fold.as_str())
 }
 
-fn path(there: There, words: &[Word]) -> Vec<(usize, Value)> {
+fn path(there: PathRequirement, words: &[Word]) -> Vec<(usize, Value)> {
     // The longest phrase first: “the current directory” before shorter ones.
     let mut phrases: Vec<(usize, &str)> = PATH_PHRASES
         .iter()
@@ -300,16 +300,32 @@ mod tests {
 
     #[test]
     fn a_path_is_a_word_a_quoted_text_or_a_phrase() {
-        check(&ParamKind::Path(There::Anything), "./crates", &expect![[r#"1 "./crates""#]]);
-        check(&ParamKind::Path(There::Anything), "'My Documents'", &expect![[r#"1 "My Documents""#]]);
-        check(&ParamKind::Path(There::Anything), "the current directory", &expect![[r#"3 ".""#]]);
-        check(&ParamKind::Path(There::Anything), "the attic", &expect![""]);
-        check(&ParamKind::Path(There::Anything), "'the' attic", &expect![[r#"1 "the""#]]);
-        check(&ParamKind::Path(There::Directory), "folder 'a b'", &expect![[r#"2 "a b", 1 "folder""#]]);
-        check(&ParamKind::Path(There::Directory), "folder by size", &expect![[r#"1 "folder""#]]);
-        check(&ParamKind::Path(There::File), "folder x", &expect![[r#"1 "folder""#]]);
-        check(&ParamKind::Path(There::FileOrDirectory), "file x.txt", &expect![[r#"2 "x.txt", 1 "file""#]]);
-        check(&ParamKind::Path(There::Anything), "my home directory", &expect![[r#"3 "~", 2 "~""#]]);
+        check(&ParamKind::Path(PathRequirement::Anything), "./crates", &expect![[r#"1 "./crates""#]]);
+        check(
+            &ParamKind::Path(PathRequirement::Anything),
+            "'My Documents'",
+            &expect![[r#"1 "My Documents""#]],
+        );
+        check(&ParamKind::Path(PathRequirement::Anything), "the current directory", &expect![[r#"3 ".""#]]);
+        check(&ParamKind::Path(PathRequirement::Anything), "the attic", &expect![""]);
+        check(&ParamKind::Path(PathRequirement::Anything), "'the' attic", &expect![[r#"1 "the""#]]);
+        check(
+            &ParamKind::Path(PathRequirement::Directory),
+            "folder 'a b'",
+            &expect![[r#"2 "a b", 1 "folder""#]],
+        );
+        check(&ParamKind::Path(PathRequirement::Directory), "folder by size", &expect![[r#"1 "folder""#]]);
+        check(&ParamKind::Path(PathRequirement::File), "folder x", &expect![[r#"1 "folder""#]]);
+        check(
+            &ParamKind::Path(PathRequirement::FileOrDirectory),
+            "file x.txt",
+            &expect![[r#"2 "x.txt", 1 "file""#]],
+        );
+        check(
+            &ParamKind::Path(PathRequirement::Anything),
+            "my home directory",
+            &expect![[r#"3 "~", 2 "~""#]],
+        );
     }
 
     #[test]
@@ -336,8 +352,8 @@ mod tests {
         assert!(number.refusal(&Value::from(101)).is_some());
         assert!(ParamKind::Pattern.refusal(&Value::from("(")).is_some());
         assert!(ParamKind::Pattern.refusal(&Value::from("a{1000}{1000}{1000}")).is_some());
-        assert!(ParamKind::Path(There::Anything).refusal(&Value::from("a\u{1b}b")).is_some());
-        assert!(ParamKind::Path(There::Anything).refusal(&Value::from("")).is_some());
+        assert!(ParamKind::Path(PathRequirement::Anything).refusal(&Value::from("a\u{1b}b")).is_some());
+        assert!(ParamKind::Path(PathRequirement::Anything).refusal(&Value::from("")).is_some());
         assert!(ParamKind::Text.refusal(&Value::from("")).is_some());
         assert_eq!(ParamKind::TextOrNothing.refusal(&Value::from("")), None);
         assert!(ParamKind::Text.refusal(&Value::from("x".repeat(VALUE_CHARS_MAX + 1))).is_some());

@@ -16,7 +16,7 @@ use crate::playbook::template::{Scope, ValueTemplate};
 /// Whether a candidate may be planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub(super) enum Held {
+pub(super) enum CandidateCheck {
     /// It may.
     Free,
     /// Only memory advises against it, which may be relaxed.
@@ -35,7 +35,7 @@ pub(super) fn out_of_reach(
     let mut names = BTreeSet::new();
     for (name, criterion) in &book.criteria {
         if let Some((tool, input)) = criterion.probe()
-            && hold_call(tool, input, &criterion.programs, values, brief) != Held::Free
+            && hold_call(tool, input, &criterion.programs, values, brief) != CandidateCheck::Free
         {
             names.insert(name.clone());
         }
@@ -48,17 +48,17 @@ pub(super) fn hold(
     values: &BTreeMap<String, Value>,
     out_of_reach: &BTreeSet<String>,
     brief: &PlanBrief,
-) -> Held {
-    let mut held = Held::Free;
+) -> CandidateCheck {
+    let mut held = CandidateCheck::Free;
     for step in &candidate.approach.steps {
         if step.criteria.iter().all(|name| out_of_reach.contains(name)) {
-            return Held::Blocked;
+            return CandidateCheck::Blocked;
         }
         for call in &step.calls {
             match hold_call(&call.tool, &call.input, &call.programs, values, brief) {
-                Held::Free => {}
-                Held::ByMemory => held = Held::ByMemory,
-                Held::Blocked => return Held::Blocked,
+                CandidateCheck::Free => {}
+                CandidateCheck::ByMemory => held = CandidateCheck::ByMemory,
+                CandidateCheck::Blocked => return CandidateCheck::Blocked,
             }
         }
     }
@@ -71,7 +71,7 @@ fn hold_call(
     programs: &BTreeSet<String>,
     values: &BTreeMap<String, Value>,
     brief: &PlanBrief,
-) -> Held {
+) -> CandidateCheck {
     let ids = tool_ids(tool, programs);
     let texts = texts(input, values, brief);
     let blocked_by = |tools: &[ToolId], targets: &[String]| {
@@ -81,14 +81,14 @@ fn hold_call(
     let directive = brief.directive.as_ref();
     let by_directive = directive.is_some_and(|by| blocked_by(&by.blocked_tools, &by.blocked_targets));
     if by_directive {
-        return Held::Blocked;
+        return CandidateCheck::Blocked;
     }
     let by_limits = blocked_by(&brief.limits.blocked_tools, &brief.limits.blocked_targets);
     let offered = brief.tools.iter().any(|offered| offered.name == tool);
     match (by_limits, offered) {
-        (true, _) => Held::ByMemory,
-        (false, true) => Held::Free,
-        (false, false) => Held::Blocked,
+        (true, _) => CandidateCheck::ByMemory,
+        (false, true) => CandidateCheck::Free,
+        (false, false) => CandidateCheck::Blocked,
     }
 }
 

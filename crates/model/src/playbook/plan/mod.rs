@@ -13,7 +13,7 @@ use setpoint_machine::brief::PlanBrief;
 use setpoint_protocol::record::ModelFailure;
 
 use super::book::Book;
-use super::library::{Found, Library};
+use super::library::{BookMatch, Library};
 use super::template::Scope;
 use super::{unable, values};
 use order::Candidate;
@@ -21,7 +21,7 @@ use order::Candidate;
 /// Returns the plan for a brief, or why there is none.
 pub(crate) fn plan(library: &Library, brief: &PlanBrief) -> Result<PlanDraft, ModelFailure> {
     let found = library.look_up(&brief.spec.raw_input).or_else(|| library.look_up(&brief.spec.intent));
-    let Some(Found { book, values: given }) = found else {
+    let Some(BookMatch { book, values: given }) = found else {
         return Err(unable::no_playbook(library, &brief.spec.raw_input));
     };
     let values =
@@ -50,7 +50,7 @@ pub(crate) fn plan(library: &Library, brief: &PlanBrief) -> Result<PlanDraft, Mo
 }
 
 /// A candidate that may be planned.
-struct Chosen<'b> {
+struct ChosenCandidate<'b> {
     candidate: Candidate<'b>,
     values: BTreeMap<String, Value>,
     /// Criteria whose probes the plan may not make.
@@ -66,7 +66,7 @@ fn choose<'b>(
     untried: &[Candidate<'b>],
     values: &BTreeMap<String, Value>,
     brief: &PlanBrief,
-) -> Option<Chosen<'b>> {
+) -> Option<ChosenCandidate<'b>> {
     let mut fitting = Vec::new();
     let mut against_memory = Vec::new();
     for candidate in untried {
@@ -77,11 +77,11 @@ fn choose<'b>(
         let Ok(values) = varied else { continue };
         let out_of_reach = holding::out_of_reach(book, &values, brief);
         let held = holding::hold(candidate, &values, &out_of_reach, brief);
-        let chosen = Chosen { candidate: candidate.clone(), values, out_of_reach };
+        let chosen = ChosenCandidate { candidate: candidate.clone(), values, out_of_reach };
         match held {
-            holding::Held::Free => fitting.push(chosen),
-            holding::Held::ByMemory => against_memory.push(chosen),
-            holding::Held::Blocked => {}
+            holding::CandidateCheck::Free => fitting.push(chosen),
+            holding::CandidateCheck::ByMemory => against_memory.push(chosen),
+            holding::CandidateCheck::Blocked => {}
         }
     }
     fitting.extend(against_memory);

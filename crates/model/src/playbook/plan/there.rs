@@ -8,9 +8,9 @@ use setpoint_protocol::record::NamedPath;
 use setpoint_protocol::text::clip;
 
 use crate::playbook::book::Book;
-use crate::playbook::goal::{ParamKind, There};
+use crate::playbook::goal::{ParamKind, PathRequirement};
 
-/// Most characters of a path that are shown.
+/// Maximum characters of a path that are shown.
 const PATH_CHARS_MAX: usize = 200;
 
 /// Returns what is wrong with the first path in the goal, on one line.
@@ -25,26 +25,30 @@ pub(super) fn refusal(book: &Book, given: &BTreeMap<String, Value>, brief: &Plan
     })
 }
 
-fn wrong(wanted: There, found: &NamedPath, cwd: &str) -> Option<String> {
+fn wrong(wanted: PathRequirement, found: &NamedPath, cwd: &str) -> Option<String> {
     let Some(kind) = found.kind.as_deref() else {
         let is_relative = !found.path.starts_with(['/', '~', '$']);
         let place = if is_relative { format!(" in {cwd}") } else { String::new() };
         let variable =
             if found.path.contains('$') { "; `$` begins the name of a variable there" } else { "" };
-        return (wanted != There::Anything).then(|| format!("does not exist{place}{variable}"));
+        return (wanted != PathRequirement::Anything).then(|| format!("does not exist{place}{variable}"));
     };
     let is_directory = matches!(kind, "directory" | "link to a directory");
     let is_file = matches!(kind, "file" | "link to a file");
     match wanted {
-        There::Anything => None,
-        There::File if is_file => None,
-        There::Directory if is_directory => None,
-        There::FileOrDirectory if is_file || is_directory => None,
-        There::File if is_directory => Some("is a directory, not a file".to_owned()),
-        There::Directory if is_file => Some("is a file, not a directory".to_owned()),
-        There::File | There::Directory | There::FileOrDirectory if kind == "other" => {
+        PathRequirement::Anything => None,
+        PathRequirement::File if is_file => None,
+        PathRequirement::Directory if is_directory => None,
+        PathRequirement::FileOrDirectory if is_file || is_directory => None,
+        PathRequirement::File if is_directory => Some("is a directory, not a file".to_owned()),
+        PathRequirement::Directory if is_file => Some("is a file, not a directory".to_owned()),
+        PathRequirement::File | PathRequirement::Directory | PathRequirement::FileOrDirectory
+            if kind == "other" =>
+        {
             Some("is neither a file nor a directory".to_owned())
         }
-        There::File | There::Directory | There::FileOrDirectory => Some(format!("is a {kind}")),
+        PathRequirement::File | PathRequirement::Directory | PathRequirement::FileOrDirectory => {
+            Some(format!("is a {kind}"))
+        }
     }
 }

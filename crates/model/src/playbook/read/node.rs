@@ -136,7 +136,9 @@ impl<'d> Node<'d> {
     pub(super) fn place(&self, max: usize) -> Result<u32, Fault> {
         let number = self.integer()?;
         let place = u32::try_from(number).ok().filter(|place| (1..=max).contains(&(*place as usize)));
-        place.ok_or_else(|| Fault::value(self.at, &self.key, format!("{number} is no place from 1 to {max}")))
+        place.ok_or_else(|| {
+            Fault::value(self.at, &self.key, format!("{number} is not a place from 1 to {max}"))
+        })
     }
 
     pub(super) fn template(&self) -> Result<TextTemplate, Fault> {
@@ -183,7 +185,7 @@ impl<'d> Node<'d> {
                 items.collect::<Result<_, _>>().map(ValueTemplate::List)
             }
             DeValue::Table(table) if table.contains_key("repeat") && repeated => {
-                Err(Fault::value(self.at, "repeat", "it stands inside another one"))
+                Err(Fault::value(self.at, "repeat", "it is inside another one"))
             }
             DeValue::Table(table) if table.contains_key("repeat") => self.repeat(depth),
             DeValue::Table(_) => {

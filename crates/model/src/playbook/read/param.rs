@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::node::{Fields, Node};
 use crate::playbook::error::{Fault, PlaybookError};
-use crate::playbook::goal::{Choice, Param, ParamDefault, ParamKind, There, fold, is_name};
+use crate::playbook::goal::{Choice, Param, ParamDefault, ParamKind, PathRequirement, fold, is_name};
 use crate::playbook::limits::{CHOICES_MAX, PARAMS_MAX, PROSE_CHARS_MAX};
 use crate::playbook::template::{PLACES, Source, TextTemplate};
 
@@ -46,10 +46,10 @@ fn param(name: String, node: &Node<'_>) -> Result<Param, Fault> {
 fn kind(fields: &mut Fields<'_>) -> Result<ParamKind, Fault> {
     let node = fields.required("type")?;
     Ok(match node.text()?.as_str() {
-        "path" => ParamKind::Path(There::Anything),
-        "file" => ParamKind::Path(There::File),
-        "directory" => ParamKind::Path(There::Directory),
-        "file_or_directory" => ParamKind::Path(There::FileOrDirectory),
+        "path" => ParamKind::Path(PathRequirement::Anything),
+        "file" => ParamKind::Path(PathRequirement::File),
+        "directory" => ParamKind::Path(PathRequirement::Directory),
+        "file_or_directory" => ParamKind::Path(PathRequirement::FileOrDirectory),
         "text" => ParamKind::Text,
         "text_or_nothing" => ParamKind::TextOrNothing,
         "pattern" => ParamKind::Pattern,
@@ -89,7 +89,8 @@ fn kind(fields: &mut Fields<'_>) -> Result<ParamKind, Fault> {
         }
         other => {
             let reason = format!(
-                "{:?} is none of path, file, directory, file_or_directory, number, text, word, pattern, glob, size, choice",
+                "{:?} is not one of path, file, directory, file_or_directory, number, text, word, pattern, glob, \
+                 size, choice",
                 setpoint_protocol::text::clip(other, 40)
             );
             return Err(Fault::value(node.at, "type", reason));
@@ -133,7 +134,7 @@ fn wrong_type(kind: &ParamKind, value: &Value) -> Option<String> {
         | ParamKind::Glob
         | ParamKind::Choice(_) => value.is_string(),
     };
-    (!fits).then(|| format!("it is no {}", kind.name()))
+    (!fits).then(|| format!("it is not a {}", kind.name()))
 }
 
 /// Checks that a default depends only on places and on parameters without templates: then the order does not matter.
@@ -158,7 +159,7 @@ fn made_from_fixed_ones(params: &BTreeMap<String, Param>, at: &BTreeMap<String, 
                 return Err(Fault::value(
                     at,
                     &param.name,
-                    format!("its default is made of {name}, which is made too"),
+                    format!("its default uses {name}, whose default uses a parameter too"),
                 ));
             }
         }

@@ -25,7 +25,7 @@ pub(super) fn refusal(book: &Book, command: &TextTemplate) -> Option<String> {
             Piece::Text(text) => text.chars().for_each(|c| quotes.read(c)),
             Piece::Slot(slot) => {
                 if quotes.is_open() {
-                    return Some(format!("{} stands inside quotes", shown(slot)));
+                    return Some(format!("{} is inside quotes", shown(slot)));
                 }
                 if !slot.is_shell_word() && !is_fixed(book, slot) {
                     return Some(format!("{} comes from outside and needs the filter sh", shown(slot)));

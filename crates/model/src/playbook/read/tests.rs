@@ -151,7 +151,7 @@ fn patterns_parameters_and_examples_are_checked() {
         "type = \"text\"",
         "type = \"person\"",
         &expect![[
-            r#"x.toml:9:8: failed to read `type`: "person" is none of path, file, directory, file_or_directory, number, text, word, pattern, glob, size, choice"#
+            r#"x.toml:9:8: failed to read `type`: "person" is not one of path, file, directory, file_or_directory, number, text, word, pattern, glob, size, choice"#
         ]],
     );
     check(
@@ -162,7 +162,7 @@ fn patterns_parameters_and_examples_are_checked() {
     check(
         "type = \"text\"",
         "type = \"text\"\ndefault = 3",
-        &expect!["x.toml:10:11: failed to read `who`: it is no text"],
+        &expect!["x.toml:10:11: failed to read `who`: it is not a text"],
     );
     check(
         "type = \"text\"",
@@ -256,17 +256,17 @@ fn values_are_never_inserted_unquoted_into_a_shell() {
     check(
         "{who|sh}",
         "'{who|sh}'",
-        &expect!["x.toml:26:1: failed to accept a shell command: {who} stands inside quotes"],
+        &expect!["x.toml:26:1: failed to accept a shell command: {who} is inside quotes"],
     );
     check(
         "{who|sh}",
         "\\\"{who|sh}\\\"",
-        &expect!["x.toml:26:1: failed to accept a shell command: {who} stands inside quotes"],
+        &expect!["x.toml:26:1: failed to accept a shell command: {who} is inside quotes"],
     );
     check(
         "{who|sh}",
         "\\\\{who|sh}",
-        &expect!["x.toml:26:1: failed to accept a shell command: {who} stands inside quotes"],
+        &expect!["x.toml:26:1: failed to accept a shell command: {who} is inside quotes"],
     );
     check(
         "{who|sh}",
@@ -327,7 +327,7 @@ fn approaches_must_be_consistent() {
     check(
         "input = { command = \"echo hello {who|sh}\" }\n",
         &format!("input = {{ command = \"echo hello {{who|sh}}\" }}\n{again}"),
-        &expect!["x.toml:31:1: failed to read `name`: shell is there twice"],
+        &expect!["x.toml:31:1: failed to read `name`: shell is given twice"],
     );
     check(
         "note = \"by echo\"",

@@ -35,7 +35,7 @@ pub(super) fn structure(book: &Book) -> Result<(), Fault> {
         let variants = approach.variants.iter().map(|variant| (variant.at, &variant.name));
         for (at, name) in std::iter::once((approach.at, &approach.name)).chain(variants) {
             if !seen.insert(name.as_str()) {
-                return Err(Fault::value(at, "name", format!("{name} is there twice")));
+                return Err(Fault::value(at, "name", format!("{name} is given twice")));
             }
         }
     }

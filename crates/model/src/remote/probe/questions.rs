@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use setpoint_extract::said;
+use setpoint_extract::without_thinking;
 use setpoint_machine::conversation::Message;
 use setpoint_machine::tokens;
 use setpoint_protocol::record::{Part, Reply};
@@ -58,7 +58,7 @@ pub(super) fn fits(call: &ToolCall) -> bool {
 
 /// Returns whether a text is one JSON object with both fields, with or without a code fence.
 pub(super) fn is_colour(text: &str) -> bool {
-    let text = said(text);
+    let text = without_thinking(text);
     let (Some(start), Some(end)) = (text.find('{'), text.rfind('}')) else { return false };
     let object = text.get(start..=end).and_then(|object| serde_json::from_str::<Value>(object).ok());
     object.is_some_and(|object| {
@@ -74,7 +74,7 @@ pub(super) fn text_of(reply: &Reply) -> String {
         Part::ToolCall(_) | Part::Opaque(_) => None,
     });
     let text: String = texts.collect();
-    said(&text).into_owned()
+    without_thinking(&text).into_owned()
 }
 
 /// Returns a question of about `target` tokens: a code word, many meaningless lines, and a question for the code word.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use setpoint_model_server::{Answer, Delay, Fault, Gate, ModelServer, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Delay, Fault, Gate, ModelServer, SeenRequest, Turn, Wire};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
@@ -53,7 +53,7 @@ async fn without_tools_argument_faults_affect_a_json_text() {
         for wire in Wire::ALL {
             for is_streaming in [false, true] {
                 let script =
-                    move |_: &Seen| Turn::from(Answer::text(said)).with(Fault::by_name(name).unwrap());
+                    move |_: &SeenRequest| Turn::from(Answer::text(said)).with(Fault::by_name(name).unwrap());
                 let server = ModelServer::start(Arc::new(script)).await.unwrap();
                 let mut client = Client::connect(server.address()).await;
                 let reply = client.ask(&requests::plain(wire, is_streaming)).await;
@@ -71,7 +71,8 @@ async fn reused_ids_and_endless_calls_ignore_earlier_results() {
         {"role":"tool","tool_call_id":"first","content":"r"}],
         "tools":[{"type":"function","function":{"name":"t","parameters":{"type":"object"}}}]}"#;
     for (name, id) in [("reused_call_id", "first"), ("endless_call", "call_00_00")] {
-        let script = move |_: &Seen| Turn::from(Answer::text(TEXT)).with(Fault::by_name(name).unwrap());
+        let script =
+            move |_: &SeenRequest| Turn::from(Answer::text(TEXT)).with(Fault::by_name(name).unwrap());
         let server = ModelServer::start(Arc::new(script)).await.unwrap();
         let mut client = Client::connect(server.address()).await;
         let reply = client.ask(&requests::request(Wire::Chat, false, "m", body)).await;
@@ -85,7 +86,7 @@ async fn reused_ids_and_endless_calls_ignore_earlier_results() {
 async fn a_refusing_port_listens_again_after_its_gate_opens() {
     let gate = Gate::new();
     let lasting = Delay::Until(gate.clone());
-    let script = move |seen: &Seen| {
+    let script = move |seen: &SeenRequest| {
         let turn = Turn::from(Answer::text(TEXT));
         if seen.nth == 0 { turn.with(Fault::RefuseConnect(lasting.clone())) } else { turn }
     };
@@ -108,7 +109,7 @@ async fn a_refusing_port_listens_again_after_its_gate_opens() {
 
 #[tokio::test(start_paused = true)]
 async fn a_drip_takes_a_second_per_byte() {
-    let script = |_: &Seen| Turn::from(Answer::text(TEXT)).with(Fault::by_name("drip").unwrap());
+    let script = |_: &SeenRequest| Turn::from(Answer::text(TEXT)).with(Fault::by_name("drip").unwrap());
     let server = ModelServer::start(Arc::new(script)).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     let before = Instant::now();
@@ -119,7 +120,7 @@ async fn a_drip_takes_a_second_per_byte() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hang_lasts_until_the_client_gives_up() {
-    let script = |_: &Seen| Turn::from(Fault::Hang(Delay::Ever));
+    let script = |_: &SeenRequest| Turn::from(Fault::Hang(Delay::Ever));
     let server = ModelServer::start(Arc::new(script)).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     client.send(&requests::plain(Wire::Chat, true).bytes()).await;
@@ -135,8 +136,9 @@ async fn a_hang_lasts_until_the_client_gives_up() {
 async fn after_a_half_close_the_server_keeps_reading() {
     let gate = Gate::new();
     let held = gate.clone();
-    let script =
-        move |_: &Seen| Turn::from(Answer::text(TEXT)).with(Fault::HalfClose(Delay::Until(held.clone())));
+    let script = move |_: &SeenRequest| {
+        Turn::from(Answer::text(TEXT)).with(Fault::HalfClose(Delay::Until(held.clone())))
+    };
     let server = ModelServer::start(Arc::new(script)).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     assert_eq!(client.ask(&requests::plain(Wire::Chat, true)).await.end, End::Short);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use setpoint_model_server::{Answer, Fault, ModelServer, Seen, Turn, Usage, Wire};
+use setpoint_model_server::{Answer, Fault, ModelServer, SeenRequest, Turn, Usage, Wire};
 use tokio::time::Instant;
 
 use crate::client::{Client, End, Reply};
@@ -34,7 +34,7 @@ pub(super) fn answer(calls: bool) -> Answer {
 
 pub(super) async fn make(fault: Fault, wire: Wire, is_streaming: bool, calls: bool) -> Case {
     let laid = fault.clone();
-    let script = move |_: &Seen| Turn::from(answer(calls)).with(laid.clone());
+    let script = move |_: &SeenRequest| Turn::from(answer(calls)).with(laid.clone());
     let server = ModelServer::start(Arc::new(script)).await.unwrap();
     let mut client = Client::connect(server.address()).await;
     let before = Instant::now();

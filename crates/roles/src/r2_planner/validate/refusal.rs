@@ -60,7 +60,7 @@ pub(super) const TASK: &str = "the task";
 
 /// Returns the draft with each reason below the part that it concerns.
 pub(crate) fn annotated(draft: &PlanDraft, refusals: &[Refusal]) -> String {
-    let mut text = Annotated { lines: Vec::new(), refusals, shown: vec![false; refusals.len()] };
+    let mut text = AnnotatedPlan { lines: Vec::new(), refusals, shown: vec![false; refusals.len()] };
     for (i, subtask) in draft.subtasks.iter().enumerate() {
         let place = subtask_place(i);
         text.line(&format!("{place}: {}", one_line(&subtask.intent, SHOWN_CHARS_MAX)), &place);
@@ -76,13 +76,13 @@ pub(crate) fn annotated(draft: &PlanDraft, refusals: &[Refusal]) -> String {
     text.lines.join("\n")
 }
 
-struct Annotated<'a> {
+struct AnnotatedPlan<'a> {
     lines: Vec<String>,
     refusals: &'a [Refusal],
     shown: Vec<bool>,
 }
 
-impl Annotated<'_> {
+impl AnnotatedPlan<'_> {
     /// Writes one line of the draft and the reasons at its place.
     fn line(&mut self, line: &str, place: &str) {
         self.lines.push(line.to_owned());

@@ -7,7 +7,7 @@ use setpoint_protocol::text::clip;
 use super::Rules;
 use super::checks::SHELL;
 use super::refusal::Reasons;
-use crate::r2_planner::runners::{Asked, asked};
+use crate::r2_planner::runners::{RequestedTestRun, asked};
 
 /// Maximum length, in characters, of a command quoted in a reason.
 const COMMAND_CHARS_MAX: usize = 60;
@@ -26,7 +26,7 @@ pub(super) fn require(checks: &[&Check], rules: &Rules<'_>, reasons: &mut Reason
     }
 }
 
-fn missing(asked: &Asked) -> String {
+fn missing(asked: &RequestedTestRun) -> String {
     let command = clip(&asked.command, COMMAND_CHARS_MAX);
     let (ran, expect) = match (asked.runner.is_read, asked.must_pass) {
         (true, false) => ("ran tests", r#"{"test_run":{"ran_min":1}}"#),
@@ -40,14 +40,14 @@ fn missing(asked: &Asked) -> String {
 
 /// Returns whether the check holds only if the runner ran tests, and if they passed when they must. Below `not`, or
 /// as one alternative in `any`, it may hold without a run.
-fn shows(check: &Check, asked: &Asked) -> bool {
+fn shows(check: &Check, asked: &RequestedTestRun) -> bool {
     match &check.on {
         CheckOn::Call { which: Some(which), .. } => asked.runner.is_in(which) && is_run(&check.expect, asked),
         CheckOn::Call { .. } | CheckOn::Probe(_) | CheckOn::Output => false,
     }
 }
 
-fn is_run(expect: &Predicate, asked: &Asked) -> bool {
+fn is_run(expect: &Predicate, asked: &RequestedTestRun) -> bool {
     match expect {
         Predicate::TestRun(run) => !asked.must_pass || run.ran_min.is_none() || run.failed_max.is_some(),
         // The output of another runner may not be parsed, so its exit code is the only evidence.

@@ -6,12 +6,12 @@ use setpoint_protocol::tool::{ErrorKind, SideEffect};
 use setpoint_protocol::{CallId, RoleId};
 
 use super::super::body::{Answer, Answered, Part, Reply, ToolAnswer};
-use super::asks::{Open, Said, What};
-use super::told::{Came, Fact, Told};
+use super::asks::{AskKind, RecordedAnswer, UnansweredAsk};
+use super::told::{AnswerOutcome, Fact, RecordReading};
 use super::watch::TaskWatch;
 
 impl TaskWatch {
-    pub(super) fn on_answered(&mut self, answered: Answered, told: &mut Told<'_>) {
+    pub(super) fn on_answered(&mut self, answered: Answered, told: &mut RecordReading<'_>) {
         self.settle_answers(told);
         let call = answered.call;
         let Some(open) = self.asks.open.remove(&call) else {
@@ -19,42 +19,51 @@ impl TaskWatch {
             return;
         };
         let duration_ms = told.seen.entry.at.millis_since(open.at);
-        if matches!(open.what, What::Model(_)) && !self.models.of(call.role).is_free {
+        if matches!(open.what, AskKind::Model(_)) && !self.models.of(call.role).is_free {
             // An attempt is recorded before it is made, so one that was interrupted in between made no call.
             let never_made = open.attempts.saturating_sub(answered.attempt);
             self.asks.attempts = self.asks.attempts.saturating_sub(never_made);
         }
         match (answered.answer, &open.what) {
-            (Answer::Model(reply), What::Model(purpose)) => {
+            (Answer::Model(reply), AskKind::Model(purpose)) => {
                 self.on_model_reply(call, reply, *purpose, duration_ms, told);
             }
-            (Answer::ModelFailed(failure), What::Model(_)) => {
+            (Answer::ModelFailed(failure), AskKind::Model(_)) => {
                 self.on_no_reply(call, Some(failure.kind), answered.spent, duration_ms, told);
             }
-            (Answer::Interrupted, What::Model(_)) => {
+            (Answer::Interrupted, AskKind::Model(_)) => {
                 self.on_no_reply(call, None, answered.spent, duration_ms, told);
             }
-            (Answer::Tool(answer), What::Tool { tool, grant }) => {
+            (Answer::Tool(answer), AskKind::Tool { tool, grant }) => {
                 let may_be_final = grant.is_some();
                 self.on_tool_answer(call, &answer, tool.clone(), (open.seq, may_be_final), told);
             }
-            (Answer::Interrupted, What::Tool { tool, .. }) => {
+            (Answer::Interrupted, AskKind::Tool { tool, .. }) => {
                 self.note_success(call, false);
                 let error = Some(ErrorKind::Interrupted);
-                told.count(Fact::Came(Came::Tool { tool: tool.clone(), ok: false, error, duration_ms }));
+                told.count(Fact::Came(AnswerOutcome::Tool {
+                    tool: tool.clone(),
+                    ok: false,
+                    error,
+                    duration_ms,
+                }));
             }
-            (Answer::Timer | Answer::Interrupted, What::Timer)
-            | (Answer::Survey(_) | Answer::Interrupted, What::Survey) => {}
+            (Answer::Timer | Answer::Interrupted, AskKind::Timer)
+            | (Answer::Survey(_) | Answer::Interrupted, AskKind::Survey) => {}
             (_, _) => other_answer(call, &open, told),
         }
     }
 
     /// Counts the step's remaining answers as usable once the step is over. Skips inherited ones, which were counted
     /// in another task.
-    pub(super) fn settle_answers(&mut self, told: &mut Told<'_>) {
+    pub(super) fn settle_answers(&mut self, told: &mut RecordReading<'_>) {
         let said = std::mem::take(&mut self.asks.said);
         for said in said.into_iter().filter(|said| said.seq > self.taken_over) {
-            told.count(Fact::Came(Came::Used { role: said.role, model: said.model, malformed: false }));
+            told.count(Fact::Came(AnswerOutcome::Used {
+                role: said.role,
+                model: said.model,
+                malformed: false,
+            }));
         }
     }
 
@@ -64,15 +73,15 @@ impl TaskWatch {
         reply: Reply,
         purpose: Purpose,
         duration_ms: u64,
-        told: &mut Told<'_>,
+        told: &mut RecordReading<'_>,
     ) {
         let wished_for_tools = reply.parts.iter().any(|part| matches!(part, Part::ToolCall(_)));
         let model = reply.by.unwrap_or_else(|| self.models.of(call.role).name.clone());
         let (seq, role) = (told.seen.entry.seq, call.role);
-        self.asks.said.push(Said { seq, role, model: model.clone(), purpose, wished_for_tools });
+        self.asks.said.push(RecordedAnswer { seq, role, model: model.clone(), purpose, wished_for_tools });
         let tokens = self.spend(&reply.usage);
         let is_cut = reply.is_cut;
-        told.count(Fact::Came(Came::Model { model, failure: None, is_cut, duration_ms, tokens }));
+        told.count(Fact::Came(AnswerOutcome::Model { model, failure: None, is_cut, duration_ms, tokens }));
     }
 
     fn on_no_reply(
@@ -81,11 +90,11 @@ impl TaskWatch {
         kind: Option<ModelFailureKind>,
         spent: Usage,
         duration_ms: u64,
-        told: &mut Told<'_>,
+        told: &mut RecordReading<'_>,
     ) {
         let tokens = self.spend(&spent);
         let model = self.models.of(call.role).name.clone();
-        told.count(Fact::Came(Came::Model {
+        told.count(Fact::Came(AnswerOutcome::Model {
             model,
             failure: Some(kind),
             is_cut: false,
@@ -100,7 +109,7 @@ impl TaskWatch {
         answer: &ToolAnswer,
         tool: String,
         (asked_at, is_approved): (u64, bool),
-        told: &mut Told<'_>,
+        told: &mut RecordReading<'_>,
     ) {
         if answer.side_effect == SideEffect::Irreversible && !is_approved {
             let text = format!("{tool} did something that cannot be undone, without an approval");
@@ -110,7 +119,7 @@ impl TaskWatch {
         // A call that only requested approval has done nothing yet, and says nothing about the tool.
         if answer.error_kind != Some(ErrorKind::ApprovalRequired) {
             let (ok, error, duration_ms) = (answer.ok, answer.error_kind, answer.duration_ms);
-            told.count(Fact::Came(Came::Tool { tool, ok, error, duration_ms }));
+            told.count(Fact::Came(AnswerOutcome::Tool { tool, ok, error, duration_ms }));
         }
     }
 
@@ -130,18 +139,18 @@ impl TaskWatch {
     }
 }
 
-fn other_answer(call: CallId, open: &Open, told: &mut Told<'_>) {
+fn other_answer(call: CallId, open: &UnansweredAsk, told: &mut RecordReading<'_>) {
     let asked = match open.what {
-        What::Model(_) => "a model",
-        What::Tool { .. } => "a tool",
-        What::Timer => "a timer",
-        What::Survey => "a survey",
+        AskKind::Model(_) => "a model",
+        AskKind::Tool { .. } => "a tool",
+        AskKind::Timer => "a timer",
+        AskKind::Survey => "a survey",
     };
     let text = format!("{asked} was asked ({call}), and something else answered");
     told.find_on(&[open.seq], FindingKind::UnrecordedEffect, RoleId::Runtime, text);
 }
 
-pub(super) fn unasked(call: CallId, what: &str, told: &mut Told<'_>) {
+pub(super) fn unasked(call: CallId, what: &str, told: &mut RecordReading<'_>) {
     let text = format!("{what} to {call}, which was not asked, or answered before");
     told.find(FindingKind::UnrecordedEffect, RoleId::Runtime, text);
 }

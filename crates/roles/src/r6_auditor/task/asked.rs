@@ -8,8 +8,8 @@ use setpoint_protocol::record::Purpose;
 use super::super::body::{Ask, Asked, Reasked};
 use super::super::route;
 use super::answered::unasked;
-use super::asks::{Open, What};
-use super::told::{Came, Fact, Told};
+use super::asks::{AskKind, UnansweredAsk};
+use super::told::{AnswerOutcome, Fact, RecordReading};
 use super::watch::TaskWatch;
 
 /// Questions of R3's model per attempt: one per round of tools, the answer, and repeats after empty or unreadable
@@ -17,13 +17,13 @@ use super::watch::TaskWatch;
 const EXECUTE_CALLS_MAX: u32 = TOOL_ROUNDS_MAX + 4;
 
 impl TaskWatch {
-    pub(super) fn on_asked(&mut self, asked: Asked, told: &mut Told<'_>) {
+    pub(super) fn on_asked(&mut self, asked: Asked, told: &mut RecordReading<'_>) {
         let seen = told.seen;
         told.findings.extend(route::check_ask(seen, &asked.ask));
         let what = match asked.ask {
             Ask::Model { purpose } => {
                 self.on_model_asked(purpose, told);
-                What::Model(purpose)
+                AskKind::Model(purpose)
             }
             Ask::Tool { call, grant, .. } => {
                 if let Some(digest) = &grant
@@ -32,21 +32,21 @@ impl TaskWatch {
                     let text = format!("a call of {} runs under an approval that was not given", call.tool);
                     told.find(FindingKind::UnapprovedAction, seen.from.role, text);
                 }
-                What::Tool { tool: call.tool, grant }
+                AskKind::Tool { tool: call.tool, grant }
             }
-            Ask::Timer {} => What::Timer,
-            Ask::Survey {} => What::Survey,
+            Ask::Timer {} => AskKind::Timer,
+            Ask::Survey {} => AskKind::Survey,
         };
-        let open = Open { seq: seen.entry.seq, at: seen.entry.at, attempts: 1, what };
+        let open = UnansweredAsk { seq: seen.entry.seq, at: seen.entry.at, attempts: 1, what };
         self.asks.open.insert(asked.call, open);
     }
 
-    fn on_model_asked(&mut self, purpose: Purpose, told: &mut Told<'_>) {
+    fn on_model_asked(&mut self, purpose: Purpose, told: &mut RecordReading<'_>) {
         let seen = told.seen;
         let role = seen.from.role;
         let model = self.models.of(role).name.clone();
         self.count_attempt(role);
-        told.count(Fact::Came(Came::Attempt { role, model, is_retry: false }));
+        told.count(Fact::Came(AnswerOutcome::Attempt { role, model, is_retry: false }));
         // A repeated question caused by the answer to the same question means that the answer was unusable.
         let again = self.asks.said.iter().position(|said| {
             seen.entry.cause == Some(said.seq) && said.purpose == purpose && !said.wished_for_tools
@@ -54,7 +54,11 @@ impl TaskWatch {
         if let Some(said) = again.map(|at| self.asks.said.remove(at))
             && said.seq > self.taken_over
         {
-            told.count(Fact::Came(Came::Used { role: said.role, model: said.model, malformed: true }));
+            told.count(Fact::Came(AnswerOutcome::Used {
+                role: said.role,
+                model: said.model,
+                malformed: true,
+            }));
         }
         if role == RoleId::MetaValidator && self.fan_in.has_failed() {
             let text = "R4b asked a model in a round in which a sub-task failed";
@@ -82,21 +86,21 @@ impl TaskWatch {
         self.check_tokens(told);
     }
 
-    pub(super) fn on_reasked(&mut self, reasked: &Reasked, told: &mut Told<'_>) {
+    pub(super) fn on_reasked(&mut self, reasked: &Reasked, told: &mut RecordReading<'_>) {
         let Some(open) = self.asks.open.get_mut(&reasked.call) else {
             unasked(reasked.call, "another attempt", told);
             return;
         };
         open.at = told.seen.entry.at;
         open.attempts = reasked.attempt;
-        if matches!(open.what, What::Model(_)) {
+        if matches!(open.what, AskKind::Model(_)) {
             let role = reasked.call.role;
             let model = self.models.of(role).name.clone();
             self.count_attempt(role);
             told.count(Fact::Came(if reasked.by_runtime {
-                Came::AttemptAnew
+                AnswerOutcome::AttemptAnew
             } else {
-                Came::Attempt { role, model, is_retry: true }
+                AnswerOutcome::Attempt { role, model, is_retry: true }
             }));
             self.check_calls(told);
         }
@@ -106,7 +110,7 @@ impl TaskWatch {
         self.asks.attempts += u64::from(!self.models.of(role).is_free);
     }
 
-    fn check_calls(&mut self, told: &mut Told<'_>) {
+    fn check_calls(&mut self, told: &mut RecordReading<'_>) {
         let calls = self.asks.attempts;
         if let Some(budget) = self.budgets.calls.filter(|budget| calls > *budget)
             && !std::mem::replace(&mut self.asks.has_overrun_calls, true)
@@ -118,7 +122,7 @@ impl TaskWatch {
 
     /// Checks the token budget. The reservation before a question is an estimate, so an answer may overrun the
     /// budget; only a later question breaks it.
-    fn check_tokens(&mut self, told: &mut Told<'_>) {
+    fn check_tokens(&mut self, told: &mut RecordReading<'_>) {
         let used = self.asks.tokens;
         if let Some(budget) = self.budgets.tokens.filter(|budget| used > *budget)
             && !std::mem::replace(&mut self.asks.has_overrun_tokens, true)

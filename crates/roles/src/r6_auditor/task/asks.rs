@@ -13,7 +13,7 @@ use super::super::body::{ApprovalRequest, Decision, Question};
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Asks {
     #[serde(with = "as_pairs")]
-    pub(super) open: BTreeMap<CallId, Open>,
+    pub(super) open: BTreeMap<CallId, UnansweredAsk>,
     /// Unanswered questions to people; for an approval, the digest to be allowed.
     #[serde(with = "as_pairs")]
     people: BTreeMap<CallId, Option<String>>,
@@ -22,7 +22,7 @@ pub(super) struct Asks {
     pub(super) came: BTreeMap<CallId, bool>,
     grants: BTreeMap<String, Grant>,
     /// Model answers that may still prove unusable: a repeated question follows in the same step.
-    pub(super) said: Vec<Said>,
+    pub(super) said: Vec<RecordedAnswer>,
     /// Questions of R3's model in the current attempt, by instance.
     pub(super) executing: BTreeMap<u16, u32>,
     /// Plan calls of the round.
@@ -36,17 +36,17 @@ pub(super) struct Asks {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Open {
+pub(super) struct UnansweredAsk {
     pub(super) seq: u64,
     /// When the current attempt began.
     pub(super) at: Timestamp,
     /// Number of recorded attempts.
     pub(super) attempts: u64,
-    pub(super) what: What,
+    pub(super) what: AskKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum What {
+pub(super) enum AskKind {
     Model(Purpose),
     Tool { tool: String, grant: Option<String> },
     Timer,
@@ -62,7 +62,7 @@ struct Grant {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Said {
+pub(super) struct RecordedAnswer {
     pub(super) seq: u64,
     pub(super) role: RoleId,
     pub(super) model: String,
@@ -104,24 +104,24 @@ impl Asks {
     }
 
     pub(super) fn runs_a_tool(&self) -> bool {
-        self.open.values().any(|open| matches!(open.what, What::Tool { .. }))
+        self.open.values().any(|open| matches!(open.what, AskKind::Tool { .. }))
     }
 
     /// Returns the oldest open ask, in words. Timers do not count.
     pub(super) fn oldest_under_way(&self) -> Option<(CallId, String)> {
-        let under_way = self.open.iter().filter(|(_, open)| open.what != What::Timer);
+        let under_way = self.open.iter().filter(|(_, open)| open.what != AskKind::Timer);
         let (call, open) = under_way.min_by_key(|(_, open)| open.seq)?;
         let what = match &open.what {
-            What::Model(purpose) => format!("a question to a model ({})", purpose.name()),
-            What::Tool { tool, .. } => format!("a call of {tool}"),
-            What::Survey => "a survey".to_owned(),
-            What::Timer => return None,
+            AskKind::Model(purpose) => format!("a question to a model ({})", purpose.name()),
+            AskKind::Tool { tool, .. } => format!("a call of {tool}"),
+            AskKind::Survey => "a survey".to_owned(),
+            AskKind::Timer => return None,
         };
         Some((*call, what))
     }
 
     /// Returns whether R3's tool call succeeded; `None` if it never ran.
-    pub(super) fn came_back(&self, call: CallId) -> Option<bool> {
+    pub(super) fn has_succeeded(&self, call: CallId) -> Option<bool> {
         self.came.get(&call).copied()
     }
 

@@ -10,7 +10,7 @@ use setpoint_protocol::{CallId, CriterionId, RoleId};
 
 use super::super::body::{Call, Criterion, End, Measured, Outcome, Verdict};
 use super::asks::Asks;
-use super::told::Told;
+use super::told::RecordReading;
 
 /// Distances below this count as zero.
 const NO_DISTANCE: f64 = 1e-9;
@@ -20,7 +20,7 @@ pub(super) fn has_failed(verdict: &Verdict) -> bool {
 }
 
 /// Checks R4a's report on a sub-task.
-pub(super) fn check_outcome(outcome: &Outcome, asks: &Asks, told: &mut Told<'_>) {
+pub(super) fn check_outcome(outcome: &Outcome, asks: &Asks, told: &mut RecordReading<'_>) {
     let mut claim = |role, text: String| told.find(FindingKind::FalseClaim, role, text);
     if outcome.status == OutcomeStatus::Matched {
         let judged = judged(&outcome.criteria_verdicts);
@@ -33,7 +33,7 @@ pub(super) fn check_outcome(outcome: &Outcome, asks: &Asks, told: &mut Told<'_>)
     }
     let calls: BTreeMap<CallId, &Call> = outcome.tool_calls.iter().map(|call| (call.call_id, call)).collect();
     for (id, call) in &calls {
-        if call.ok && asks.came_back(*id) == Some(false) {
+        if call.ok && asks.has_succeeded(*id) == Some(false) {
             claim(RoleId::Executor, format!("{id} is shown as a success, and it failed"));
         }
     }
@@ -58,7 +58,7 @@ fn has_run(call: &Call) -> bool {
 }
 
 /// Checks R4b's acceptance of a round.
-pub(super) fn check_summary(measured: &Measured, criteria: &[Criterion], told: &mut Told<'_>) {
+pub(super) fn check_summary(measured: &Measured, criteria: &[Criterion], told: &mut RecordReading<'_>) {
     let judged = judged(measured.task_criteria_verdicts.as_deref().unwrap_or_default());
     let failed = judged.iter().find(|(_, passed)| !**passed).map(|(id, _)| format!("criterion {id} failed"));
     let unjudged = || {
@@ -72,7 +72,7 @@ pub(super) fn check_summary(measured: &Measured, criteria: &[Criterion], told: &
 }
 
 /// Checks R7's final result. `was_accepted` is R4b's last decision.
-pub(super) fn check_end(end: &End, was_accepted: Option<bool>, told: &mut Told<'_>) {
+pub(super) fn check_end(end: &End, was_accepted: Option<bool>, told: &mut RecordReading<'_>) {
     let failed = end.verdicts.iter().chain(&end.subtask_verdicts).find(|verdict| has_failed(verdict));
     let what = match end.directive {
         EndState::Accept => {
@@ -104,7 +104,7 @@ pub(super) fn check_end(end: &End, was_accepted: Option<bool>, told: &mut Told<'
 }
 
 /// Reports passes in the final result that rest on what the work made or changed itself.
-pub(super) fn check_self_made(end: &End, told: &mut Told<'_>) {
+pub(super) fn check_self_made(end: &End, told: &mut RecordReading<'_>) {
     let own = end.verdicts.iter().filter(|verdict| verdict.self_made && !has_failed(verdict));
     let own: Vec<&str> = own.map(|verdict| verdict.criterion_id.as_str()).collect();
     if !own.is_empty() {

@@ -5,14 +5,14 @@ use setpoint_protocol::RoleId;
 use setpoint_protocol::message::FindingKind;
 
 use super::super::body::{Criterion, Manifest};
-use super::told::{Fact, Told};
+use super::told::{Fact, RecordReading};
 use super::watch::TaskWatch;
 
 /// Finding for a criterion whose check was replaced.
 const OTHER_CHECK: &str = "has another check";
 
 impl TaskWatch {
-    pub(super) fn on_manifest(&mut self, manifest: Manifest, told: &mut Told<'_>) {
+    pub(super) fn on_manifest(&mut self, manifest: Manifest, told: &mut RecordReading<'_>) {
         self.asks.planned();
         told.count(Fact::Worked { role: RoleId::Planner, failed: false });
         self.fan_in.on_manifest(&manifest, told);
@@ -36,7 +36,7 @@ impl TaskWatch {
 }
 
 /// Reports a change to a criterion that may not change.
-fn check_frozen(frozen: &Criterion, manifest: &Manifest, told: &mut Told<'_>) {
+fn check_frozen(frozen: &Criterion, manifest: &Manifest, told: &mut RecordReading<'_>) {
     let mut own = manifest.withdrawn.iter().filter(|one| one.criterion_id == frozen.id);
     let is_withdrawn = own.clone().any(|one| !one.check_replaced);
     let is_replaced = own.any(|one| one.check_replaced);

@@ -5,14 +5,14 @@ use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{FindingKind, GapRound, MacroState};
 
 use super::super::body::{Directive, End};
-use super::told::{Fact, Told};
+use super::told::{Fact, RecordReading};
 use super::watch::TaskWatch;
 
 /// Consecutive decisions without a falling distance that count as a failure to converge.
 const FLAT_DECISIONS: u32 = 2;
 
 impl TaskWatch {
-    pub(super) fn on_directive(&mut self, directive: &Directive, told: &mut Told<'_>) {
+    pub(super) fn on_directive(&mut self, directive: &Directive, told: &mut RecordReading<'_>) {
         told.count(Fact::Replanned);
         self.asks.planned();
         self.replans += 1;
@@ -31,7 +31,7 @@ impl TaskWatch {
         self.course.keep(told.seen.entry.seq, round);
     }
 
-    fn compare_distances(&mut self, last: &GapRound, directive: &Directive, told: &mut Told<'_>) {
+    fn compare_distances(&mut self, last: &GapRound, directive: &Directive, told: &mut RecordReading<'_>) {
         let is_flat = directive.loss.d >= last.loss.d - compare::TOLERANCE;
         self.course.flat = if is_flat { self.course.flat + 1 } else { 0 };
         let others = self.course.seqs.clone();
@@ -52,7 +52,7 @@ impl TaskWatch {
         }
     }
 
-    pub(super) fn decided_end(&mut self, end: &End, told: &mut Told<'_>) {
+    pub(super) fn decided_end(&mut self, end: &End, told: &mut RecordReading<'_>) {
         if let Some(what) = self.end_mismatch(end) {
             mismatch(what, told);
         }
@@ -71,6 +71,6 @@ impl TaskWatch {
     }
 }
 
-fn mismatch(what: String, told: &mut Told<'_>) {
+fn mismatch(what: String, told: &mut RecordReading<'_>) {
     told.find(FindingKind::DecisionMismatch, RoleId::GoalGradientSolver, what);
 }

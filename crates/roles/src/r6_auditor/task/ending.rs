@@ -4,11 +4,11 @@ use setpoint_protocol::message::EndedBy;
 
 use super::super::body::End;
 use super::claims;
-use super::told::{Fact, Told};
+use super::told::{Fact, RecordReading};
 use super::watch::TaskWatch;
 
 impl TaskWatch {
-    pub(super) fn on_end(&mut self, end: &End, told: &mut Told<'_>) {
+    pub(super) fn on_end(&mut self, end: &End, told: &mut RecordReading<'_>) {
         self.settle_answers(told);
         match end.ended_by {
             EndedBy::CriteriaMet

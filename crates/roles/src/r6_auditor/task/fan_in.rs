@@ -9,18 +9,18 @@ use setpoint_protocol::message::{ExecutionStatus, FindingKind, OutcomeStatus};
 use setpoint_protocol::{Instance, RoleId, SubTaskId};
 
 use super::super::body;
-use super::told::Told;
+use super::told::RecordReading;
 
 /// The task's sub-tasks and its round.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct FanIn {
-    subtasks: BTreeMap<SubTaskId, Given>,
+    subtasks: BTreeMap<SubTaskId, DispatchedSubTask>,
     round: Round,
 }
 
 /// A dispatched sub-task.
 #[derive(Debug, Serialize, Deserialize)]
-struct Given {
+struct DispatchedSubTask {
     instance: Instance,
     seq: u64,
     corrections: u32,
@@ -44,7 +44,7 @@ struct Round {
 
 impl FanIn {
     /// Opens a round. The previous one must have been closed, by R4b or by a fault.
-    pub(super) fn on_manifest(&mut self, manifest: &body::Manifest, told: &mut Told<'_>) {
+    pub(super) fn on_manifest(&mut self, manifest: &body::Manifest, told: &mut RecordReading<'_>) {
         if self.round.is_open {
             self.incomplete("the next round began before it was closed", told);
         }
@@ -69,7 +69,7 @@ impl FanIn {
         }
     }
 
-    pub(super) fn on_subtask(&mut self, id: SubTaskId, told: &mut Told<'_>) {
+    pub(super) fn on_subtask(&mut self, id: SubTaskId, told: &mut RecordReading<'_>) {
         if let Some(given) = self.subtasks.get(&id) {
             let text = format!("sub-task {id} was given out before");
             let others = [given.seq];
@@ -80,13 +80,18 @@ impl FanIn {
             told.find_on(&others, FindingKind::ForeignSubtask, RoleId::Planner, text);
         }
         let instance = told.seen.to.first().map_or(Instance(0), |to| to.instance);
-        let given =
-            Given { instance, seq: told.seen.entry.seq, corrections: 0, claimed: None, outcome: None };
+        let given = DispatchedSubTask {
+            instance,
+            seq: told.seen.entry.seq,
+            corrections: 0,
+            claimed: None,
+            outcome: None,
+        };
         self.subtasks.insert(id, given);
     }
 
     /// Returns the sub-task if it was dispatched to the pair that sent this record.
-    fn own(&mut self, id: &SubTaskId, told: &mut Told<'_>) -> Option<&mut Given> {
+    fn own(&mut self, id: &SubTaskId, told: &mut RecordReading<'_>) -> Option<&mut DispatchedSubTask> {
         let instance = told.seen.from.instance;
         let found = self.subtasks.get_mut(id).filter(|given| given.instance == instance);
         if found.is_none() {
@@ -97,7 +102,7 @@ impl FanIn {
         found
     }
 
-    pub(super) fn on_result(&mut self, result: &body::ExecutionResult, told: &mut Told<'_>) {
+    pub(super) fn on_result(&mut self, result: &body::ExecutionResult, told: &mut RecordReading<'_>) {
         if result.attempt > CORRECTIONS_MAX + 1 {
             let text =
                 format!("attempt {} of a sub-task; {} are allowed", result.attempt, CORRECTIONS_MAX + 1);
@@ -109,7 +114,11 @@ impl FanIn {
     }
 
     /// Returns whether the correction refutes a claim of R3.
-    pub(super) fn on_correction(&mut self, correction: &body::CorrectionSignal, told: &mut Told<'_>) -> bool {
+    pub(super) fn on_correction(
+        &mut self,
+        correction: &body::CorrectionSignal,
+        told: &mut RecordReading<'_>,
+    ) -> bool {
         let Some(given) = self.own(&correction.subtask_id, told) else { return false };
         given.corrections += 1;
         let (corrections, attempt) = (given.corrections, correction.attempt_number);
@@ -125,7 +134,7 @@ impl FanIn {
     }
 
     /// Returns whether the outcome settles a claim of R3.
-    pub(super) fn on_outcome(&mut self, outcome: &body::Outcome, told: &mut Told<'_>) -> bool {
+    pub(super) fn on_outcome(&mut self, outcome: &body::Outcome, told: &mut RecordReading<'_>) -> bool {
         let id = &outcome.subtask_id;
         let is_this_round = self.round.expected.contains(id);
         let Some(given) = self.own(id, told) else { return false };
@@ -142,7 +151,12 @@ impl FanIn {
     }
 
     /// Checks that R4b closes the round with every sub-task exactly once, and reports as matched only what R4a did.
-    pub(super) fn on_measured(&mut self, is_accepted: bool, measured: &body::Measured, told: &mut Told<'_>) {
+    pub(super) fn on_measured(
+        &mut self,
+        is_accepted: bool,
+        measured: &body::Measured,
+        told: &mut RecordReading<'_>,
+    ) {
         let mut missing: BTreeSet<&SubTaskId> =
             self.round.expected.iter().chain(&self.round.carried).collect();
         let mut untrue = Vec::new();
@@ -184,7 +198,7 @@ impl FanIn {
     }
 
     /// Checks that the round of a decided end is closed.
-    pub(super) fn on_decided_end(&mut self, told: &mut Told<'_>) {
+    pub(super) fn on_decided_end(&mut self, told: &mut RecordReading<'_>) {
         if self.round.is_open {
             self.incomplete("the task ended before it was closed", told);
         }
@@ -198,7 +212,7 @@ impl FanIn {
             .any(|id| self.subtasks.get(id).is_some_and(|given| given.outcome == Some(OutcomeStatus::Failed)))
     }
 
-    fn incomplete(&self, what: &str, told: &mut Told<'_>) {
+    fn incomplete(&self, what: &str, told: &mut RecordReading<'_>) {
         let text = format!("round {}: {what}", self.round.number);
         told.find_on(&[self.round.seq], FindingKind::FanInIncomplete, RoleId::MetaValidator, text);
     }

@@ -4,11 +4,11 @@ use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{FaultKind, FindingKind};
 
 use super::super::body::Fault;
-use super::told::{Fact, Told};
+use super::told::{Fact, RecordReading};
 use super::watch::TaskWatch;
 
 impl TaskWatch {
-    pub(super) fn on_fault(&mut self, fault: &Fault, told: &mut Told<'_>) {
+    pub(super) fn on_fault(&mut self, fault: &Fault, told: &mut RecordReading<'_>) {
         self.fan_in.on_fault();
         if matches!(fault.role, RoleId::Perceiver | RoleId::Planner) && fault.kind == FaultKind::Fault {
             told.count(Fact::Worked { role: fault.role, failed: true });

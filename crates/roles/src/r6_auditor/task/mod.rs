@@ -20,16 +20,16 @@ use setpoint_protocol::record::RecordKind;
 use setpoint_protocol::topology::Kind;
 
 use super::body;
-use super::entry::Seen;
+use super::entry::ParsedRow;
 
-pub(super) use self::told::{Came, Fact, Told};
+pub(super) use self::told::{AnswerOutcome, Fact, RecordReading};
 pub use self::watch::STALLED_MS;
 pub(super) use self::watch::TaskWatch;
 
 impl TaskWatch {
     /// Reads the next record.
-    pub(super) fn take<'s>(&mut self, seen: &'s Seen<'s>) -> Told<'s> {
-        let mut told = Told::of(seen);
+    pub(super) fn take<'s>(&mut self, seen: &'s ParsedRow<'s>) -> RecordReading<'s> {
+        let mut told = RecordReading::of(seen);
         self.last_seq = seen.entry.seq;
         self.last_at = seen.entry.at;
         self.stalled_at = None;
@@ -49,7 +49,7 @@ impl TaskWatch {
 
     /// Discards the facts and findings of an inherited record, which were counted where it happened. An end cannot be
     /// inherited.
-    fn forget(&mut self, told: &mut Told<'_>) {
+    fn forget(&mut self, told: &mut RecordReading<'_>) {
         told.facts.retain(|fact| matches!(fact, Fact::Ended(_) | Fact::IsTask));
         told.findings.clear();
         self.tokens = 0;
@@ -61,7 +61,7 @@ impl TaskWatch {
     }
 
     /// Reads a record by its kind; `None` if the body cannot be parsed.
-    fn take_kind(&mut self, told: &mut Told<'_>) -> Option<()> {
+    fn take_kind(&mut self, told: &mut RecordReading<'_>) -> Option<()> {
         let seen = told.seen;
         match seen.kind {
             RecordKind::Opened => {
@@ -81,7 +81,7 @@ impl TaskWatch {
         Some(())
     }
 
-    fn on_message(&mut self, kind: Kind, told: &mut Told<'_>) -> Option<()> {
+    fn on_message(&mut self, kind: Kind, told: &mut RecordReading<'_>) -> Option<()> {
         let seen = told.seen;
         match kind {
             Kind::TaskSpec => told.count(Fact::Worked { role: RoleId::Perceiver, failed: false }),

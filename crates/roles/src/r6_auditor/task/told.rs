@@ -5,11 +5,11 @@ use setpoint_protocol::message::{EndState, Finding, FindingKind};
 use setpoint_protocol::record::ModelFailureKind;
 use setpoint_protocol::tool::ErrorKind;
 
-use super::super::entry::Seen;
+use super::super::entry::ParsedRow;
 
 /// The record under examination, and what it tells.
-pub(crate) struct Told<'s> {
-    pub(crate) seen: &'s Seen<'s>,
+pub(crate) struct RecordReading<'s> {
+    pub(crate) seen: &'s ParsedRow<'s>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) facts: Vec<Fact>,
     /// Whether the task has ended.
@@ -20,7 +20,7 @@ pub(crate) struct Told<'s> {
 #[derive(Debug)]
 pub(crate) enum Fact {
     /// A model or tool answered, or must be asked again.
-    Came(Came),
+    Came(AnswerOutcome),
     /// R1, R2 or R3 finished its part, or raised a fault.
     Worked { role: RoleId, failed: bool },
     /// A validator gave a verdict.
@@ -39,7 +39,7 @@ pub(crate) enum Fact {
 
 /// An answer, for the statistics.
 #[derive(Debug)]
-pub(crate) enum Came {
+pub(crate) enum AnswerOutcome {
     /// A model answered, or failed to.
     Model {
         model: String,
@@ -58,9 +58,9 @@ pub(crate) enum Came {
     Tool { tool: String, ok: bool, error: Option<ErrorKind>, duration_ms: u64 },
 }
 
-impl<'s> Told<'s> {
-    pub(super) fn of(seen: &'s Seen<'s>) -> Self {
-        Told { seen, findings: Vec::new(), facts: Vec::new(), is_ended: false }
+impl<'s> RecordReading<'s> {
+    pub(super) fn of(seen: &'s ParsedRow<'s>) -> Self {
+        RecordReading { seen, findings: Vec::new(), facts: Vec::new(), is_ended: false }
     }
 
     /// Reports a finding about this record alone.

@@ -9,7 +9,7 @@ use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::{RoleId, TaskId, Timestamp};
 
 use super::super::body;
-use super::super::entry::Seen;
+use super::super::entry::ParsedRow;
 use super::asks::Asks;
 use super::course::Course;
 use super::fan_in::FanIn;
@@ -47,7 +47,7 @@ pub(crate) struct TaskWatch {
 
 impl TaskWatch {
     /// Starts following a task from the record that opens it.
-    pub(crate) fn open(seen: &Seen<'_>, opened: body::Opened) -> Self {
+    pub(crate) fn open(seen: &ParsedRow<'_>, opened: body::Opened) -> Self {
         TaskWatch {
             last_seq: seen.entry.seq,
             last_at: seen.entry.at,

@@ -5,25 +5,25 @@ use setpoint_protocol::message::{ExecutionStatus, OutcomeStatus};
 
 use super::super::body::{CorrectionSignal, ExecutionResult, Measured, Outcome};
 use super::claims::{self, has_failed};
-use super::told::{Fact, Told};
+use super::told::{Fact, RecordReading};
 use super::watch::TaskWatch;
 
 impl TaskWatch {
-    pub(super) fn on_result(&mut self, result: &ExecutionResult, told: &mut Told<'_>) {
+    pub(super) fn on_result(&mut self, result: &ExecutionResult, told: &mut RecordReading<'_>) {
         let failed = result.status == ExecutionStatus::Failed;
         told.count(Fact::Worked { role: RoleId::Executor, failed });
         self.asks.executed(told.seen.from.instance);
         self.fan_in.on_result(result, told);
     }
 
-    pub(super) fn on_correction(&mut self, correction: &CorrectionSignal, told: &mut Told<'_>) {
+    pub(super) fn on_correction(&mut self, correction: &CorrectionSignal, told: &mut RecordReading<'_>) {
         told.count(Fact::Corrected);
         if self.fan_in.on_correction(correction, told) {
             told.count(Fact::Claimed { refuted: true });
         }
     }
 
-    pub(super) fn on_outcome(&mut self, outcome: &Outcome, told: &mut Told<'_>) {
+    pub(super) fn on_outcome(&mut self, outcome: &Outcome, told: &mut RecordReading<'_>) {
         for verdict in &outcome.criteria_verdicts {
             told.count(Fact::Judged { role: RoleId::AgentValidator, failed: has_failed(verdict) });
         }
@@ -34,7 +34,12 @@ impl TaskWatch {
         claims::check_outcome(outcome, &self.asks, told);
     }
 
-    pub(super) fn on_measured(&mut self, is_accepted: bool, measured: &Measured, told: &mut Told<'_>) {
+    pub(super) fn on_measured(
+        &mut self,
+        is_accepted: bool,
+        measured: &Measured,
+        told: &mut RecordReading<'_>,
+    ) {
         for verdict in measured.task_criteria_verdicts.iter().flatten() {
             told.count(Fact::Judged { role: RoleId::MetaValidator, failed: has_failed(verdict) });
         }

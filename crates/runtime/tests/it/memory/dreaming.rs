@@ -349,21 +349,21 @@ fn agreement_of_several_kinds_is_proposed_once() {
     assert_eq!(dream(&memory).unwrap().proposed, [], "once");
     let [proposal] = &memory.proposals().unwrap()[..] else { panic!() };
     assert!(proposal.megram.content.lesson.starts_with("Where several tools would do, prefer `shell/rg`"));
-    assert_eq!(memory.laid_down().unwrap(), [""; 0]);
+    assert_eq!(memory.approved_principles().unwrap(), [""; 0]);
 
     let unknown = memory.approve(&practice(1, "a", "x").id, NOW).unwrap_err().to_string();
     assert!(unknown.contains("it is not a proposal"), "{unknown}");
     memory.approve(id, NOW).unwrap();
-    assert_eq!(memory.laid_down().unwrap().len(), 1);
+    assert_eq!(memory.approved_principles().unwrap().len(), 1);
     assert!(memory.approve(id, NOW).is_err(), "it waits no more");
     assert_eq!(memory.proposals().unwrap(), []);
     // A rebuilt memory has the approved one, and a forgotten one is not proposed again.
     std::fs::remove_dir_all(home.memory_dir()).unwrap();
     let memory = home.memory(&journal);
-    assert_eq!(memory.laid_down().unwrap().len(), 1);
+    assert_eq!(memory.approved_principles().unwrap().len(), 1);
     memory.forget_records(&proposed, NOW).unwrap();
     assert_eq!(dream(&memory).unwrap().proposed, []);
-    assert_eq!(memory.laid_down().unwrap(), [""; 0]);
+    assert_eq!(memory.approved_principles().unwrap(), [""; 0]);
     memory.store().check(NOW).unwrap();
 }
 
@@ -376,7 +376,7 @@ fn only_dreamer_and_operator_write_to_layer_t() {
     task(&journal, 1, &[written(&thought(1))]);
     let imported = MemoryAct::Recorded { megram: thought(2), by: Author::Import };
     memory.act(RoleId::Operator, &imported, NOW).unwrap();
-    assert_eq!((memory.proposals().unwrap(), memory.laid_down().unwrap()), (vec![], vec![]));
+    assert_eq!((memory.proposals().unwrap(), memory.approved_principles().unwrap()), (vec![], vec![]));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use setpoint_journal::{Journal, JournalOptions, NewRow, Submission, TaskHead, TaskOpening};
-use setpoint_memory::{Dreamer, Dreamt, Memory, Readers};
+use setpoint_memory::{DreamResult, Dreamer, Memory, Readers};
 use setpoint_mkct::tags::USER_SPACE;
 use setpoint_mkct::{Quantum, State, quantize};
 use setpoint_model::playbook::{Library, Playbook};
@@ -127,11 +127,11 @@ fn against(rule: &MegramId) -> (&'static str, Vec<u8>) {
 }
 
 /// Runs one pass, with the words of templates.
-fn dream(memory: &Arc<Memory>) -> Option<Dreamt> {
+fn dream(memory: &Arc<Memory>) -> Option<DreamResult> {
     dream_at(memory, NOW)
 }
 
-fn dream_at(memory: &Arc<Memory>, now: Timestamp) -> Option<Dreamt> {
+fn dream_at(memory: &Arc<Memory>, now: Timestamp) -> Option<DreamResult> {
     let dreamer = Dreamer::new(Arc::clone(memory), None);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(dreamer.pass(now)).unwrap()

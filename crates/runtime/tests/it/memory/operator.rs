@@ -42,7 +42,7 @@ fn an_invalid_fact_is_refused_with_a_reason() {
     let home = Home::new();
     let memory = home.memory(&home.journal());
     let refused = |text: &str, tags: &[String]| memory.remember(text, tags, NOW).unwrap_err().to_string();
-    assert_eq!(refused(" \n", &[]), "remember this: there are no words");
+    assert_eq!(refused(" \n", &[]), "remember this: the text is empty");
     assert!(refused(&"x".repeat(401), &[]).contains("401 characters"));
     assert!(refused("x", &["t".repeat(65)]).contains("a tag has 1 to 64 characters"));
     assert!(refused("x", &vec!["t".to_owned(); 17]).contains("17 tags"));
@@ -271,7 +271,7 @@ fn rules_are_exported_as_skills() {
     let description: String = serde_json::from_str(description).unwrap();
     assert!(description.starts_with("This failed again and again. --- name: evil"), "{description}");
     assert!(!body.contains("<script>") && !body.contains("\nname: evil"), "{body}");
-    assert!(body.contains("Made of 6 records"), "{body}");
+    assert!(body.contains("Derived from 6 records"), "{body}");
     // A second export writes the same.
     assert_eq!(memory.export_skills(folder.path()).unwrap(), made);
     assert_eq!(std::fs::read_to_string(skill.join("SKILL.md")).unwrap(), text);

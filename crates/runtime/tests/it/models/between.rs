@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 
 use super::{Place, run_with, said, site};
 
@@ -43,7 +43,7 @@ fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> Value {
     let planned = AtomicUsize::new(0);
     let work: Vec<(&str, Vec<&str>)> =
         work.iter().map(|(word, commands)| (*word, commands.to_vec())).collect();
-    let answer = move |seen: &Seen| {
+    let answer = move |seen: &SeenRequest| {
         let asked = seen.asked.told();
         match site(seen) {
             Site::Plan => said(&plans[planned.fetch_add(1, Ordering::Relaxed).min(plans.len() - 1)]),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Answer, Hosted, Seen, Turn};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn};
 
 use super::{Place, Ran, asked, said, site};
 
@@ -16,7 +16,7 @@ const READ: &str = "r3.1/2";
 /// A model that plans in turn, reads a.txt in each sub-task, answers `done`, and judges every criterion as `verdict` says.
 fn server(plans: Vec<Value>, done: Value, verdict: Value) -> Hosted {
     let planned = AtomicUsize::new(0);
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Plan => said(&plans[planned.fetch_add(1, Ordering::Relaxed).min(plans.len() - 1)]),
         Site::Execute if !format!("{:?}", seen.asked.said).contains("exit code") => {
             Turn::from(Answer::call("shell", r#"{"command":"cat a.txt"}"#))

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 
 use super::{Place, Ran, asked, run, run_with, said, site};
 
@@ -21,7 +21,7 @@ fn server(criteria: Value, steps: Vec<Turn>) -> Hosted {
 /// Returns a model that gives this plan and, as its executors, answers in turn.
 fn serve(plan: Value, steps: Vec<Turn>) -> Hosted {
     let executed = AtomicUsize::new(0);
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Perceive => said(&json!({ "title": question::goal(&seen.asked.told()) })),
         Site::Plan => said(&plan),
         Site::Execute => steps[executed.fetch_add(1, Ordering::Relaxed)].clone(),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 use setpoint_protocol::message::FindingKind;
 
 use super::{Place, asked, run, run_with, said, site};
@@ -21,7 +21,7 @@ fn says(file: &str, text: &str) -> Value {
 /// answers for `None`.
 fn server(plans: Vec<Value>, calls: Vec<Option<(&'static str, Value)>>) -> Hosted {
     let (planned, executed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Perceive => {
             said(&json!({ "intent": question::goal(seen.asked.last_user().unwrap_or_default()) }))
         }
@@ -46,7 +46,7 @@ fn judged(question: &str) -> Turn {
 /// Returns such a model, where R4b's model answers in turn.
 fn merging(plans: Vec<Value>, merges: Vec<Value>) -> Hosted {
     let (planned, merged) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Perceive => {
             said(&json!({ "intent": question::goal(seen.asked.last_user().unwrap_or_default()) }))
         }

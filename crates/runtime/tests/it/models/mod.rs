@@ -17,11 +17,11 @@ use setpoint_memory::Access;
 use setpoint_model::remote::{Endpoint, Remote, base};
 use setpoint_model::wire::Dialect;
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 use setpoint_protocol::message::{ApprovalDecision, ApprovalRequest, ApprovalWord, Finding};
 use setpoint_protocol::record::{Opened, Record, Surroundings};
 use setpoint_protocol::topology::Payload;
-use setpoint_runtime::tap::{Event, Tapped};
+use setpoint_runtime::tap::{Event, TapItem};
 use setpoint_runtime::{Models, NewTask};
 use setpoint_tools::Host;
 use setpoint_tools::approval_file::{ApprovalFile, Decision};
@@ -100,7 +100,7 @@ fn run_with(
 
 /// Runs a task to its end, opened with a change, with these models.
 fn run_on(place: &Place, models: Models, goal: &str, allowed: &str, change: impl FnOnce(&mut Opened)) -> Ran {
-    let host = Host::this().knowing(setpoint_model::playbook::forms);
+    let host = Host::this().with_own_commands(setpoint_model::playbook::forms);
     let surroundings = place.surroundings(&host);
     let policy = ApprovalFile::parse(allowed, "allowed", &surroundings).unwrap();
     let mut new = NewTask { raw_input: goal.to_owned(), ..new_task() };
@@ -131,7 +131,7 @@ async fn ended(organisation: &Tested, new: NewTask, policy: &ApprovalFile) -> Ra
     let mut tap = organisation.tap();
     let task = organisation.start(new).await.unwrap();
     loop {
-        let Tapped::Event(event) = tap.next().await else { panic!("the tap is behind") };
+        let TapItem::Event(event) = tap.next().await else { panic!("the tap is behind") };
         let Event::Records { records, closed, .. } = event else { continue };
         for record in records.iter() {
             if let Some(Payload::ApprovalRequest(request)) = record.message() {
@@ -163,7 +163,7 @@ fn decide(request: &ApprovalRequest, policy: &ApprovalFile) -> ApprovalDecision 
 }
 
 /// Returns which role asks.
-fn site(seen: &Seen) -> Site {
+fn site(seen: &SeenRequest) -> Site {
     Site::of(seen).unwrap_or_else(|| panic!("nobody asks like this: {}", seen.asked.system))
 }
 
@@ -172,6 +172,6 @@ fn said(value: &Value) -> Turn {
 }
 
 /// Returns the questions of one role.
-fn asked(server: &Hosted, by: Site) -> Vec<Seen> {
+fn asked(server: &Hosted, by: Site) -> Vec<SeenRequest> {
     server.seen().into_iter().filter(|seen| site(seen) == by).collect()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 use setpoint_runtime::Models;
 
 use super::{Place, asked, remote, run, run_on, said, site};
@@ -21,7 +21,7 @@ fn writes() -> Value {
 
 /// Returns a model that answers a question for a plan by `plan`, writes x.txt, and judges nothing.
 fn server(plan: impl Fn(&str) -> Value + Send + Sync + 'static) -> Hosted {
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Perceive => said(&json!({ "title": question::goal(&seen.asked.told()) })),
         Site::Plan => said(&plan(seen.asked.last_user().unwrap_or_default())),
         Site::Execute if question::calls(&seen.asked.told()).next().is_none() => {

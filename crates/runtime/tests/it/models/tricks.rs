@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Answer, Hosted, Seen, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 
 use super::{Place, run_with, said, site};
 
@@ -32,7 +32,7 @@ fn server(calls: Vec<Value>) -> Hosted {
 fn serving(criterion: &Value, calls: Vec<Value>) -> Hosted {
     let plan = json!({ "subtasks": [{ "intent": "mend calc.py", "success_criteria": [criterion] }] });
     let executed = AtomicUsize::new(0);
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Plan => said(&plan),
         Site::Execute => match calls.get(executed.fetch_add(1, Ordering::Relaxed)) {
             Some(input) if input["path"].is_string() => {

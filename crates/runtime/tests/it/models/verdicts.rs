@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Answer, Hosted, Seen, Turn};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn};
 
 use super::{Place, run, said, site};
 
@@ -25,7 +25,7 @@ fn done(output: &str) -> Step {
 /// `judge`.
 fn server(plan: Value, steps: Vec<Step>, judge: impl Fn(&str) -> Value + Send + Sync + 'static) -> Hosted {
     let (taken, planned) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let answer = move |seen: &Seen| match site(seen) {
+    let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Plan => {
             let mut plan = plan.clone();
             if let n @ 1.. = planned.fetch_add(1, Ordering::Relaxed) {

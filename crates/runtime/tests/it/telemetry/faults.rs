@@ -9,7 +9,7 @@ use setpoint_protocol::{TaskId, Timestamp};
 use setpoint_telemetry::measure::{Instrument, Measure};
 use setpoint_telemetry::otlp::{BATCH_SPANS_MAX, Exporter, OtlpError, QUEUE_MAX, Settings, reach};
 use setpoint_telemetry::span::{Span, SpanId, SpanKind, TraceId};
-use setpoint_telemetry::task::{Content, Told};
+use setpoint_telemetry::task::{Content, RecordTelemetry};
 use tracing::subscriber::DefaultGuard;
 
 use super::collector::{Collector, Manner};
@@ -51,9 +51,9 @@ async fn a_task_ends_as_it_would_without_a_collector() {
                 assert!(warnings[0].contains("telemetry was lost") && warnings[0].contains("is_late=true"));
             }
             None | Some(Manner::Broken | Manner::HangsUp) => {
-                let refused = |line: &&String| line.contains("telemetry is not taken");
+                let refused = |line: &&String| line.contains("the collector does not accept telemetry");
                 assert!(warnings.iter().filter(refused).count() <= 2, "one for each way: {warnings:?}");
-                assert!(warnings[0].contains("telemetry is not taken"), "{warnings:?}");
+                assert!(warnings[0].contains("the collector does not accept telemetry"), "{warnings:?}");
                 assert!(warnings.iter().any(|line| line.contains("spans_lost=")), "{warnings:?}");
             }
         }
@@ -68,13 +68,13 @@ async fn spans_that_exceed_the_queue_are_dropped_and_counted() {
     let exporter = Exporter::start(&settings(&base(&collector))).unwrap();
     // Nothing is sent while this test does not await.
     for n in 0..QUEUE_MAX as u64 + 10 {
-        exporter.send(Told { spans: vec![span(n)], measures: vec![] });
+        exporter.send(RecordTelemetry { spans: vec![span(n)], measures: vec![] });
     }
     exporter.finish().await;
     assert_eq!((exporter.spans_missing(), collector.spans().len()), (10, QUEUE_MAX));
     assert_eq!(collector.requests(), QUEUE_MAX.div_ceil(BATCH_SPANS_MAX));
     // What arrives after the end is lost; a second end has no effect.
-    exporter.send(Told { spans: vec![span(1)], measures: vec![] });
+    exporter.send(RecordTelemetry { spans: vec![span(1)], measures: vec![] });
     exporter.finish().await;
     assert_eq!(exporter.spans_missing(), 11);
 }
@@ -86,10 +86,10 @@ async fn disabled_telemetry_counts_no_losses() {
     let only_metrics = Settings { traces: None, ..settings(&base(&collector)) };
     let exporter = Exporter::start(&only_metrics).unwrap();
     for n in 0..QUEUE_MAX as u64 + 10 {
-        exporter.send(Told { spans: vec![span(n)], measures: vec![] });
+        exporter.send(RecordTelemetry { spans: vec![span(n)], measures: vec![] });
     }
     let measure = Measure { instrument: Instrument::Tasks, value: 1.0, attributes: vec![] };
-    exporter.send(Told { spans: vec![span(0)], measures: vec![measure] });
+    exporter.send(RecordTelemetry { spans: vec![span(0)], measures: vec![measure] });
     exporter.finish().await;
     assert_eq!((exporter.spans_missing(), log.lines().len()), (0, 0), "{:?}", log.lines());
     assert_eq!(collector.metrics().len(), 1, "what goes nowhere took the place of what is sent");
@@ -102,13 +102,16 @@ async fn refused_spans_are_reported_once() {
     let exporter = Exporter::start(&only_spans).unwrap();
     let spans = 3 * BATCH_SPANS_MAX as u64;
     for n in 0..spans {
-        exporter.send(Told { spans: vec![span(n)], measures: vec![] });
+        exporter.send(RecordTelemetry { spans: vec![span(n)], measures: vec![] });
     }
     exporter.finish().await;
     assert_eq!(exporter.spans_missing(), spans);
     let warnings = log.lines();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
-    assert!(warnings[0].contains("telemetry is not taken") && warnings[0].contains("Connection refused"));
+    assert!(
+        warnings[0].contains("the collector does not accept telemetry")
+            && warnings[0].contains("Connection refused")
+    );
     assert!(warnings[1].contains(&format!("spans_lost={spans}")), "{warnings:?}");
 }
 

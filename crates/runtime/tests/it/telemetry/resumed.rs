@@ -7,7 +7,7 @@ use setpoint_journal::{Journal, JournalOptions};
 use setpoint_protocol::message::{PlanDecision, PlanProposal};
 use setpoint_protocol::record::RecordKind;
 use setpoint_protocol::topology::{Kind, Payload};
-use setpoint_runtime::tap::{Event, Tapped};
+use setpoint_runtime::tap::{Event, TapItem};
 use setpoint_telemetry::task::Content;
 
 use super::collector::{Collector, Manner};
@@ -26,7 +26,7 @@ async fn each_process_exports_what_ended_while_it_drove() {
     new.opened.interactive = true;
     let task = first.start(new).await.unwrap();
     let shown: PlanProposal = loop {
-        if let Tapped::Event(Event::Records { records, .. }) = tap.next().await
+        if let TapItem::Event(Event::Records { records, .. }) = tap.next().await
             && let Some(record) =
                 records.iter().find(|record| record.kind == RecordKind::Message(Kind::PlanProposal))
         {

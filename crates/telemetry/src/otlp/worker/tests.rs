@@ -49,9 +49,9 @@ fn worker(metrics: String) -> Worker {
     Worker::new(&settings, Arc::default()).unwrap()
 }
 
-fn told() -> Told {
+fn told() -> RecordTelemetry {
     let measure = Measure { instrument: Instrument::Tasks, value: 1.0, attributes: Vec::new() };
-    Told { measures: vec![measure], ..Told::default() }
+    RecordTelemetry { measures: vec![measure], ..RecordTelemetry::default() }
 }
 
 /// A task ended while the collector was away, and no other ends after it came back.

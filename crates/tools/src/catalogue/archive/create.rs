@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
 
-use super::super::overwrite::{Old, not_made};
+use super::super::overwrite::{OldFile, not_made};
 use crate::answer;
 use crate::approval::{Gate, Plan, Touch, resolve};
 use crate::error::ToolError;
@@ -102,7 +102,7 @@ fn create(
         executed: Vec::new(),
         always: None,
     };
-    let old = Old::at(&spot)?;
+    let old = OldFile::at(&spot)?;
     gate.check_at(&plan, spot.folder())?;
 
     let failed = |error| ToolError::file("write", archive, error);
@@ -110,12 +110,12 @@ fn create(
     let mut draft = Draft::beside(&spot).map_err(failed)?;
     let packed = if is_compressed {
         let mut encoder = GzEncoder::new(BufWriter::new(draft.file()), Compression::default());
-        let packed = Packed::new(source, archive).pack(&mut encoder, limits, halt)?;
+        let packed = PackResult::new(source, archive).pack(&mut encoder, limits, halt)?;
         encoder.finish().and_then(|mut writer| writer.flush()).map_err(failed)?;
         packed
     } else {
         let mut writer = BufWriter::new(draft.file());
-        let packed = Packed::new(source, archive).pack(&mut writer, limits, halt)?;
+        let packed = PackResult::new(source, archive).pack(&mut writer, limits, halt)?;
         writer.flush().map_err(failed)?;
         packed
     };
@@ -177,7 +177,7 @@ fn create(
     Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, packed.tally.gaps()) })
 }
 
-struct Packed<'a> {
+struct PackResult<'a> {
     source: &'a Path,
     archive: &'a Path,
     entries: u64,
@@ -192,9 +192,9 @@ struct Packed<'a> {
     tally: Tally,
 }
 
-impl<'a> Packed<'a> {
+impl<'a> PackResult<'a> {
     fn new(source: &'a Path, archive: &'a Path) -> Self {
-        Packed {
+        PackResult {
             source,
             archive,
             entries: 0,
@@ -261,7 +261,7 @@ impl<'a> Packed<'a> {
             let file = open::regular(entry.path, halt).map_err(Trouble::Source)?;
             let bytes = entry.meta.len();
             builder
-                .append_data(&mut header, name, Exactly { file, left: bytes })
+                .append_data(&mut header, name, ExactReader { file, left: bytes })
                 .map_err(Trouble::Archive)?;
             self.bytes += bytes;
             self.again += u64::from(entry.meta.nlink() > 1);
@@ -292,12 +292,12 @@ enum Trouble {
 
 /// A reader that yields exactly as many bytes as the header says, even if the file changes meanwhile: it cuts a file
 /// that grew and pads one that shrank with zeroes, as `tar` does.
-struct Exactly {
+struct ExactReader {
     file: File,
     left: u64,
 }
 
-impl io::Read for Exactly {
+impl io::Read for ExactReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
         let Some(part) = buffer.get_mut(..wanted) else { return Ok(0) };

@@ -64,7 +64,7 @@ impl Typed for ArchiveList {
 }
 
 #[derive(Default)]
-struct Listed {
+struct ListedEntry {
     entries: Vec<Entry>,
     count: u64,
     files: u64,
@@ -86,9 +86,9 @@ fn list(path: &Path, bytes_max: u64, limits: &Limits, halt: &Halt) -> Result<Too
     let mut file = BufReader::new(open::regular(path, halt).map_err(failed)?);
     let is_compressed = file.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
     let listed = if is_compressed {
-        read(Bounded::new(MultiGzDecoder::new(file), bytes_max, halt), limits)
+        read(BoundedReader::new(MultiGzDecoder::new(file), bytes_max, halt), limits)
     } else {
-        read(Bounded::new(file, bytes_max, halt), limits)
+        read(BoundedReader::new(file, bytes_max, halt), limits)
     };
     match listed {
         Ok(listed) => Ok(listed.answer(path)),
@@ -97,8 +97,8 @@ fn list(path: &Path, bytes_max: u64, limits: &Limits, halt: &Halt) -> Result<Too
     }
 }
 
-fn read<R: Read>(mut source: Bounded<'_, R>, limits: &Limits) -> io::Result<Listed> {
-    let mut listed = Listed::default();
+fn read<R: Read>(mut source: BoundedReader<'_, R>, limits: &Limits) -> io::Result<ListedEntry> {
+    let mut listed = ListedEntry::default();
     let result = listed.read(&mut source, limits);
     if source.is_over {
         // The limit caused this error, not the archive.
@@ -108,8 +108,8 @@ fn read<R: Read>(mut source: Bounded<'_, R>, limits: &Limits) -> io::Result<List
     result.map(|()| listed)
 }
 
-impl Listed {
-    fn read<R: Read>(&mut self, source: &mut Bounded<'_, R>, limits: &Limits) -> io::Result<()> {
+impl ListedEntry {
+    fn read<R: Read>(&mut self, source: &mut BoundedReader<'_, R>, limits: &Limits) -> io::Result<()> {
         let mut archive = tar::Archive::new(&mut *source);
         for entry in archive.entries()? {
             if self.count >= limits.entries_max as u64 {
@@ -198,8 +198,8 @@ fn leads_out(path: &str) -> bool {
     path.starts_with('/') || path.split('/').any(|part| part == "..")
 }
 
-/// A reader that yields at most so many bytes and stops when halted; records whether there were more.
-struct Bounded<'a, R> {
+/// A reader that yields at most this many bytes and stops when halted; records whether there were more.
+struct BoundedReader<'a, R> {
     inner: R,
     left: u64,
     given: u64,
@@ -207,13 +207,13 @@ struct Bounded<'a, R> {
     halt: &'a Halt,
 }
 
-impl<'a, R> Bounded<'a, R> {
+impl<'a, R> BoundedReader<'a, R> {
     fn new(inner: R, bytes_max: u64, halt: &'a Halt) -> Self {
-        Bounded { inner, left: bytes_max, given: 0, is_over: false, halt }
+        BoundedReader { inner, left: bytes_max, given: 0, is_over: false, halt }
     }
 }
 
-impl<R: Read> Read for Bounded<'_, R> {
+impl<R: Read> Read for BoundedReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.halt.reached() {
             self.is_over = true;

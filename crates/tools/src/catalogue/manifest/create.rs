@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
-use super::super::overwrite::{self, Old};
+use super::super::overwrite::{self, OldFile};
 use super::line;
-use super::name::{self, Said};
+use super::name::{self, NamedAlgorithm};
 use crate::answer;
 use crate::approval::{Gate, Plan, Touch, resolve};
 use crate::error::ToolError;
@@ -64,10 +64,10 @@ impl Typed for ManifestCreate {
         let root = ctx.existing("root", &input.root)?;
         let manifest = ctx.place().path("manifest", &input.manifest)?;
         let algorithm = input.algorithm.unwrap_or_default();
-        let other = match name::said(&manifest) {
-            Some(Said::Known(said)) if said != algorithm => Some(said.name()),
-            Some(Said::Other(said)) => Some(said),
-            Some(Said::Known(_)) | None => None,
+        let other = match name::named_algorithm(&manifest) {
+            Some(NamedAlgorithm::Known(said)) if said != algorithm => Some(said.name()),
+            Some(NamedAlgorithm::Other(said)) => Some(said),
+            Some(NamedAlgorithm::Known(_)) | None => None,
         };
         if let Some(said) = other {
             let own = algorithm.name();
@@ -81,7 +81,7 @@ impl Typed for ManifestCreate {
     }
 }
 
-struct Made {
+struct ManifestResult {
     content: Vec<u8>,
     files: u64,
     bytes: u64,
@@ -115,7 +115,7 @@ fn create(
         executed: Vec::new(),
         always: None,
     };
-    let old = Old::at(&spot)?;
+    let old = OldFile::at(&spot)?;
     gate.check_at(&plan, spot.folder())?;
     let made = make(root, manifest, algorithm, limits, halt)?;
     let (created, side_effect, note, backup) = match old {
@@ -146,8 +146,8 @@ fn make(
     algorithm: Algorithm,
     limits: &Limits,
     halt: &Halt,
-) -> Result<Made, ToolError> {
-    let mut made = Made { content: Vec::new(), files: 0, bytes: 0, others: 0, tally: Tally::new() };
+) -> Result<ManifestResult, ToolError> {
+    let mut made = ManifestResult { content: Vec::new(), files: 0, bytes: 0, others: 0, tally: Tally::new() };
     let mut missed = Tally::new();
     let failed = |source| ToolError::file("hash", root, source);
     if !std::fs::metadata(root).map_err(failed)?.is_dir() {

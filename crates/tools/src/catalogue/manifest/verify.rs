@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
 use super::line;
-use super::name::{self, Said};
+use super::name::{self, NamedAlgorithm};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::files::hash::{self, Algorithm};
@@ -71,7 +71,7 @@ impl Typed for ManifestVerify {
             None => manifest.parent().unwrap_or(Path::new("/")).to_path_buf(),
         };
         // Checksums of another algorithm may have the same length; then every file would look changed.
-        if let Some(Said::Other(said)) = name::said(&manifest) {
+        if let Some(NamedAlgorithm::Other(said)) = name::named_algorithm(&manifest) {
             let reason =
                 format!("{said} sums are not verified here, only those of SHA-256, SHA-512 and BLAKE3");
             return Err(ToolError::unfit(&manifest, reason));
@@ -82,7 +82,7 @@ impl Typed for ManifestVerify {
 }
 
 #[derive(Default)]
-struct Verified {
+struct VerifyResult {
     count: u64,
     matched: u64,
     missing: Vec<String>,
@@ -107,7 +107,7 @@ fn verify(manifest: &Path, root: &Path, limits: &Limits, halt: &Halt) -> Result<
     let mut reader = BufReader::new(open::regular(manifest, halt).map_err(failed)?);
     std::fs::metadata(root).map_err(|source| ToolError::file("check", root, source))?;
     let roots = [plain(root), std::fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf())];
-    let mut verified = Verified::default();
+    let mut verified = VerifyResult::default();
     let mut line = Vec::new();
     loop {
         if halt.reached() {
@@ -130,7 +130,7 @@ fn verify(manifest: &Path, root: &Path, limits: &Limits, halt: &Halt) -> Result<
     Ok(verified.answer(manifest, root))
 }
 
-impl Verified {
+impl VerifyResult {
     fn check(&mut self, entry: &line::Entry, root: &Path, roots: &[PathBuf; 2], halt: &Halt) {
         let name = Path::new(OsStr::from_bytes(&entry.name));
         let path: PathBuf = root.join(name);

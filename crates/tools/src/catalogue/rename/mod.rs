@@ -145,7 +145,7 @@ fn rename(
     let dir = held.path();
     let renames = Renames::plan(dir, &input.change(), input.recursive, limits, halt)?;
     if !renames.tally.complete {
-        return Err(ToolError::in_the_way(
+        return Err(ToolError::blocked_by_state(
             "rename the files of",
             dir,
             "there are too many of them to know them all",
@@ -159,7 +159,7 @@ fn rename(
             show::line(&conflict.to),
             conflict.reason
         );
-        return Err(ToolError::in_the_way("rename the files of", dir, reason));
+        return Err(ToolError::blocked_by_state("rename the files of", dir, reason));
     }
     let both = renames.list.iter().flat_map(|rename| [&rename.from, &rename.to]);
     let plan = Plan {

@@ -57,7 +57,7 @@ impl Renames {
         }
         let mut wanted: Vec<(PathBuf, String)> = Vec::new();
         let mut conflicts = Vec::new();
-        let lower = Lowered::new(change);
+        let lower = LowerCaseChange::new(change);
         let (mut other_case, mut entries) = (0, 0);
         let tally = walk(dir, Bounds::new(limits), halt, |entry| {
             entries += u64::from(entry.depth > 0);
@@ -141,14 +141,14 @@ impl Change<'_> {
 }
 
 /// A change whose text is in lower case.
-struct Lowered {
+struct LowerCaseChange {
     find: String,
     anywhere: bool,
 }
 
-impl Lowered {
+impl LowerCaseChange {
     fn new(change: &Change<'_>) -> Self {
-        Lowered { find: change.find.to_lowercase(), anywhere: change.anywhere }
+        LowerCaseChange { find: change.find.to_lowercase(), anywhere: change.anywhere }
     }
 
     /// Whether the change would match the lower-case name.

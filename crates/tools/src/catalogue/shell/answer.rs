@@ -7,7 +7,7 @@ use setpoint_protocol::Any;
 use setpoint_protocol::tool::{ErrorKind, ExecutedFile, SideEffect, ToolAnswer};
 
 use super::traces::Changes;
-use crate::process::{Ended, Ending};
+use crate::process::{Ending, ProgramEnd};
 use crate::show;
 
 /// Bytes of stdout that the facts hold.
@@ -19,7 +19,7 @@ pub(super) const FRAME_BYTES: usize = 512;
 
 /// The observed effects of a command.
 #[derive(Debug, Default)]
-pub(super) struct After {
+pub(super) struct CommandEffects {
     pub(super) created: Vec<String>,
     pub(super) executed: Vec<ExecutedFile>,
     pub(super) side_effect: SideEffect,
@@ -31,11 +31,11 @@ pub(super) struct After {
 }
 
 pub(super) fn answer(
-    ended: &Ended,
+    ended: &ProgramEnd,
     seconds: u64,
     output_bytes_max: usize,
     cwd: &Path,
-    after: After,
+    after: CommandEffects,
 ) -> ToolAnswer {
     let stream_bytes_max = output_bytes_max.saturating_sub(FRAME_BYTES) / 2;
     let (exit_code, error_kind) = outcome(ended.ending);

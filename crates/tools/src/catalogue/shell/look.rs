@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use setpoint_command_line::{Read, Search, Walk};
+use setpoint_command_line::{ReadTarget, Search, Walk};
 
 use super::{is_below_one, matching};
 use crate::approval::resolve;
@@ -82,7 +82,7 @@ fn is_script(path: &Path) -> bool {
 ///
 /// # Errors
 /// If it would enter Setpoint's own house.
-pub(super) fn reads(reads: &[Read], cwd: &Path, halt: &Halt) -> Result<Option<Reason>, ToolError> {
+pub(super) fn reads(reads: &[ReadTarget], cwd: &Path, halt: &Halt) -> Result<Option<Reason>, ToolError> {
     // A program may list its working directory without naming it.
     if let Some(reason) = one(cwd, Walk::No, halt)? {
         return Ok(Some(reason));

@@ -23,9 +23,9 @@ use serde_json::{Value, json};
 use setpoint_command_line::{self as command_line, Reading, Verdict};
 use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ExecutedFile, SideEffect, ToolAnswer};
 
-use self::answer::{After, FRAME_BYTES};
+use self::answer::{CommandEffects, FRAME_BYTES};
 use self::remove::Removal;
-use self::repository::Looked;
+use self::repository::RepositoryCheck;
 use self::traces::Traces;
 use super::git::{self, Settings};
 use crate::approval::{Gate, Plan, resolve};
@@ -124,7 +124,7 @@ impl Typed for Shell {
         let is_read_only = settled.programs == Programs::System;
         let mut env = env::for_task(self.host.env(), &ctx.surroundings, settled.programs);
         if is_read_only {
-            git::keep_quiet(&mut env, &settled.settings);
+            git::without_other_programs(&mut env, &settled.settings);
             // A locale that came with the connection may not be installed here: bash would warn on stderr, where
             // figures are read, and programs would print in another language.
             if let Some(locale) = env.get_mut(OsStr::new("LC_ALL")) {
@@ -168,7 +168,7 @@ impl Typed for Shell {
 }
 
 /// A command that may run, in the form in which it runs.
-struct Settled {
+struct SettledCommand {
     script: String,
     cwd: PathBuf,
     programs: Programs,
@@ -181,10 +181,10 @@ struct Settled {
     settings: Settings,
 }
 
-impl Settled {
+impl SettledCommand {
     /// A read-only command.
     fn reading(script: String, cwd: PathBuf, settings: Settings) -> Self {
-        Settled {
+        SettledCommand {
             script,
             cwd,
             programs: Programs::System,
@@ -196,9 +196,14 @@ impl Settled {
         }
     }
 
-    fn after(self) -> After {
+    fn after(self) -> CommandEffects {
         let created = self.removal.map(|removal| removal.created()).unwrap_or_default();
-        After { created, executed: self.executed, side_effect: self.side_effect, ..After::default() }
+        CommandEffects {
+            created,
+            executed: self.executed,
+            side_effect: self.side_effect,
+            ..CommandEffects::default()
+        }
     }
 }
 
@@ -229,13 +234,13 @@ impl Shell {
         command: String,
         cwd: PathBuf,
         ctx: &ToolCtx,
-    ) -> Result<Settled, ToolError> {
+    ) -> Result<SettledCommand, ToolError> {
         let gate = Gate::new(ctx);
         let place = house::Surroundings::new(&cwd, ctx);
         let reason = match &reading.verdict {
             Verdict::ReadOnly(plan) => match self.look(plan, &cwd, ctx).await? {
                 Err(reason) => reason,
-                Ok((script, settings)) => return Ok(Settled::reading(script, cwd, settings)),
+                Ok((script, settings)) => return Ok(SettledCommand::reading(script, cwd, settings)),
             },
             Verdict::RemovesOrMakes(found) => {
                 let found = found.clone();
@@ -257,7 +262,7 @@ impl Shell {
             let plan = Plan { tool: "shell", command, cwd: real, touches: Vec::new(), executed, always };
             gate.check(&plan)?;
             let acts_elsewhere = elsewhere::acts(&plan.command, &programs, &roots, &cwd, &ground);
-            Ok(Settled {
+            Ok(SettledCommand {
                 script: plan.command,
                 cwd,
                 programs: Programs::TaskToo,
@@ -296,8 +301,8 @@ impl Shell {
             (None, left_out) => plan.rendered_without(&left_out),
         };
         Ok(match repository::look(plan, cwd, &self.host, ctx).await? {
-            Looked::Asks(reason) => Err(reason),
-            Looked::Quiet(settings) => Ok((looked, settings)),
+            RepositoryCheck::Asks(reason) => Err(reason),
+            RepositoryCheck::Quiet(settings) => Ok((looked, settings)),
         })
     }
 

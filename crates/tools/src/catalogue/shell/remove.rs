@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use setpoint_command_line::RemoveOrMake;
 use setpoint_protocol::tool::SideEffect;
 
-use super::Settled;
+use super::SettledCommand;
 use crate::approval::{Gate, Plan, Touch, resolve};
 use crate::error::ToolError;
 use crate::files::folder::Folder;
@@ -49,8 +49,8 @@ impl Removal {
         command: String,
         cwd: &Path,
         gate: &Gate,
-    ) -> Result<Settled, ToolError> {
-        let held = Held::of(found, cwd);
+    ) -> Result<SettledCommand, ToolError> {
+        let held = HeldDirectory::of(found, cwd);
         let always = Some(match &held {
             Some(_) if found.removes() => "it deletes".to_owned(),
             Some(_) => "it makes directories by a shell command".to_owned(),
@@ -69,7 +69,7 @@ impl Removal {
             Some(held) => (found.rendered(held.names.iter().map(String::as_str)), held.folder.as_directory()),
             None => (plan.command, cwd.to_path_buf()),
         };
-        Ok(Settled {
+        Ok(SettledCommand {
             script,
             cwd,
             programs: Programs::TaskToo,
@@ -84,12 +84,12 @@ impl Removal {
 }
 
 /// The one directory that contains all named paths, and the names in it.
-struct Held {
+struct HeldDirectory {
     folder: Folder,
     names: Vec<String>,
 }
 
-impl Held {
+impl HeldDirectory {
     /// Returns `None` if the names are in several directories, or one cannot be resolved or opened.
     fn of(found: &RemoveOrMake, cwd: &Path) -> Option<Self> {
         if !Folder::CAN_BE_ENTERED {
@@ -109,7 +109,7 @@ impl Held {
             names.push(name.to_owned());
         }
         let parent = parents.first().filter(|first| parents.iter().all(|parent| parent == *first))?;
-        Some(Held { folder: Folder::open(parent).ok()?, names })
+        Some(HeldDirectory { folder: Folder::open(parent).ok()?, names })
     }
 
     fn touches(&self, found: &RemoveOrMake) -> Vec<Touch> {

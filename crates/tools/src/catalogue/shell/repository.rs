@@ -16,7 +16,7 @@ use crate::tool::ToolCtx;
 /// Limits of one run of Git.
 const LIMITS: Limits = Limits { ms_max: 10_000, bytes_max: 16 * 1024 * 1024 };
 
-/// Makes Git refuse a repository without a working tree, because such a folder may be anybody's data.
+/// Makes Git refuse a repository without a working tree, because such a folder may be data from anyone.
 const BARE: (&str, &str) = ("safe.bareRepository", "explicit");
 
 /// Sections whose settings are all harmless to read-only commands.
@@ -57,7 +57,7 @@ const REMOTE: &str = "fetch gh-resolved mirror partialclonefilter promisor prune
     skipdefaultupdate skipfetchall";
 
 /// The result of checking a command's repositories.
-pub(super) enum Looked {
+pub(super) enum RepositoryCheck {
     /// Git runs no other program in them under these settings.
     Quiet(Settings),
     /// They need consent, for this reason.
@@ -65,9 +65,14 @@ pub(super) enum Looked {
 }
 
 /// Checks the repositories in which a plan calls Git.
-pub(super) async fn look(plan: &Plan, cwd: &Path, host: &Host, ctx: &ToolCtx) -> Result<Looked, ToolError> {
+pub(super) async fn look(
+    plan: &Plan,
+    cwd: &Path,
+    host: &Host,
+    ctx: &ToolCtx,
+) -> Result<RepositoryCheck, ToolError> {
     let Some(program) = host.program("git").filter(|_| !plan.git().is_empty()) else {
-        return Ok(Looked::Quiet(Settings::new()));
+        return Ok(RepositoryCheck::Quiet(Settings::new()));
     };
     let at = plan.directory().map_or_else(|| cwd.to_path_buf(), |directory| cwd.join(directory));
     let mut all: Option<Settings> = None;
@@ -79,20 +84,20 @@ pub(super) async fn look(plan: &Plan, cwd: &Path, host: &Host, ctx: &ToolCtx) ->
         }
         let looked_at = folder.clone();
         if let Some(obstacle) = ctx.blocking(move |halt| git::obstacle(&looked_at, halt)).await? {
-            return Ok(Looked::Asks(obstacle));
+            return Ok(RepositoryCheck::Asks(obstacle));
         }
         let mut git = Git::new(&program, folder, host, ctx, LIMITS).await?;
         git.settings.push((BARE.0.to_owned(), BARE.1.to_owned()));
         if let Some(reason) = reason(&git, call).await? {
-            return Ok(Looked::Asks(reason));
+            return Ok(RepositoryCheck::Asks(reason));
         }
         if all.as_ref().is_some_and(|all| *all != git.settings) {
             let reason = "your own Git configuration differs between the repositories of the command";
-            return Ok(Looked::Asks(reason.to_owned()));
+            return Ok(RepositoryCheck::Asks(reason.to_owned()));
         }
         all = Some(git.settings);
     }
-    Ok(Looked::Quiet(all.unwrap_or_default()))
+    Ok(RepositoryCheck::Quiet(all.unwrap_or_default()))
 }
 
 /// Returns why a call of Git in its repository needs consent, or `None`.

@@ -19,7 +19,7 @@ const FORM_BYTES_MAX: usize = 60;
 
 /// Why a column that is mostly figures counts as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum TextReason {
     /// Its figures have a form that is not read as numbers or dates.
     Form,
     /// It contains other values beside numbers.
@@ -199,13 +199,15 @@ impl Column {
 
     /// Returns why the column counts as text although at least half of its values, missing ones aside, are figures;
     /// with the first value that makes it text.
-    pub(super) fn text_beside_figures(&self) -> Option<(Why, &str)> {
+    pub(super) fn text_beside_figures(&self) -> Option<(TextReason, &str)> {
         let is_most = |count: u64| count > 0 && count * 2 >= self.filled - self.missing;
         let read = self.numbers + self.dates;
         let (why, value) = match self.is_text() {
-            true if is_most(read) && self.numbers >= self.dates => (Why::BesideNumbers, &self.no_number),
-            true if is_most(read) => (Why::BesideDates, &self.no_date),
-            true if self.figures > 0 && is_most(read + self.figures) => (Why::Form, &self.figure),
+            true if is_most(read) && self.numbers >= self.dates => {
+                (TextReason::BesideNumbers, &self.no_number)
+            }
+            true if is_most(read) => (TextReason::BesideDates, &self.no_date),
+            true if self.figures > 0 && is_most(read + self.figures) => (TextReason::Form, &self.figure),
             _ => return None,
         };
         value.as_deref().map(|value| (why, value))

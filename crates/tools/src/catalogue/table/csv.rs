@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
-use super::column::{Column, DISTINCT_MAX, Why};
+use super::column::{Column, DISTINCT_MAX, TextReason};
 use super::head::Head;
 use super::separator::Separator;
-use super::{Halting, Source, value};
+use super::{HaltingReader, Source, value};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::show;
@@ -33,7 +33,8 @@ const NAME_CHARS_MAX: usize = 500;
 pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<ToolAnswer, ToolError> {
     let delimiter = separator.byte;
     let path = source.path;
-    let rationed = Rationed { reader: source.reader, left: ROW_BYTES_MAX, quotes: Quotes::new(delimiter) };
+    let rationed =
+        RationedReader { reader: source.reader, left: ROW_BYTES_MAX, quotes: Quotes::new(delimiter) };
     let mut reader =
         ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(true).from_reader(rationed);
     let failed = |error: csv::Error| match error.into_kind() {
@@ -84,7 +85,8 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     let repeated = repeated.map(|name| show::line(&clip(&String::from_utf8_lossy(name), NAMED_CHARS_MAX)));
     let is_cut = columns.iter().any(Column::is_cut);
     let complete = !reader.get_ref().reader.is_halted() && !table.wide;
-    let texts = [Why::Form, Why::BesideNumbers, Why::BesideDates].map(|why| of_figures(&columns, why));
+    let texts = [TextReason::Form, TextReason::BesideNumbers, TextReason::BesideDates]
+        .map(|why| of_figures(&columns, why));
     let has_commas = delimiter == b';' || columns.iter().any(Column::has_decimal_commas);
     let is_of_thousands = has_commas && columns.iter().any(Column::may_be_of_thousands);
     let is_doubtful = head.is_doubtful(&columns);
@@ -185,13 +187,13 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
 }
 
 /// A reader that fails after a number of bytes, so that no row grows in memory without end.
-struct Rationed<'a> {
-    reader: Halting<'a>,
+struct RationedReader<'a> {
+    reader: HaltingReader<'a>,
     left: usize,
     quotes: Quotes,
 }
 
-impl Read for Rationed<'_> {
+impl Read for RationedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             return Err(io::ErrorKind::FileTooLarge.into());
@@ -320,7 +322,7 @@ fn is_total(row: &ByteRecord) -> bool {
 }
 
 /// Returns how many columns count as text for this reason, and the first of them with a value of each: `price: $5`.
-fn of_figures(columns: &[Column], why: Why) -> (u64, String) {
+fn of_figures(columns: &[Column], why: TextReason) -> (u64, String) {
     let all = columns.iter().enumerate().filter_map(|(at, column)| {
         let (_, value) = column.text_beside_figures().filter(|(of, _)| *of == why)?;
         let name = clip(column.name().trim(), NAMED_CHARS_MAX);

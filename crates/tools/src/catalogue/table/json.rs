@@ -11,7 +11,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ToolAnswer;
 
 use super::column::short_hash;
-use super::{Halting, Source, jsonl};
+use super::{HaltingReader, Source, jsonl};
 use crate::answer::{self, Gaps};
 use crate::error::ToolError;
 use crate::show;
@@ -118,14 +118,14 @@ fn unread(message: &str) -> String {
 
 /// A reader that fails inside a text or number that is too long.
 struct Scalars<'a> {
-    reader: Halting<'a>,
+    reader: HaltingReader<'a>,
     length: usize,
     is_text: bool,
     is_escaped: bool,
 }
 
 impl<'a> Scalars<'a> {
-    fn of(reader: Halting<'a>) -> Self {
+    fn of(reader: HaltingReader<'a>) -> Self {
         Scalars { reader, length: 0, is_text: false, is_escaped: false }
     }
 

@@ -126,7 +126,7 @@ fn summarise(
     if matches!(kind, Kind::Json | Kind::Jsonl | Kind::Log) && beginning.starts_with(BYTE_ORDER_MARK) {
         reader.consume(BYTE_ORDER_MARK.len());
     }
-    let source = Source { path, reader: Halting { reader, halt } };
+    let source = Source { path, reader: HaltingReader { reader, halt } };
     match kind {
         Kind::Csv => {
             let guess = || separator::guess(&beginning);
@@ -149,7 +149,7 @@ fn from_beginning<'a>(path: &'a Path, halt: &'a Halt) -> Result<Source<'a>, Tool
     if reader.fill_buf().map_err(failed)?.starts_with(BYTE_ORDER_MARK) {
         reader.consume(BYTE_ORDER_MARK.len());
     }
-    Ok(Source { path, reader: Halting { reader, halt } })
+    Ok(Source { path, reader: HaltingReader { reader, halt } })
 }
 
 /// Guesses the kind from the name, then from the beginning.
@@ -180,7 +180,7 @@ fn guess(path: &Path, beginning: &[u8]) -> Kind {
 /// A file read from its beginning.
 struct Source<'a> {
     path: &'a Path,
-    reader: Halting<'a>,
+    reader: HaltingReader<'a>,
 }
 
 impl Source<'_> {
@@ -190,24 +190,24 @@ impl Source<'_> {
 }
 
 /// A reader that reports the end of the file when the work is halted: what was read until then is summarised.
-struct Halting<'a> {
+struct HaltingReader<'a> {
     reader: BufReader<File>,
     halt: &'a Halt,
 }
 
-impl Halting<'_> {
+impl HaltingReader<'_> {
     fn is_halted(&self) -> bool {
         self.halt.reached()
     }
 }
 
-impl Read for Halting<'_> {
+impl Read for HaltingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.halt.reached() { Ok(0) } else { self.reader.read(buffer) }
     }
 }
 
-impl BufRead for Halting<'_> {
+impl BufRead for HaltingReader<'_> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
         if self.halt.reached() { Ok(&[]) } else { self.reader.fill_buf() }
     }

@@ -21,7 +21,7 @@ pub(crate) fn report(report: &AuditReport, zone: &TimeZone) -> Vec<Line> {
     let when = |at| words::date_and_time(at, zone);
     page.heading(1, &format!("Audit report {}", report.trigger));
     page.text(&format!(
-        "Made {}, of what the journal holds up to record {}. The window is from {} to {}: {}, {}.",
+        "Made {} from the journal up to record {}. The window is from {} to {}: {}, {}.",
         when(report.at),
         words::thousands(report.position),
         when(report.window_from),

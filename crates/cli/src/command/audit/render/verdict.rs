@@ -22,22 +22,25 @@ pub(crate) fn verdict(verdict: &AuditVerdict) -> Vec<Line> {
     if let Some(sealed) = verdict.sealed_by_export {
         lines.push(field(
             "exported",
-            format!("{} entries under exported checkpoints", words::thousands(sealed)),
+            format!("{} entries covered by exported checkpoints", words::thousands(sealed)),
         ));
     }
     if let Some(key) = &verdict.key {
         lines.push(field("key", key.clone()));
     }
     if let (Some(rows), Some(left)) = (verdict.rows, verdict.rows_not_noted) {
-        let left =
-            if left == 0 { String::new() } else { format!(", {} not noted yet", words::thousands(left)) };
+        let left = if left == 0 {
+            String::new()
+        } else {
+            format!(", {} not in the log yet", words::thousands(left))
+        };
         let pruned = match verdict.rows_pruned {
             0 => String::new(),
             pruned => format!(", {} of them pruned since", words::thousands(pruned)),
         };
         lines.push(field(
             "journal",
-            format!("{} rows are those that were read{pruned}{left}", words::thousands(rows)),
+            format!("{} rows match what the Auditor read{pruned}{left}", words::thousands(rows)),
         ));
     }
     let wrong = verdict.log.iter().chain(&verdict.journal);
@@ -46,7 +49,7 @@ pub(crate) fn verdict(verdict: &AuditVerdict) -> Vec<Line> {
         lines.push(field("", format!("and {} more", words::thousands(verdict.left_out))));
     }
     section(&mut lines, "This proves:", &verdict.proves);
-    section(&mut lines, "This does not prove, and cannot:", &verdict.cannot_prove);
+    section(&mut lines, "This cannot prove:", &verdict.cannot_prove);
     lines
 }
 

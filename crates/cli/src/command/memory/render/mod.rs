@@ -11,7 +11,7 @@ use setpoint_protocol::Timestamp;
 use setpoint_protocol::message::Megram;
 
 pub(crate) use self::pair::{pair, pairs};
-pub(crate) use self::record::{records, report, told};
+pub(crate) use self::record::{change_lines, records, report};
 pub(crate) use self::rule::rules;
 pub(crate) use self::words::short;
 use crate::text::table::{Cell, table};

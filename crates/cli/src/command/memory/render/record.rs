@@ -43,7 +43,7 @@ pub(super) fn of_pair(records: &[RecordLine], look: &Look) -> Vec<Line> {
 }
 
 /// Returns one line per record that was changed: `word`, the end of the id, the lesson.
-pub(crate) fn told(word: &str, tone: Tone, records: &[RecordLine], look: &Look) -> Vec<Line> {
+pub(crate) fn change_lines(word: &str, tone: Tone, records: &[RecordLine], look: &Look) -> Vec<Line> {
     let line = |record: &RecordLine| {
         Line::new()
             .and(tone, word)
@@ -87,7 +87,7 @@ pub(crate) fn report(report: &RecordReport, look: &Look) -> Vec<Line> {
     }
     lines.extend(about(record));
     if !report.sources.is_empty() {
-        section(&mut lines, "made of", records(&report.sources, look));
+        section(&mut lines, "sources", records(&report.sources, look));
     }
     lines
 }
@@ -130,13 +130,13 @@ fn standing(standing: &Standing) -> Cell {
 fn stands(standing: &Standing) -> Line {
     let (tone, word) = self::standing(standing);
     let meaning = match standing {
-        Standing::Summed => "in the sums of its pair",
+        Standing::Summed => "counted in the sums of its pair",
         Standing::Faded => "the Dreamer's next pass deletes it",
-        Standing::Source { .. } => "which says it now; it is summed no more",
+        Standing::Source { .. } => "the rule replaces it in the sums",
         Standing::InForce => "it does not fade",
-        Standing::Superseded { .. } => "nobody is told it any more",
-        Standing::Demoted => "the evidence turned against it, and it fades",
-        Standing::Proposed => "nobody knows it before `setpoint memory approve` does",
+        Standing::Superseded { .. } => "no longer used",
+        Standing::Demoted => "the evidence turned against it, so it fades",
+        Standing::Proposed => "not used until `setpoint memory approve` approves it",
     };
     label("standing").and(tone, &word).and(Tone::Plain, &format!(": {meaning}"))
 }
@@ -149,7 +149,7 @@ fn layer(record: &RecordLine) -> Line {
 fn strength(record: &RecordLine) -> String {
     let megram = &record.megram;
     let half_life = match record.half_life_days {
-        Some(days) => format!("half of it is gone in {}", words::span(days)),
+        Some(days) => format!("it loses half of its strength in {}", words::span(days)),
         None => "it does not fade".to_owned(),
     };
     let (f, sigma, k) = (words::strength(megram.f), words::signed(megram.sigma), words::rate(megram.k));

@@ -133,10 +133,10 @@ pub(crate) fn kind_of(author: Author, sigma: f64) -> Option<SopKind> {
 /// Returns what an action means for a plan.
 pub(crate) fn action_meaning(action: MemoryAction) -> String {
     match action {
-        MemoryAction::Ignore => format!("attention is below {ATTENTION_GATE}, so nothing is said to a plan"),
+        MemoryAction::Ignore => format!("attention is below {ATTENTION_GATE}, so a plan is given nothing"),
         MemoryAction::Exploit => "what worked is preferred".to_owned(),
         MemoryAction::Avoid => "what failed is not repeated".to_owned(),
-        MemoryAction::Caution => "memory speaks neither for nor against: allowed with care".to_owned(),
+        MemoryAction::Caution => "evidence for and against is balanced: allowed with care".to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ use setpoint_protocol::replay::ReplayReport;
 use setpoint_protocol::topology::Payload;
 
 use crate::render::gist::{Gist, gist};
-use crate::render::record::{self, Manner};
+use crate::render::record::{self, RecordStyle};
 use crate::render::result;
 use crate::state::ViewState;
 use crate::text::{Line, Tone};
@@ -33,8 +33,8 @@ pub(crate) fn step_head(number: u64, step: &[Record], look: &Look) -> Option<Lin
 }
 
 /// Returns the lines of a record that `state` has just applied.
-pub(crate) fn record(state: &ViewState, record: &Record, manner: &Manner<'_>) -> Vec<Line> {
-    let who = |address: &setpoint_protocol::Address| words::who(address.role, address.instance);
+pub(crate) fn record(state: &ViewState, record: &Record, manner: &RecordStyle<'_>) -> Vec<Line> {
+    let who = |address: &setpoint_protocol::Address| words::role_label(address.role, address.instance);
     let mut route = who(&record.from);
     if !record.to.is_empty() {
         let to: Vec<String> = record.to.iter().map(who).collect();
@@ -77,7 +77,7 @@ fn message(state: &ViewState, record: &Record) -> (Line, Vec<Line>) {
 }
 
 /// Returns a record as a JSON value: its columns, its body, and the pieces of the prompt if they are wanted.
-pub(crate) fn record_value(number: u64, record: &Record, manner: &Manner<'_>) -> Value {
+pub(crate) fn record_value(number: u64, record: &Record, manner: &RecordStyle<'_>) -> Value {
     let body: Value = serde_json::from_slice(&record.body).unwrap_or(Value::Null);
     let mut value = json!({
         "step": number,
@@ -125,7 +125,7 @@ pub(crate) fn summary(report: &ReplayReport) -> Vec<Line> {
             Line::new().and(
                 Tone::Dim,
                 &format!(
-                    "version {} of the machines' logic made it, which is not this one, so what was said is not compared",
+                    "recorded by version {} of the machines' logic, not this one, so contents are not compared",
                     report.logic_version
                 ),
             ),
@@ -135,7 +135,7 @@ pub(crate) fn summary(report: &ReplayReport) -> Vec<Line> {
                 Tone::Plain,
                 &format!(": {}", place.reason),
             ),
-            Line::new().and(Tone::Dim, &format!("before it came out as recorded: {counts}")),
+            Line::new().and(Tone::Dim, &format!("all before it is as recorded: {counts}")),
         ],
     }
 }

@@ -60,23 +60,23 @@ pub(crate) fn words_of(rerun: &Rerun) -> String {
     let number = parting.round;
     match parting.kind {
         PartingKind::Direction => format!(
-            "round {number} parts: {recorded} was decided, and {tried} would be; what follows is unknown, for what was \
-             measured then belongs to the plans that were really made"
+            "round {number} differs: {recorded} was decided, and {tried} would be; what follows is unknown, because \
+             the later measurements are of the plans that were made"
         ),
         PartingKind::Manner => format!(
-            "round {number} parts: both say {tried}, but not with the same words or blocks; what follows is unknown, for \
-             what was measured then belongs to the plans that were really made"
+            "round {number} differs: both decide {tried}, but not with the same words or blocks; what follows is \
+             unknown, because the later measurements are of the plans that were made"
         ),
         PartingKind::Ends => format!(
-            "round {number} parts: the task would end there ({tried}), and it went on with {recorded}; what was done after \
-             it would not have been done"
+            "round {number} differs: the task would end there ({tried}), and it went on with {recorded}; the later \
+             rounds would not have happened"
         ),
         PartingKind::GoesOn => format!(
-            "round {number} parts: the task ended there ({recorded}), and it would go on with {tried}; what would have come \
-             of it is unknown, for nobody did it"
+            "round {number} differs: the task ended there ({recorded}), and it would go on with {tried}; what that \
+             would have achieved is unknown"
         ),
         PartingKind::OtherEnd => {
-            format!("round {number} parts: the task ended there as {recorded}, and it would end as {tried}")
+            format!("round {number} differs: the task ended there as {recorded}, and it would end as {tried}")
         }
     }
 }

@@ -7,7 +7,7 @@ use setpoint_protocol::message::ApprovalDecision;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::Phase;
 
-use super::parts::{none, said};
+use super::parts::{isolated, none};
 use super::{limit, parts, rounds};
 use crate::state::ViewState;
 use crate::state::calls::Call;
@@ -24,8 +24,8 @@ pub(super) fn calls(state: &ViewState, zone: &TimeZone) -> Markup {
     let (rows, left_out) =
         limit::each(state.calls.iter(), limit::CALLS_MAX, |(id, call)| row(*id, call, zone));
     html! {
-        (parts::table("Tool calls; a call opens to what it printed or found", &HEAD, &rows))
-        (limit::tell(left_out, "calls are"))
+        (parts::table("Tool calls; open a call to see what it printed or found", &HEAD, &rows))
+        (limit::left_out_note(left_out, "calls are"))
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn approvals(state: &ViewState) -> Markup {
         return none("Nothing needed consent.");
     }
     let (shown, left_out) = limit::each(state.consents.iter(), limit::APPROVALS_MAX, approval);
-    html! { ul.approvals { (shown) } (limit::tell(left_out, "approvals are")) }
+    html! { ul.approvals { (shown) } (limit::left_out_note(left_out, "approvals are")) }
 }
 
 fn approval(Consent { request, decision }: &Consent) -> Markup {
@@ -93,7 +93,7 @@ fn approval(Consent { request, decision }: &Consent) -> Markup {
             strong { (word) } ": "
             code dir="auto" { (clip(&exact(&need.command), limit::FIELD_CHARS_MAX)) }
             p.dim {
-                (request.for_call) ": " (said(&clip(&need.reason, limit::FIELD_CHARS_MAX)))
+                (request.for_call) ": " (isolated(&clip(&need.reason, limit::FIELD_CHARS_MAX)))
                 "; digest " (clip(&exact(&need.digest), limit::GIST_CHARS_MAX))
             }
             @if let Some(preview) = &need.preview {

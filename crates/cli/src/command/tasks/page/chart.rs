@@ -44,7 +44,7 @@ pub(super) fn chart(all: &[Measured], settings: &ControllerSettings) -> Markup {
             li { "┄ α·δ: D below it is close enough" }
         }
         (table(rounds, settings))
-        (limit::tell(left_out, "earlier rounds are"))
+        (limit::left_out_note(left_out, "earlier rounds are"))
     }
 }
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use setpoint_history::cost::{CostReport, Row};
 use setpoint_protocol::text::clip;
 
-use super::parts::{none, said};
+use super::parts::{isolated, none};
 use super::{limit, parts};
 use crate::view::cost::Columns;
 use crate::view::words;
@@ -44,15 +44,15 @@ fn table(name: &'static str, rows: &[Row], columns: Columns) -> Markup {
     let (rows, left_out) = limit::each(rows, limit::COSTS_MAX, |row| line(row, columns));
     html! {
         (parts::table(&format!("Cost by {name}"), &columns.head(name), &rows))
-        (limit::tell(left_out, "rows are"))
+        (limit::left_out_note(left_out, "rows are"))
     }
 }
 
 fn line(row: &Row, columns: Columns) -> Markup {
     let name = match (&row.text, row.name.as_str()) {
         (None, "") => html! { "the task as a whole" },
-        (None, name) => said(&clip(name, limit::GIST_CHARS_MAX)),
-        (Some(text), id) => html! { (id) " " (said(&clip(text, limit::GIST_CHARS_MAX))) },
+        (None, name) => isolated(&clip(name, limit::GIST_CHARS_MAX)),
+        (Some(text), id) => html! { (id) " " (isolated(&clip(text, limit::GIST_CHARS_MAX))) },
     };
     html! {
         tr {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use setpoint_protocol::message::{Finding, Severity};
 use setpoint_protocol::text::{clip, head_and_tail};
 
-use super::parts::{none, said};
+use super::parts::{isolated, none};
 use super::{limit, rounds};
 use crate::state::ViewState;
 use crate::view::words;
@@ -19,7 +19,7 @@ pub(super) fn findings(findings: &[Finding], zone: &TimeZone) -> Markup {
     let mut gravest: Vec<&Finding> = findings.iter().collect();
     gravest.sort_by_key(|finding| (std::cmp::Reverse(finding.kind.severity()), finding.at));
     let (shown, left_out) = limit::each(gravest, limit::FINDINGS_MAX, |finding| one(finding, zone));
-    html! { ul.findings { (shown) } (limit::tell(left_out, "findings are")) }
+    html! { ul.findings { (shown) } (limit::left_out_note(left_out, "findings are")) }
 }
 
 fn one(finding: &Finding, zone: &TimeZone) -> Markup {
@@ -36,7 +36,7 @@ fn one(finding: &Finding, zone: &TimeZone) -> Markup {
         li {
             strong class=(class) { (severity.name()) } " "
             span.name { (finding.kind.name()) } ": "
-            (said(&clip(&finding.text, limit::FIELD_CHARS_MAX)))
+            (isolated(&clip(&finding.text, limit::FIELD_CHARS_MAX)))
             p.dim {
                 "accountable: " (finding.accountable.label()) " (" (finding.accountable.name()) "); "
                 (words::date_and_time(finding.at, zone))
@@ -55,7 +55,7 @@ pub(super) fn next(state: &ViewState) -> Markup {
         None if state.answer.is_some() => none("Nothing is left to do."),
         None => html! {
             p {
-                "The task is open. Where no process drives it, take it up with "
+                "The task is open. If no process runs it, resume it with "
                 code { "setpoint tasks resume " (state.task) }
                 ", or end it with "
                 code { "setpoint tasks cancel " (state.task) }

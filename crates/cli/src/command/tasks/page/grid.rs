@@ -59,7 +59,7 @@ pub(super) fn grid(all: &[Measured], settings: &ControllerSettings) -> Markup {
     html! {
         div.wide { (svg::picture(("action-grid", "Action grid", &described), (WIDTH, HEIGHT), &inner)) }
         p.trail { "Trail: " (described) "." }
-        (limit::tell(left_out, "earlier rounds are"))
+        (limit::left_out_note(left_out, "earlier rounds are"))
     }
 }
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use setpoint_protocol::message::{EndState, FinalResult};
 use setpoint_protocol::text::{clip, head_and_tail};
 
-use super::parts::said;
+use super::parts::isolated;
 use super::{Report, limit, measured};
 use crate::state::ViewState;
 use crate::view::words;
@@ -19,7 +19,7 @@ pub(super) fn header(report: &Report<'_>) -> Markup {
             strong class=(class) { (word) }
             @if let Some(result) = result {
                 @if result.unproven { " " strong.pill.gaps { "? unproven" } }
-                " " (said(&words::end(result).to_text()))
+                " " (isolated(&words::end(result).to_text()))
             }
         }
         @if let Some(result) = result.filter(|result| !result.summary.trim().is_empty()) {
@@ -64,7 +64,7 @@ fn pill(state: &ViewState) -> (&'static str, &'static str) {
 /// Returns what failed, and what the task waits for.
 fn trouble(state: &ViewState) -> Markup {
     let line = |what: &str, why: &str| {
-        html! { li { strong { (what) } (said(&clip(why, limit::FIELD_CHARS_MAX))) } }
+        html! { li { strong { (what) } (isolated(&clip(why, limit::FIELD_CHARS_MAX))) } }
     };
     let (faults, left_out) = limit::each(&state.faults, limit::LINES_MAX, |fault| {
         line(&format!("✗ {} broke: ", fault.role.label()), &fault.reason)
@@ -114,7 +114,7 @@ fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
 fn accountable(result: &FinalResult) -> String {
     match result.accountable {
         Some(role) => words::accountable(role, result.ended_by),
-        None => "nobody: every criterion is met".to_owned(),
+        None => "no role: every criterion is met".to_owned(),
     }
 }
 

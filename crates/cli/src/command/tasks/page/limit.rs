@@ -72,7 +72,7 @@ pub(super) fn latest<T>(all: &[T], most: usize) -> (usize, &[T]) {
 }
 
 /// Says how many were left out, and where all of them are.
-pub(super) fn tell(left_out: usize, what: &str) -> Markup {
+pub(super) fn left_out_note(left_out: usize, what: &str) -> Markup {
     html! {
         @if left_out > 0 {
             p.cut { (left_out) " more " (what) " left out here; `setpoint tasks export` has all of it." }
@@ -93,6 +93,6 @@ mod tests {
         assert_eq!((left_out, shown.0.len()), (9, SECTION_BYTES_MAX));
         assert_eq!(latest(&[1, 2, 3], 2), (1, &[2, 3][..]));
         assert_eq!(latest(&[1, 2], 2), (0, &[1, 2][..]));
-        assert_eq!(tell(0, "criteria are").0, "");
+        assert_eq!(left_out_note(0, "criteria are").0, "");
     }
 }

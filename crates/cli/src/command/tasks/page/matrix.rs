@@ -7,7 +7,7 @@ use setpoint_protocol::message::{FailureClass, JudgedBy, Mode};
 use setpoint_protocol::text::{clip, head_and_tail};
 
 use super::limit;
-use super::parts::{none, said};
+use super::parts::{isolated, none};
 use crate::state::ViewState;
 use crate::state::board::{Cell, Column, Evidence, Row};
 use crate::view::{self, words};
@@ -25,7 +25,7 @@ pub(super) fn matrix(state: &ViewState, zone: &TimeZone) -> Markup {
     html! {
         div.wide #matrix {
             table.matrix {
-                caption { "Criteria by round.attempt; a criterion opens to what it rests on" }
+                caption { "Criteria by round.attempt; open a criterion to see its evidence" }
                 thead {
                     tr {
                         th scope="col" { "Criterion" }
@@ -40,8 +40,8 @@ pub(super) fn matrix(state: &ViewState, zone: &TimeZone) -> Markup {
         ul.legend {
             @for cell in LEGEND { li { (sign(cell, None)) " " (words::cell(cell)) } }
         }
-        (limit::tell(left_out, "criteria are"))
-        (limit::tell(columns_left_out, "earlier attempts are"))
+        (limit::left_out_note(left_out, "criteria are"))
+        (limit::left_out_note(columns_left_out, "earlier attempts are"))
     }
 }
 
@@ -59,7 +59,7 @@ fn criterion(state: &ViewState, (n, row): (usize, &Row), columns: &[Column], zon
         tr {
             th scope="row" {
                 details id={ "criterion-" (n) } {
-                    summary { span.name { (row.label) } " " (said(&short)) (latest(state, row)) }
+                    summary { span.name { (row.label) } " " (isolated(&short)) (latest(state, row)) }
                     @if short != row.statement {
                         p.seen dir="auto" { (clip(&row.statement, limit::FIELD_CHARS_MAX)) }
                     }
@@ -102,7 +102,7 @@ fn how(row: &Row) -> &'static str {
     match (row.mode, row.is_checked) {
         (_, true) => "Code judges it by a check.",
         (Mode::Verifiable, false) => "A model judges it, from evidence alone.",
-        (Mode::Plausible, false) => "A model judges it, by its judgement.",
+        (Mode::Plausible, false) => "A model judges it, by its own opinion.",
     }
 }
 
@@ -145,8 +145,8 @@ fn seen(state: &ViewState, evidence: &Evidence, zone: &TimeZone) -> Markup {
         span.dim { " at " (words::time_of_day(evidence.at, zone)) }
         @if !evidence.text.is_empty() { p.seen dir="auto" { (evidence.text) } }
         (cited)
-        @if evidence.cites_output { p.dim { "It rests on the output itself." } }
-        (limit::tell(left_out, "cited calls are"))
+        @if evidence.cites_output { p.dim { "The evidence is the output itself." } }
+        (limit::left_out_note(left_out, "cited calls are"))
     }
 }
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 /// Returns a text from outside, isolated so that its reading direction does not change that of the line
 /// around it.
-pub(super) fn said(text: &str) -> Markup {
+pub(super) fn isolated(text: &str) -> Markup {
     html! { bdi { (text) } }
 }
 

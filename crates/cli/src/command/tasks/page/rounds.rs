@@ -4,11 +4,11 @@ use maud::{Markup, html};
 use setpoint_protocol::message::{DirectiveClass, MacroState, Urgency};
 use setpoint_protocol::text::clip;
 
-use super::parts::{none, said};
+use super::parts::{isolated, none};
 use super::{chart, limit};
 use crate::state::ViewState;
 use crate::state::plans::{Part, Plan};
-use crate::state::recall::{Given, Recall};
+use crate::state::recall::{Recall, RecalledItem};
 use crate::state::rounds::Round;
 use crate::view::words;
 
@@ -24,8 +24,8 @@ pub(super) fn decisions(state: &ViewState) -> Markup {
     let (decisions, left_out) = limit::each(rounds, limit::ROUNDS_MAX, |round| decision(round));
     html! {
         ol.decisions { (decisions) }
-        (limit::tell(earlier, "earlier decisions are"))
-        (limit::tell(left_out, "decisions are"))
+        (limit::left_out_note(earlier, "earlier decisions are"))
+        (limit::left_out_note(left_out, "decisions are"))
     }
 }
 
@@ -46,7 +46,7 @@ fn decision(round: &Round) -> Markup {
             p {
                 span.when { "Round " (round.round) } " → "
                 strong { (MacroState::from(round.directive).name()) } " "
-                (said(&clip(&round.reason, limit::FIELD_CHARS_MAX)))
+                (isolated(&clip(&round.reason, limit::FIELD_CHARS_MAX)))
             }
             p.dim {
                 "∇L " (chart::slope(round.grad_l)) ", of it budget alone " (words::share(round.grad_l_budget))
@@ -75,14 +75,14 @@ pub(super) fn plans(state: &ViewState) -> Markup {
                     "Plan of round " (plan.round) ": " (words::count(plan.parts.len() as u64, "sub-task"))
                 }
                 ol.parts { (parts) }
-                (limit::tell(left_out, "sub-tasks are"))
+                (limit::left_out_note(left_out, "sub-tasks are"))
             }
         }
     });
     html! {
-        (limit::tell(earlier, "earlier plans are"))
+        (limit::left_out_note(earlier, "earlier plans are"))
         (plans)
-        (limit::tell(left_out, "plans are"))
+        (limit::left_out_note(left_out, "plans are"))
     }
 }
 
@@ -99,7 +99,7 @@ fn part(part: &Part) -> Markup {
     }
     html! {
         li {
-            span.when { "group " (part.sequence) } " " (said(&clip(&part.intent, limit::FIELD_CHARS_MAX)))
+            span.when { "group " (part.sequence) } " " (isolated(&clip(&part.intent, limit::FIELD_CHARS_MAX)))
             @if !more.is_empty() {
                 p.dim dir="auto" { (clip(&more.join("; "), limit::FIELD_CHARS_MAX)) }
             }
@@ -121,9 +121,9 @@ pub(super) fn memory(state: &ViewState) -> Markup {
                 recalled(&format!("For the plan of round {round}"), recall)
             });
             html! {
-                (limit::tell(earlier, "earlier rounds are"))
+                (limit::left_out_note(earlier, "earlier rounds are"))
                 (given)
-                (limit::tell(left_out, "rounds are"))
+                (limit::left_out_note(left_out, "rounds are"))
             }
         }
     }
@@ -133,7 +133,7 @@ fn recalled(title: &str, recall: &Recall) -> Markup {
     if let Some(reason) = &recall.unavailable {
         return html! {
             h3 { (title) }
-            p { "It was made without memory: " (said(&clip(reason, limit::FIELD_CHARS_MAX))) }
+            p { "It was made without memory: " (isolated(&clip(reason, limit::FIELD_CHARS_MAX))) }
         };
     }
     let potentials = &recall.potentials;
@@ -146,14 +146,14 @@ fn recalled(title: &str, recall: &Recall) -> Markup {
             " (M_att " (words::share(potentials.attention)) ", M_dec " (words::share(potentials.decision)) ")."
         }
         ul { (given) }
-        (limit::tell(left_out, "things that memory gave are"))
+        (limit::left_out_note(left_out, "things that memory gave are"))
     }
 }
 
-fn one(recall: &Recall, given: &Given) -> Markup {
+fn one(recall: &Recall, given: &RecalledItem) -> Markup {
     html! {
         li {
-            strong { (given.what.words()) } ": " (said(&clip(&given.text, limit::FIELD_CHARS_MAX)))
+            strong { (given.what.words()) } ": " (isolated(&clip(&given.text, limit::FIELD_CHARS_MAX)))
             " " code.dim { (given.id) }
             @if recall.overridden.contains(&given.id) { " overridden: no plan could be made otherwise" }
             @if recall.applied.contains(&given.id) { " applied" }
@@ -166,5 +166,5 @@ pub(super) fn list(class: &str, texts: &[String]) -> Markup {
     let (lines, left_out) = limit::each(texts, limit::LINES_MAX, |text| {
         html! { li dir="auto" { (clip(text, limit::FIELD_CHARS_MAX)) } }
     });
-    html! { ul class=(class) { (lines) } (limit::tell(left_out, "are")) }
+    html! { ul class=(class) { (lines) } (limit::left_out_note(left_out, "are")) }
 }

@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use setpoint_protocol::record::Record;
 use setpoint_protocol::text::clip;
 
-use super::parts::{none, said};
+use super::parts::{isolated, none};
 use super::{
     Report, calls, chart, cost, ending, gist, grid, header, limit, matrix, measured, parts, rounds, timeline,
 };
@@ -92,15 +92,15 @@ fn intent(state: &ViewState) -> Markup {
     });
     html! {
         @match &state.intent {
-            Some(intent) => p.intent dir="auto" { (said(&clip(intent, limit::FIELD_CHARS_MAX))) },
+            Some(intent) => p.intent dir="auto" { (isolated(&clip(intent, limit::FIELD_CHARS_MAX))) },
             None => (none("The goal was not turned into an intent.")),
         }
         @if let Some(scope) = &state.scope {
-            p { "Where it may act: " (said(&clip(scope, limit::FIELD_CHARS_MAX))) }
+            p { "Where it may act: " (isolated(&clip(scope, limit::FIELD_CHARS_MAX))) }
         }
         @if !state.clarifications.is_empty() {
             dl.asked { (asked) }
-            (limit::tell(left_out, "questions are"))
+            (limit::left_out_note(left_out, "questions are"))
         }
         (rounds::plans(state))
     }
@@ -126,14 +126,14 @@ fn messages(records: &[Record], zone: &TimeZone) -> Markup {
         details {
             summary { (words::count(records.len() as u64, "record")) }
             (parts::table("Everything that was received and said, in order", &HEAD, &rows))
-            (limit::tell(left_out, "records are"))
+            (limit::left_out_note(left_out, "records are"))
         }
     }
 }
 
 fn way(record: &Record) -> String {
-    let from = words::who(record.from.role, record.from.instance);
-    let to: Vec<String> = record.to.iter().map(|to| words::who(to.role, to.instance)).collect();
+    let from = words::role_label(record.from.role, record.from.instance);
+    let to: Vec<String> = record.to.iter().map(|to| words::role_label(to.role, to.instance)).collect();
     if to.is_empty() { from } else { format!("{from} → {}", to.join(", ")) }
 }
 

@@ -86,8 +86,8 @@ pub(super) fn timeline(records: &[Record]) -> Markup {
             (keys(&meanings))
             li { "Time is stretched where much happens at once." }
         }
-        (limit::tell(left_out, "records are"))
-        (limit::tell(spans_left_out, "calls of models and tools are"))
+        (limit::left_out_note(left_out, "records are"))
+        (limit::left_out_note(spans_left_out, "calls of models and tools are"))
     }
 }
 
@@ -96,12 +96,12 @@ fn span(span: &Span, scale: &Scale, lanes: &Lanes) -> Markup {
     let (from, to) = (scale.x(span.from), scale.x(span.to));
     let y = lane.top + ROW * span.row as f64 + (ROW - SPAN) / 2.0;
     let took = match span.is_open {
-        true => "has not come back".to_owned(),
+        true => "has not returned".to_owned(),
         false => words::duration(span.ms),
     };
     let (class, what) = match &span.what {
-        What::Model(purpose) => ("model", format!("model, to {}", purpose.name())),
-        What::Tool(tool) => ("tool", format!("tool {tool}")),
+        LaneEvent::Model(purpose) => ("model", format!("model, to {}", purpose.name())),
+        LaneEvent::Tool(tool) => ("tool", format!("tool {tool}")),
     };
     let tip = format!("{}: {what}, {took}", span.call);
     let length = (to - from).max(3.0);
@@ -146,7 +146,7 @@ fn message((n, record): (usize, &Record), scale: &Scale, lanes: &Lanes) -> Marku
     let Some(from) = lanes.middle(record.from.role) else { return Markup::default() };
     let x = scale.x(n);
     let to: Vec<f64> = record.to.iter().filter_map(|to| lanes.middle(to.role)).collect();
-    let who = words::who(record.from.role, record.from.instance);
+    let who = words::role_label(record.from.role, record.from.instance);
     let (top, end) = to.iter().fold((from, from), |(top, end), y| (top.min(*y), end.max(*y)));
     html! {
         g {
@@ -209,7 +209,7 @@ impl Scale {
     }
 }
 
-enum What {
+enum LaneEvent {
     Model(Purpose),
     Tool(String),
 }
@@ -217,7 +217,7 @@ enum What {
 /// A call to a model or a tool, from the record that asked to the one that answered.
 struct Span {
     call: CallId,
-    what: What,
+    what: LaneEvent,
     from: usize,
     to: usize,
     ms: u64,
@@ -290,8 +290,8 @@ fn spans(records: &[Record], drawn: usize) -> (Vec<Span>, usize) {
             RecordKind::Asked => {
                 let Ok(Asked { call, ask, .. }) = serde_json::from_slice(&record.body) else { continue };
                 let what = match ask {
-                    Ask::Model { purpose, .. } => What::Model(purpose),
-                    Ask::Tool { call, .. } => What::Tool(clip(&call.tool, TOOL_CHARS_MAX)),
+                    Ask::Model { purpose, .. } => LaneEvent::Model(purpose),
+                    Ask::Tool { call, .. } => LaneEvent::Tool(clip(&call.tool, TOOL_CHARS_MAX)),
                     Ask::Timer { .. } | Ask::Survey { .. } => continue,
                 };
                 if n > last {

@@ -113,7 +113,7 @@ static COLOUR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u)\x1b
 
 /// The content of one line.
 pub(super) struct Entry {
-    pub(super) level: Option<Found>,
+    pub(super) level: Option<FoundLevel>,
     /// A field has an unknown level.
     pub(super) is_unknown: bool,
     pub(super) time: Option<String>,
@@ -154,7 +154,7 @@ impl Entry {
         let level = told.and_then(|told| known(LEVELS, told));
         let is_unknown = told.is_some() && level.is_none();
         let level =
-            level.map(|level| Found { level, at: 0..0, is_marked: true, place: Some(Place::default()) });
+            level.map(|level| FoundLevel { level, at: 0..0, is_marked: true, place: Some(Place::default()) });
         let of_field = || time::iso(fields::first(fields, TIME_KEYS)?.onwards);
         let time = lead.map(|time| time.text.clone()).or_else(of_field);
         let (is_timed, is_own) = (time.is_some(), time.is_some() || level.is_some());
@@ -202,7 +202,7 @@ pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// A level in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundLevel {
     pub(super) level: &'static str,
     /// The range of its word, with a bracket before it.
     at: Range<usize>,
@@ -232,7 +232,7 @@ fn known(levels: &[(&str, &'static str)], word: &[u8]) -> Option<&'static str> {
 /// Returns the first level in the head of a line of prose: its word in capitals, after a bracket or a key such as
 /// `level=`, or among the first words and followed by a colon. Anywhere else it is an ordinary word: “no errors”, “for
 /// your information”.
-fn level(head: &[u8]) -> Option<Found> {
+fn level(head: &[u8]) -> Option<FoundLevel> {
     let mut at = 0;
     let mut is_spoken_of = false;
     while let Some(begin) = head.get(at..)?.iter().position(is_in_word).map(|n| at + n) {
@@ -278,7 +278,7 @@ fn level(head: &[u8]) -> Option<Found> {
             is_behind_word: !is_marked && words(before).last().is_some_and(is_of_text),
         });
         let brackets = before.iter().rev().take_while(|byte| b"[<(".contains(byte)).count();
-        return Some(Found { level, at: begin - brackets..at, is_marked, place });
+        return Some(FoundLevel { level, at: begin - brackets..at, is_marked, place });
     }
     None
 }
@@ -311,7 +311,7 @@ fn is_part(before: &[u8], after: &[u8]) -> bool {
 
 /// Whether a time inside a line of prose is the line's own and not part of its message: it is not a value, and neither
 /// another time nor the level precedes it, unless the line begins with the level.
-fn is_of_line(head: &[u8], at: usize, level: Option<&Found>) -> bool {
+fn is_of_line(head: &[u8], at: usize, level: Option<&FoundLevel>) -> bool {
     let before = head.get(..at).unwrap_or_default();
     let is_in_message = level.is_some_and(|level| {
         let between = head.get(level.at.end..at);

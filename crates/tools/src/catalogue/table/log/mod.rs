@@ -31,7 +31,7 @@ const ERRORS: &[&str] = &["ERROR", "SEVERE", "CRITICAL", "ALERT", "EMERGENCY", "
 /// The tallies so far. Whether lines without a time continue others is known only at the end, so they are counted
 /// separately.
 #[derive(Default)]
-struct Seen {
+struct LogTallies {
     lines: u64,
     /// Lines that begin with a space or tab: each continues the line before it.
     indented: u64,
@@ -76,7 +76,7 @@ struct Sum {
 }
 
 pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError> {
-    let mut seen = Seen::default();
+    let mut seen = LogTallies::default();
     let mut line = Vec::new();
     loop {
         match lines::next(&mut source.reader, &mut line, LINE_BYTES_MAX) {
@@ -144,7 +144,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     Ok(answer::found(text, facts))
 }
 
-impl Seen {
+impl LogTallies {
     fn add(&mut self, line: &[u8], is_cut: bool) {
         self.lines += 1;
         let line = line::plain(line);

@@ -7,7 +7,7 @@ fn entry(line: &str) -> Entry {
 }
 
 fn sum(lines: &[&str]) -> Sum {
-    let mut seen = Seen::default();
+    let mut seen = LogTallies::default();
     lines.iter().for_each(|line| seen.add(line.as_bytes(), false));
     seen.sum()
 }
