@@ -15,7 +15,6 @@ fn handle(message: inbox::Planner) -> &'static str {
 
 fn from_to<From: Receives, To: Receives, M: SentBy<From> + DeliveredTo<To>>() {}
 
-fn main() {
+fn its_message() {
     from_to::<party::Planner, party::Executor, setpoint_protocol::message::SubTask>();
-    let _ = handle;
 }

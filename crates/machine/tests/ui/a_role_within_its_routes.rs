@@ -36,7 +36,3 @@ fn everything_that_the_executor_may(
     fx.run_tool(tool.clone(), None, false);
     fx.probe(tool, Phase::After);
 }
-
-fn main() {
-    let _ = (Quiet, everything_that_the_executor_may);
-}
