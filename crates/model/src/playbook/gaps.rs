@@ -68,8 +68,8 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
     ),
     (
         "skipped",
-        "hidden or ignored file or folder was left out",
-        "hidden or ignored files or folders were left out",
+        "hidden or ignored file, or folder of packages or caches, was left out",
+        "hidden or ignored files, or folders of packages or caches, were left out",
         false,
     ),
     ("not_packed", "socket, pipe or device was left out", "sockets, pipes or devices were left out", false),

@@ -101,6 +101,8 @@ fn log_lines() {
     let cause = "Caused by: org.postgresql.util.PSQLException: ERROR: relation";
     answer("cause.log", format!("{TIMED}{cause}\n"), one());
     answer("indented.log", format!("{TIMED}  \"level\": \"ERROR\"\n"), one());
+    let values = vec![("/errors", json!(2)), ("/continued", json!(0)), ("/lines", json!(3))];
+    answer("shifted.log", format!("{TIMED}  2024-03-01 10:00:02 ERROR behind two blanks\n"), values);
     let trace = "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: x\n";
     let values = vec![("/errors", json!(1)), ("/continued", json!(3)), ("/lines", json!(5))];
     answer("trace.log", format!("{TIMED}{trace}"), values);

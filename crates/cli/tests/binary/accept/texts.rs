@@ -62,7 +62,7 @@ fn found_texts() {
                 ("repo/kept.log", 1, "needle kept"),
                 ("repo/sub/b.c", 1, "needle"),
             ],
-            texts(&["6 hidden or ignored files or folders were left out"]),
+            texts(&["6 hidden or ignored files, or folders of packages or caches, were left out"]),
         ),
         // An ignored folder is searched if it is named itself.
         ("repo/built", vec![("repo/built/out.c", 1, "needle")], Value::Null),
@@ -70,7 +70,7 @@ fn found_texts() {
         (
             "plain",
             vec![("plain/one", 3, "needle"), ("plain/two", 1, "needle")],
-            texts(&["1 hidden or ignored file or folder was left out"]),
+            texts(&["1 hidden or ignored file, or folder of packages or caches, was left out"]),
         ),
         ("coded", vec![("coded/plain.txt", 1, "needle")], texts(&["1 binary file was left out"])),
         (
@@ -85,7 +85,7 @@ fn found_texts() {
             ],
             texts(&[
                 "6 symbolic links were not followed",
-                "1 hidden or ignored file or folder was left out",
+                "1 hidden or ignored file, or folder of packages or caches, was left out",
                 "1 binary file was left out",
             ]),
         ),
@@ -184,7 +184,7 @@ fn found_texts() {
     cases.push(case("count the lines in late", Want::Answer(vec![("/lines", json!(1)), left_out()])));
     // A named link means its target.
     std::os::unix::fs::symlink("plain", home.work().join("way")).unwrap();
-    let said = texts(&["1 hidden or ignored file or folder was left out"]);
+    let said = texts(&["1 hidden or ignored file, or folder of packages or caches, was left out"]);
     let values = vec![("/count", json!(2)), ("/left_out", said.clone())];
     cases.push(case("find all occurrences of needle in way", Want::Answer(values)));
     let none = vec![("/count", json!(0)), ("/left_out", said.clone())];
@@ -231,7 +231,10 @@ fn counted_lines() {
         Want::Answer(vec![
             ("/lines", json!(5)),
             ("/files", json!(3)),
-            ("/left_out", texts(&["6 hidden or ignored files or folders were left out"])),
+            (
+                "/left_out",
+                texts(&["6 hidden or ignored files, or folders of packages or caches, were left out"]),
+            ),
         ])
     }));
     cases.extend(worded(COUNT, "coded", || {

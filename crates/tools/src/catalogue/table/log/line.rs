@@ -129,7 +129,7 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn of(line: &[u8]) -> Self {
-        let head = line.get(..line.len().min(HEAD_BYTES_MAX)).unwrap_or_default();
+        let head = head(line);
         let time = time::first(head);
         let lead = time.as_ref().filter(|time| time.leads);
         if line.starts_with(b"{") {
@@ -179,6 +179,15 @@ impl Entry {
         let message = message(line);
         Self { level, is_unknown: false, time, is_timed, is_own: is_timed, is_levelled, message }
     }
+}
+
+/// The part of a line in which its level and time are searched.
+fn head(line: &[u8]) -> &[u8] {
+    line.get(..line.len().min(HEAD_BYTES_MAX)).unwrap_or_default()
+}
+
+pub(super) fn leads_with_a_time(line: &[u8]) -> bool {
+    time::first(head(line)).is_some_and(|time| time.leads)
 }
 
 /// Returns a line without terminal colours.

@@ -33,7 +33,7 @@ const ERRORS: &[&str] = &["ERROR", "SEVERE", "CRITICAL", "ALERT", "EMERGENCY", "
 #[derive(Default)]
 struct LogTallies {
     lines: u64,
-    /// Lines that begin with a space or tab: each continues the line before it.
+    /// Lines that begin with a space or tab and then with no time: each continues the line before it.
     indented: u64,
     /// Lines with a carriage return before their end.
     returns: u64,
@@ -150,11 +150,13 @@ impl LogTallies {
         let line = line::plain(line);
         let end = line.len() - line.iter().rev().take_while(|byte| **byte == b'\r').count();
         self.returns += u64::from(line.get(..end).unwrap_or_default().contains(&b'\r'));
-        if matches!(line.first(), Some(b' ' | b'\t')) {
+        let indent = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let unindented = line.get(indent..).unwrap_or_default();
+        if indent > 0 && !line::leads_with_a_time(unindented) {
             self.indented += 1;
             return;
         }
-        let entry = Entry::of(&line);
+        let entry = Entry::of(unindented);
         self.timed += u64::from(entry.is_timed);
         if entry.is_own {
             return self.own.add(self.lines, &line, is_cut, entry);
