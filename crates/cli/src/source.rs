@@ -51,7 +51,7 @@ pub(crate) struct TextKind {
 pub(crate) const GOAL: TextKind = TextKind {
     noun: "goal",
     bytes_max: RAW_INPUT_BYTES_MAX,
-    when_empty: Some("state the goal, as in `setpoint run count the files here`"),
+    when_empty: Some("state the goal, as in `setpoint run find the three largest files here`"),
     when_too_long: "put long material into a file and name the file in the goal",
     when_unreadable: "name a file that can be read, or give the goal as words or with `-` on stdin",
 };
@@ -133,7 +133,7 @@ mod tests {
         let cases = [
             (stdin(b""), "the goal is empty"),
             (stdin(b" \n\t"), "the goal is empty"),
-            (stdin(b"ab\xff"), "the goal in stdin is not UTF-8: byte 2 belongs to no character"),
+            (stdin(b"ab\xff"), "the goal in stdin is not UTF-8: byte 2 is not part of a character"),
             (endless, "the goal is longer than 262144 bytes"),
             (read(&TextSource::Words("\u{3000} ".to_owned()), &GOAL, &mut &b""[..]), "the goal is empty"),
             (
