@@ -156,8 +156,8 @@ impl Keeper {
     /// Reads at most `rows_max` rows.
     ///
     /// # Errors
-    /// If the log takes no entries: what was read is kept, and no row is read until the log takes it. If the
-    /// journal cannot be read for another reason than damage, which is a finding.
+    /// If an entry cannot be written: the rows read so far are kept, and no more are read until it can. If the journal
+    /// cannot be read; damage is reported as a finding instead.
     pub fn catch_up(&mut self, rows_max: u64, now: Timestamp) -> Result<CatchUpResult, AuditFailure> {
         self.write_waiting(now)?;
         self.unread = None;

@@ -51,8 +51,8 @@ pub enum ForceResult {
     Busy,
 }
 
-/// Compares the journal with the log in this directory. Returns `None` if there is no log, or the journal fits it
-/// or is longer.
+/// Compares the journal with the log in this directory. Returns `None` if nothing is wrong: there is no log, or the
+/// journal has every row that the log notes.
 ///
 /// # Errors
 /// If the log or the journal cannot be read.

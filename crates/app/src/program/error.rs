@@ -31,7 +31,7 @@ pub enum ProgramError {
     /// A task's history cannot be read.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// There is no directory for files.
+    /// No directory for configuration and data is known.
     #[error(transparent)]
     NoHome(#[from] NoHome),
     /// The working directory cannot be read.

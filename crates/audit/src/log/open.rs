@@ -26,7 +26,7 @@ const HASHED_BYTES_MAX: u64 = 1 << 30;
 /// How to open a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The file with the signing key; `None` for `key` in the log's directory. Created if there is no log yet.
+    /// The file with the signing key. `None`: the file `key` in the log's directory. It is created with a new log.
     pub key: Option<PathBuf>,
     /// Where to export checkpoints: a file outside the directory, best on another disk or machine. Its own
     /// directory must exist.

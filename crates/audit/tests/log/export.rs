@@ -18,7 +18,7 @@ fn an_unavailable_export_later_gets_all_it_lacks() {
     }
     assert!(!away.exists(), "a disk that is away must not be made up");
     std::fs::create_dir(&away).unwrap();
-    // Nothing is new, but what was missed is tried again.
+    // There is no new entry, but the export that failed is tried again.
     let sealed = log.seal(0).unwrap();
     assert!(!sealed.is_new && sealed.exported.is_ok(), "{sealed:?}");
     assert_eq!(std::fs::read(away.join("exported")).unwrap(), made.read("checkpoints"));

@@ -89,7 +89,7 @@ impl Verification {
         self.find(file, Some(line), DamageKind::Torn, what);
     }
 
-    /// Returns whether there is no damage except an unfinished line.
+    /// Returns whether the only damage, if any, is an unfinished last line.
     fn is_whole(&self) -> bool {
         self.findings.iter().all(|found| found.kind == DamageKind::Torn)
     }
