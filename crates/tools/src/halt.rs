@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::ToolError;
 use crate::house::{House, Rooms};
-use crate::tool::ToolCtx;
+use crate::tool::{Limits, ToolCtx};
 
 /// Milliseconds that work has to notice a halt; after that it is abandoned and its result lost.
 pub(crate) const HALT_GRACE_MS: u64 = 1_000;
@@ -17,16 +17,14 @@ pub(crate) const HALT_GRACE_MS: u64 = 1_000;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Halt {
     is_reached: Arc<AtomicBool>,
+    /// The limits of the call.
+    pub(crate) limits: Limits,
     house: Arc<House>,
     /// Looked up once per call.
     rooms: Arc<OnceLock<Rooms>>,
 }
 
 impl Halt {
-    fn new(house: &Arc<House>) -> Self {
-        Halt { house: Arc::clone(house), ..Halt::default() }
-    }
-
     /// Whether to stop now with what the work has. Checked once per entry and once per block.
     pub(crate) fn reached(&self) -> bool {
         self.is_reached.load(Ordering::Relaxed)
@@ -51,7 +49,9 @@ impl ToolCtx {
         &self,
         work: impl FnOnce(&Halt) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
-        blocking(self.limits.native_ms_max, &self.cancel, Halt::new(&self.house), work).await
+        let (house, limits) = (Arc::clone(&self.house), self.limits.clone());
+        let halt = Halt { house, limits, ..Halt::default() };
+        blocking(self.limits.native_ms_max, &self.cancel, halt, work).await
     }
 }
 

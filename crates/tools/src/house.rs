@@ -14,7 +14,6 @@ use crate::approval::resolve;
 use crate::error::ToolError;
 use crate::halt::Halt;
 use crate::show;
-use crate::tool::Limits;
 use crate::walk::measure::{Bounds, Step, walk};
 
 /// Entries of the house that are searched for files with several names; beyond it, every such file counts as the
@@ -205,7 +204,7 @@ impl Rooms {
     }
 
     fn find_linked(&self) -> Option<BTreeSet<Id>> {
-        let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(&Limits::default()) };
+        let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(&Halt::default()) };
         let open = self.open.as_ref().and_then(|open| open.id);
         let mut linked = BTreeSet::new();
         for room in self.folders.iter().filter(|room| room.id.is_some()) {

@@ -19,9 +19,6 @@ pub trait Tool: Send + Sync {
     /// Returns its entry in the catalogue.
     fn spec(&self) -> ToolSpec;
 
-    /// Returns an input that fits its schema.
-    fn example(&self) -> Any;
-
     /// Reads a call before it runs. Pure: depends on nothing but its arguments.
     fn read(&self, input: &Any, surroundings: &Surroundings) -> CallReading;
 

@@ -17,7 +17,6 @@ use crate::target::{self, Target};
 use crate::tool::{Tool, ToolCtx};
 
 /// What each tool of the catalogue implements.
-#[async_trait]
 pub(crate) trait Typed: Send + Sync {
     /// The parameters. Unknown fields are ignored, because models add some.
     type Input: DeserializeOwned + JsonSchema + Send + Sync;
@@ -35,9 +34,6 @@ pub(crate) trait Typed: Send + Sync {
     /// Whether an executor is offered the tool from the start.
     const CORE: bool = false;
 
-    /// Returns an input that fits.
-    fn example(&self) -> Value;
-
     /// Returns the input in normal form.
     fn target(&self, input: &Self::Input, place: &Place) -> Result<Target, ToolError>;
 
@@ -48,7 +44,11 @@ pub(crate) trait Typed: Send + Sync {
         Ok(CallReading { tools: tool_ids(Self::NAME), target, beyond, effect: Self::EFFECT, volatile: false })
     }
 
-    async fn run(&self, input: Self::Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError>;
+    fn run(
+        &self,
+        input: Self::Input,
+        ctx: &ToolCtx,
+    ) -> impl Future<Output = Result<ToolAnswer, ToolError>> + Send;
 }
 
 /// Wraps a typed tool as a tool of the catalogue.
@@ -111,10 +111,6 @@ impl<T: Typed> Tool for Adapter<T> {
             volatile: false,
             core: T::CORE,
         }
-    }
-
-    fn example(&self) -> Any {
-        Any(self.0.example())
     }
 
     fn read(&self, input: &Any, surroundings: &Surroundings) -> CallReading {

@@ -13,7 +13,6 @@ use crate::files::folder::{self, Folder};
 use crate::files::hash::{self, Algorithm};
 use crate::files::spot::Spot;
 use crate::halt::Halt;
-use crate::tool::Limits;
 use crate::walk::measure::{Bounds, Step, walk};
 
 /// Largest file whose content is hashed; a larger one contributes its size and modification time.
@@ -82,7 +81,7 @@ fn outside(meta: &Metadata) -> String {
 
 /// Describes a folder by the metadata of everything below it.
 fn below(folder: &Path) -> String {
-    let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(&Limits::default()) };
+    let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(&Halt::default()) };
     let mut parts = Parts(blake3::Hasher::new());
     let tally = walk(folder, bounds, &Halt::default(), |entry| {
         parts.add(entry.path.as_os_str().as_bytes());

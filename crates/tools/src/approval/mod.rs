@@ -62,17 +62,11 @@ pub(crate) struct Touch {
     pub(crate) is_recursive: bool,
 }
 
-impl Touch {
-    /// A touch that creates or changes a file.
-    pub(crate) fn write(path: PathBuf) -> Self {
-        Touch { path, is_delete: false, is_recursive: false }
-    }
-}
-
 /// What the gate decides by. Owned, because files are examined in a separate thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
-    /// The working directory, resolved.
+    /// The working directory as the task names it, and resolved.
+    named_cwd: PathBuf,
     cwd: PathBuf,
     own: OwnFolders,
     ground: Ground,
@@ -83,14 +77,29 @@ pub(crate) struct Gate {
 
 impl Gate {
     pub(crate) fn new(ctx: &ToolCtx) -> Self {
+        let named_cwd = ctx.place().surroundings.cwd;
         Gate {
-            cwd: resolve::fully(&ctx.place().surroundings.cwd),
+            cwd: resolve::fully(&named_cwd),
+            named_cwd,
             own: OwnFolders::new(ctx),
             ground: Ground::new(ctx),
             house: Arc::clone(&ctx.house),
             grant: ctx.grant.clone(),
             is_cautious: ctx.caution,
         }
+    }
+
+    /// Returns the plan of a native tool that creates or changes these files.
+    pub(crate) fn plan<'p>(
+        &self,
+        tool: &'static str,
+        command: String,
+        writes: impl IntoIterator<Item = &'p PathBuf>,
+    ) -> Plan {
+        let write = |path: &PathBuf| Touch { path: path.clone(), is_delete: false, is_recursive: false };
+        let touches = writes.into_iter().map(write).collect();
+        let cwd = self.named_cwd.clone();
+        Plan { tool, command, cwd, touches, executed: Vec::new(), always: None }
     }
 
     /// Returns the task's workspace, resolved.

@@ -8,7 +8,7 @@ use rustix::fs::Stat;
 use super::{Touch, resolve};
 use crate::files::folder;
 use crate::halt::Halt;
-use crate::tool::{Limits, ToolCtx};
+use crate::tool::ToolCtx;
 use crate::walk::measure::{Bounds, Step, walk};
 
 /// Entries below a folder that are examined before the folder counts as foreign.
@@ -60,7 +60,7 @@ impl OwnFolders {
 
     /// Returns the first entry below a folder of the task that the task did not create. Too many entries count as one.
     fn foreign_below(&self, folder: &Path) -> Option<PathBuf> {
-        let bounds = Bounds { entries_max: RECURSIVE_ENTRIES_MAX, ..Bounds::new(&Limits::default()) };
+        let bounds = Bounds { entries_max: RECURSIVE_ENTRIES_MAX, ..Bounds::new(&Halt::default()) };
         let mut foreign = None;
         let tally = walk(folder, bounds, &Halt::default(), |entry| {
             if self.created.contains(entry.path) {

@@ -60,6 +60,10 @@ impl World {
     }
 }
 
+fn write(path: PathBuf) -> Touch {
+    Touch { path, is_delete: false, is_recursive: false }
+}
+
 fn delete(path: PathBuf, is_recursive: bool) -> Touch {
     Touch { path, is_delete: true, is_recursive }
 }
@@ -69,25 +73,25 @@ fn creating_and_own_files_need_no_consent() {
     let mut world = World::new();
     let new = world.at("project/new");
     let in_space = world.file("space/a", "x");
-    assert_eq!(world.check(vec![Touch::write(new)]), None);
-    assert_eq!(world.check(vec![Touch::write(in_space.clone()), delete(in_space, false)]), None);
+    assert_eq!(world.check(vec![write(new)]), None);
+    assert_eq!(world.check(vec![write(in_space.clone()), delete(in_space, false)]), None);
 
     let old = world.file("project/old", "x");
-    let need = world.check(vec![Touch::write(old.clone())]).unwrap();
+    let need = world.check(vec![write(old.clone())]).unwrap();
     assert_eq!(need.writes, [old.to_str().unwrap()]);
     assert!(need.reason.contains("which this task did not create"), "{}", need.reason);
     world.ctx.created.insert(old.clone());
-    assert_eq!(world.check(vec![Touch::write(old.clone())]), None);
+    assert_eq!(world.check(vec![write(old.clone())]), None);
     world.ctx.caution = true;
-    assert!(world.check(vec![Touch::write(old)]).is_some());
+    assert!(world.check(vec![write(old)]).is_some());
 }
 
 #[test]
 fn a_new_file_that_takes_effect_by_itself_needs_consent() {
     let world = World::new();
-    assert!(world.check(vec![Touch::write(world.at("home/.bashrc"))]).is_some());
-    assert!(world.check(vec![Touch::write(world.at("project/.git/hooks/pre-commit"))]).is_some());
-    assert!(world.check(vec![Touch::write(world.at("space/.bashrc"))]).is_none());
+    assert!(world.check(vec![write(world.at("home/.bashrc"))]).is_some());
+    assert!(world.check(vec![write(world.at("project/.git/hooks/pre-commit"))]).is_some());
+    assert!(world.check(vec![write(world.at("space/.bashrc"))]).is_none());
 }
 
 #[test]
@@ -96,7 +100,7 @@ fn a_replaced_folder_is_rejected() {
     let gate = Gate::new(&world.ctx);
     std::fs::create_dir(world.at("project/d")).unwrap();
     let held = Folder::open(&world.at("project/d")).unwrap();
-    let plan = world.plan(vec![Touch::write(world.at("project/d/new"))]);
+    let plan = world.plan(vec![write(world.at("project/d/new"))]);
     assert!(gate.check_at(&plan, &held).is_ok());
     std::fs::rename(world.at("project/d"), world.at("home/d")).unwrap();
     std::fs::create_dir(world.at("project/d")).unwrap();
@@ -109,7 +113,7 @@ fn an_unplaceable_path_is_named_only_in_the_reason() {
     let world = World::new();
     symlink("../home", world.at("project/link")).unwrap();
     for path in ["project/link/x", "project/d/../x"] {
-        let touches = vec![Touch::write(world.at(path)), Touch::write(world.at("project/fine"))];
+        let touches = vec![write(world.at(path)), write(world.at("project/fine"))];
         let need = world.check(touches).unwrap();
         assert!(need.reason.contains("whose place cannot be told"), "{}", need.reason);
         assert!(need.writes.is_empty() && need.deletes.is_empty(), "{need:?}");
@@ -123,7 +127,7 @@ fn no_grant_opens_the_house() {
         Arc::new(House::new(vec![world.at("home/data")], vec![], world.at("home/data/workspaces")));
     std::fs::create_dir_all(world.at("home/data/journal")).unwrap();
     for touch in [
-        Touch::write(world.at("home/data/journal/head")),
+        write(world.at("home/data/journal/head")),
         delete(world.at("home/data"), true),
         delete(world.at("home"), true),
     ] {
@@ -138,7 +142,7 @@ fn no_grant_opens_the_house() {
 fn an_approval_covers_every_byte() {
     let mut world = World::new();
     let old = world.file("project/old", "one");
-    let touches = vec![Touch::write(old.clone())];
+    let touches = vec![write(old.clone())];
     let need = world.check(touches.clone()).unwrap();
     world.ctx.grant = Some(need.digest.clone());
     assert_eq!(world.check(touches.clone()), None);
@@ -158,7 +162,7 @@ fn an_approval_covers_every_byte() {
     assert!(world.check_plan(&other_tool).is_some());
     let executed = vec![ExecutedFile { path: "/x".to_owned(), hash: "1".to_owned() }];
     assert!(world.check_plan(&Plan { executed, ..world.plan(touches.clone()) }).is_some());
-    let more = vec![touches[0].clone(), Touch::write(world.at("project/more"))];
+    let more = vec![touches[0].clone(), write(world.at("project/more"))];
     assert!(world.check(more).is_some());
     assert!(world.check(vec![delete(old, false)]).is_some());
 }
@@ -194,7 +198,7 @@ fn a_link_out_of_the_workspace_needs_consent() {
     let outside = world.file("home/diary", "dear");
     symlink(&outside, world.at("space/link")).unwrap();
     let resolved = resolve::fully(&world.at("space/link"));
-    assert!(world.check(vec![Touch::write(resolved)]).is_some());
+    assert!(world.check(vec![write(resolved)]).is_some());
     // The link itself belongs to the task.
     assert!(world.check(vec![delete(resolve::parent_only(&world.at("space/link")), false)]).is_none());
 }
@@ -205,9 +209,9 @@ fn a_workspace_that_contains_the_home_folder_is_ignored() {
     let diary = world.file("home/diary", "dear");
     let home = world.at("home").to_str().unwrap().to_owned();
     Arc::make_mut(&mut world.ctx.surroundings).workspace = home;
-    assert!(world.check(vec![Touch::write(diary.clone())]).is_some());
+    assert!(world.check(vec![write(diary.clone())]).is_some());
     Arc::make_mut(&mut world.ctx.surroundings).workspace = "/".to_owned();
-    assert!(world.check(vec![Touch::write(diary)]).is_some());
+    assert!(world.check(vec![write(diary)]).is_some());
 }
 
 #[test]
@@ -219,8 +223,8 @@ fn deleting_the_workspace_needs_consent() {
 #[test]
 fn the_digest_ignores_the_order_of_paths() {
     let world = World::new();
-    let one = Touch::write(world.file("project/1", ""));
-    let two = Touch::write(world.file("project/2", ""));
+    let one = write(world.file("project/1", ""));
+    let two = write(world.file("project/2", ""));
     let forth = world.check(vec![one.clone(), two.clone()]).unwrap().digest;
     assert_eq!(world.check(vec![two, one]).unwrap().digest, forth);
 }

@@ -1,22 +1,9 @@
 //! `broken_links`: finds symbolic links that are dangling or cyclic.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
-use crate::answer;
-use crate::error::ToolError;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
+use super::file_facts::is_absent;
+use crate::catalogue::prelude::*;
 use crate::walk::measure::{Bounds, Step, walk};
 
 /// Lines that are shown to a reader.
@@ -32,7 +19,6 @@ pub(crate) struct Input {
     limit: Option<usize>,
 }
 
-#[async_trait]
 impl Typed for BrokenLinks {
     type Input = Input;
     const NAME: &'static str = "broken_links";
@@ -42,32 +28,28 @@ impl Typed for BrokenLinks {
     const CLASS: CapabilityClass = CapabilityClass::Search;
     const EFFECT: Effect = Effect::ReadOnly;
 
-    fn example(&self) -> Value {
-        json!({ "path": "~/bin" })
-    }
-
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         Ok(Target::new(show::path(&place.path("path", &input.path)?)).with("limit", input.limit))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let path = ctx.existing("path", &input.path)?;
-        let limits = ctx.limits.clone();
         let limit = input.limit.unwrap_or(usize::MAX);
-        ctx.blocking(move |halt| find(&path, limit, &limits, halt)).await
+        ctx.blocking(move |halt| find(&path, limit, halt)).await
     }
 }
 
-fn find(root: &Path, limit: usize, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn find(root: &Path, limit: usize, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let mut links: Vec<(PathBuf, PathBuf)> = Vec::new();
     let mut checked: u64 = 0;
     let mut unreadable = 0;
-    let tally = walk(root, Bounds::new(limits), halt, |entry| {
+    let tally = walk(root, Bounds::new(halt), halt, |entry| {
         if entry.meta.is_symlink() {
             checked += 1;
             match (std::fs::metadata(entry.path), std::fs::read_link(entry.path)) {
                 (Ok(_), _) => {}
-                (Err(error), Ok(target)) if leads_nowhere(&error) => {
+                // A target that may not be examined can still exist.
+                (Err(error), Ok(target)) if is_absent(&error) => {
                     links.push((entry.path.to_path_buf(), target));
                 }
                 _ => unreadable += 1,
@@ -98,10 +80,4 @@ fn find(root: &Path, limit: usize, limits: &Limits, halt: &Halt) -> Result<ToolA
         "complete": tally.complete,
     });
     Ok(answer::walked(text, facts, tally.gaps()))
-}
-
-/// Whether the target does not exist or leads back to the link. A target that may not be examined can still exist.
-fn leads_nowhere(error: &io::Error) -> bool {
-    let is_circle = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
-    is_circle || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

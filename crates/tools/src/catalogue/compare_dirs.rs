@@ -4,22 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
-use crate::answer;
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::open;
-use crate::halt::Halt;
-use crate::house::Refusal;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Step, walk};
 
@@ -38,7 +24,6 @@ pub(crate) struct Input {
     limit: Option<usize>,
 }
 
-#[async_trait]
 impl Typed for CompareDirs {
     type Input = Input;
     const NAME: &'static str = "compare_dirs";
@@ -47,10 +32,6 @@ impl Typed for CompareDirs {
     const GIVES: &'static str = "/identical /only_left /only_right /different /same";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
-
-    fn example(&self) -> Value {
-        json!({ "left": "~/photos", "right": "/media/backup/photos" })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let left = place.path("left", &input.left)?;
@@ -62,9 +43,8 @@ impl Typed for CompareDirs {
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let left = ctx.existing("left", &input.left)?;
         let right = ctx.existing("right", &input.right)?;
-        let limits = ctx.limits.clone();
         let limit = input.limit.unwrap_or(usize::MAX);
-        ctx.blocking(move |halt| compare(&left, &right, limit, &limits, halt)).await
+        ctx.blocking(move |halt| compare(&left, &right, limit, halt)).await
     }
 }
 
@@ -85,27 +65,19 @@ struct DirsComparison {
     only_right: Vec<PathBuf>,
     different: Vec<PathBuf>,
     same: u64,
-    unreadable: u64,
-    closed: u64,
-    is_cut: bool,
 }
 
-fn compare(
-    left: &Path,
-    right: &Path,
-    limit: usize,
-    limits: &Limits,
-    halt: &Halt,
-) -> Result<ToolAnswer, ToolError> {
-    let (left_tree, left_tally) = tree(left, limits, halt)?;
-    let (right_tree, right_tally) = tree(right, limits, halt)?;
+fn compare(left: &Path, right: &Path, limit: usize, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+    let (left_tree, mut tally) = tree(left, halt)?;
+    let (right_tree, right_tally) = tree(right, halt)?;
+    tally.add_missed(right_tally);
     let mut compared =
         DirsComparison { only_left: missing(&left_tree, &right_tree), ..DirsComparison::default() };
     compared.only_right = missing(&right_tree, &left_tree);
     for (path, one) in &left_tree {
         let Some(other) = right_tree.get(path) else { continue };
         if halt.reached() {
-            compared.is_cut = true;
+            tally.complete = false;
             break;
         }
         match (one, other) {
@@ -114,33 +86,23 @@ fn compare(
                 match same_content(&left.join(path), &right.join(path), halt) {
                     Ok(true) => compared.same += 1,
                     Ok(false) => compared.different.push(path.clone()),
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => compared.is_cut = true,
-                    Err(error) if Refusal::of(&error).is_some() => compared.closed += 1,
-                    Err(_) => compared.unreadable += 1,
+                    Err(error) => tally.miss(&error),
                 }
             }
             (one, other) if one == other && *one != Kind::Other => compared.same += 1,
             _ => compared.different.push(path.clone()),
         }
     }
-    compared.unreadable += left_tally.unreadable + right_tally.unreadable;
-    let closed = left_tally.closed + right_tally.closed + compared.closed;
-    let tally = Tally {
-        unreadable: compared.unreadable,
-        complete: left_tally.complete && right_tally.complete && !compared.is_cut,
-        closed,
-        ..Tally::new()
-    };
     Ok(answer(left, right, limit, &compared, tally))
 }
 
-fn tree(root: &Path, limits: &Limits, halt: &Halt) -> Result<(Tree, Tally), ToolError> {
+fn tree(root: &Path, halt: &Halt) -> Result<(Tree, Tally), ToolError> {
     let failed = |source| ToolError::file("compare", root, source);
     if !std::fs::metadata(root).map_err(failed)?.is_dir() {
         return Err(failed(io::Error::from(io::ErrorKind::NotADirectory)));
     }
     let mut tree = Tree::new();
-    let tally = walk(root, Bounds::new(limits), halt, |entry| {
+    let tally = walk(root, Bounds::new(halt), halt, |entry| {
         let kind = if entry.meta.is_dir() {
             Kind::Folder
         } else if entry.meta.is_file() {

@@ -7,23 +7,10 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
 use super::languages;
-use crate::answer;
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::open;
 use crate::files::text::{LineCount, Lines};
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
 use crate::walk::{Tally, search};
 
 pub(crate) struct CountLines;
@@ -46,7 +33,6 @@ pub(crate) enum By {
     Language,
 }
 
-#[async_trait]
 impl Typed for CountLines {
     type Input = Input;
     const NAME: &'static str = "count_lines";
@@ -55,10 +41,6 @@ impl Typed for CountLines {
     const GIVES: &'static str = "/total/lines /total/files /languages";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
-
-    fn example(&self) -> Value {
-        json!({ "path": "src", "by": "language" })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let path = place.path("path", &input.path)?;
@@ -69,8 +51,7 @@ impl Typed for CountLines {
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let path = ctx.existing("path", &input.path)?;
-        let limits = ctx.limits.clone();
-        ctx.blocking(move |halt| count(&path, &input, &limits, halt)).await
+        ctx.blocking(move |halt| count(&path, &input, halt)).await
     }
 }
 
@@ -100,14 +81,14 @@ struct CountedFile {
     returns: u64,
 }
 
-fn count(path: &Path, input: &Input, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn count(path: &Path, input: &Input, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let failed = |source| ToolError::file("count the lines of", path, source);
     let meta = std::fs::metadata(path).map_err(failed)?;
     let mut counted = CountedFile::default();
     let mut tally = Tally::new();
     if meta.is_dir() {
         let mut missed = Tally::new();
-        tally = search::walk(path, search::Bounds::new(limits, input.hidden).by_git_only(), halt, |entry| {
+        tally = search::walk(path, search::Bounds::new(halt, input.hidden).by_git_only(), halt, |entry| {
             if entry.file_type().is_some_and(|kind| kind.is_file())
                 && let Err(error) = counted.file(entry.path(), halt)
             {
@@ -115,8 +96,7 @@ fn count(path: &Path, input: &Input, limits: &Limits, halt: &Halt) -> Result<Too
             }
             ControlFlow::Continue(())
         });
-        tally.unreadable += missed.unreadable;
-        tally.closed += missed.closed;
+        tally.add_missed(missed);
     } else {
         counted.file(path, halt).map_err(failed)?;
         if counted.binary > 0 {
@@ -130,7 +110,7 @@ fn count(path: &Path, input: &Input, limits: &Limits, halt: &Halt) -> Result<Too
 impl CountedFile {
     fn file(&mut self, path: &Path, halt: &Halt) -> io::Result<()> {
         let mut file = open::regular(path, halt)?;
-        let mut count = LineCount::new();
+        let mut count = LineCount::default();
         let mut block = vec![0; 64 * 1024];
         loop {
             let got = file.read(&mut block)?;

@@ -10,20 +10,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
-use crate::answer;
-use crate::error::ToolError;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
+use crate::catalogue::prelude::*;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Step, walk};
 
@@ -54,7 +41,6 @@ pub(crate) struct Input {
     files: Option<usize>,
 }
 
-#[async_trait]
 impl Typed for DiskUsage {
     type Input = Input;
     const NAME: &'static str = "disk_usage";
@@ -63,10 +49,6 @@ impl Typed for DiskUsage {
     const GIVES: &'static str = "/total_bytes /disk_bytes /files /directories /largest_files";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
-
-    fn example(&self) -> Value {
-        json!({ "path": "~", "depth": 2, "limit": 10, "files": 10 })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let path = place.path("path", &input.path)?;
@@ -84,8 +66,7 @@ impl Typed for DiskUsage {
             folders: limit,
             files: input.files.unwrap_or(limit).min(USAGE_LIMIT_MAX),
         };
-        let limits = ctx.limits.clone();
-        ctx.blocking(move |halt| measure(&path, wanted, &limits, halt)).await
+        ctx.blocking(move |halt| measure(&path, wanted, halt)).await
     }
 }
 
@@ -123,9 +104,9 @@ struct MeasuredUsage {
     linked_bytes: u64,
 }
 
-fn measure(root: &Path, wanted: UsageRequest, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn measure(root: &Path, wanted: UsageRequest, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let mut measured = MeasuredUsage::default();
-    let tally = walk(root, Bounds::new(limits).on_one_file_system(), halt, |entry| {
+    let tally = walk(root, Bounds::new(halt).on_one_file_system(), halt, |entry| {
         if entry.meta.is_dir() {
             let is_apart =
                 entry.depth > 0 && entry.depth <= wanted.depth && measured.folders.len() < FOLDERS_MAX;

@@ -1,27 +1,15 @@
 //! `edit_file`: replaces exact text in a file.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
 use super::overwrite::{self, OldFile};
-use crate::answer;
-use crate::approval::{Gate, Plan, Touch, preview};
-use crate::error::ToolError;
+use crate::approval::{Gate, Plan, preview};
+use crate::catalogue::prelude::*;
 use crate::files::hash::{self, Algorithm};
 use crate::files::spot::Spot;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::ToolCtx;
-use crate::typed::Typed;
 
 /// Largest file that is edited, before and after, in bytes.
 pub const EDIT_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -44,7 +32,6 @@ pub(crate) struct Input {
     all: bool,
 }
 
-#[async_trait]
 impl Typed for EditFile {
     type Input = Input;
     const NAME: &'static str = "edit_file";
@@ -54,10 +41,6 @@ impl Typed for EditFile {
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
     const CORE: bool = true;
-
-    fn example(&self) -> Value {
-        json!({ "path": "src/main.rs", "find": "let limit = 10;", "replace": "let limit = 20;" })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let path = place.path("path", &input.path)?;
@@ -76,12 +59,11 @@ impl Typed for EditFile {
         }
         let path = ctx.existing("path", &input.path)?;
         let gate = Gate::new(ctx);
-        let cwd = ctx.place().surroundings.cwd;
-        ctx.blocking(move |halt| edit(&path, &input, cwd, &gate, halt)).await
+        ctx.blocking(move |halt| edit(&path, &input, &gate, halt)).await
     }
 }
 
-fn edit(path: &Path, input: &Input, cwd: PathBuf, gate: &Gate, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn edit(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let spot = Spot::at("edit", path, halt)?;
     let path = &spot.path();
     let Some(old) = OldFile::at(&spot)? else {
@@ -108,18 +90,13 @@ fn edit(path: &Path, input: &Input, cwd: PathBuf, gate: &Gate, halt: &Halt) -> R
     }
     let new = text.replace(&input.find, &input.replace);
     let hash = hash::of(new.as_bytes(), Algorithm::Sha256);
-    let plan = Plan {
-        tool: EditFile::NAME,
-        command: format!(
-            "edit {}: {} (result sha256 {hash})",
-            show::path(path),
-            show::count(found as u64, "replacement", "replacements")
-        ),
-        cwd,
-        touches: vec![Touch::write(path.clone())],
-        executed: Vec::new(),
-        always: overwrite::is_git_file(new.as_bytes()),
-    };
+    let command = format!(
+        "edit {}: {} (result sha256 {hash})",
+        show::path(path),
+        show::count(found as u64, "replacement", "replacements")
+    );
+    let plan =
+        Plan { always: overwrite::is_git_file(new.as_bytes()), ..gate.plan(EditFile::NAME, command, [path]) };
     gate.check_at(&plan, spot.folder())
         .map_err(|error| error.with_preview(|| preview::diff(text.as_bytes(), new.as_bytes())))?;
     let replaced = overwrite::replace(&spot, &old, new.as_bytes(), &plan, gate, halt)?;

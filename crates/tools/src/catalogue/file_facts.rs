@@ -4,23 +4,10 @@ use std::fs::Metadata;
 use std::io;
 use std::path::Path;
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
-use crate::answer;
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::hash::{self, Algorithm};
 use crate::files::text::LineCount;
 use crate::files::{open, time};
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::ToolCtx;
-use crate::typed::Typed;
 
 pub(crate) struct FileFacts;
 
@@ -30,7 +17,6 @@ pub(crate) struct Input {
     path: String,
 }
 
-#[async_trait]
 impl Typed for FileFacts {
     type Input = Input;
     const NAME: &'static str = "file_facts";
@@ -39,10 +25,6 @@ impl Typed for FileFacts {
     const GIVES: &'static str = "/exists /kind /bytes /lines /sha256";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
-
-    fn example(&self) -> Value {
-        json!({ "path": "dist/app.tar.gz" })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         Ok(Target::new(show::path(&place.path("path", &input.path)?)))
@@ -74,7 +56,7 @@ struct Content {
 }
 
 fn content(path: &Path, halt: &Halt) -> io::Result<Content> {
-    let mut count = LineCount::new();
+    let mut count = LineCount::default();
     let hashed =
         hash::stream(&mut open::regular(path, halt)?, Algorithm::Sha256, halt, |block| count.update(block))?;
     let lines = count.finish();
@@ -82,7 +64,7 @@ fn content(path: &Path, halt: &Halt) -> io::Result<Content> {
 }
 
 /// Whether nothing is at the path: it does not exist, a name on the way is not a folder, or its links form a cycle.
-fn is_absent(error: &io::Error) -> bool {
+pub(super) fn is_absent(error: &io::Error) -> bool {
     let is_circle = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     is_circle || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

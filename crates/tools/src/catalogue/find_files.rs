@@ -6,26 +6,14 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
 use globset::GlobMatcher;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 use unicode_normalization::UnicodeNormalization;
 
 use super::pattern;
-use crate::answer;
-use crate::error::ToolError;
-use crate::halt::Halt;
+use crate::catalogue::prelude::*;
 use crate::host::Host;
-use crate::place::Place;
 use crate::process::env::{self, Programs};
 use crate::process::{self, Ending, Job};
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
 use crate::walk::{Tally, search};
 
 /// Paths that a call returns if it gives no limit.
@@ -70,7 +58,6 @@ pub(crate) struct Input {
     limit: Option<usize>,
 }
 
-#[async_trait]
 impl Typed for FindFiles {
     type Input = Input;
     const NAME: &'static str = "find_files";
@@ -79,10 +66,6 @@ impl Typed for FindFiles {
     const GIVES: &'static str = "paths, one a line; /paths /count";
     const CLASS: CapabilityClass = CapabilityClass::Search;
     const EFFECT: Effect = Effect::ReadOnly;
-
-    fn example(&self) -> Value {
-        json!({ "name": "*.pdf", "root": "~/Documents", "limit": 20 })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let root = place.path("root", input.root.as_deref().unwrap_or("~"))?;
@@ -96,14 +79,13 @@ impl Typed for FindFiles {
         let wanted = NameQuery::new(&input.name)?;
         let limit = input.limit.unwrap_or(FIND_LIMIT_DEFAULT).min(FIND_LIMIT_MAX);
         let indexed = self.ask_index(&wanted, &root, ctx).await;
-        let limits = ctx.limits.clone();
         ctx.blocking(move |halt| {
             let known =
                 indexed.map(|paths| existing(paths, &root, &wanted, halt)).filter(|paths| !paths.is_empty());
             Ok(match known {
                 Some(paths) => answer(&root, paths, limit, true, Tally::new()),
                 None => {
-                    let (paths, tally) = walk(&root, &wanted, &limits, halt);
+                    let (paths, tally) = walk(&root, &wanted, halt);
                     answer(&root, paths, limit, false, tally)
                 }
             })
@@ -196,9 +178,9 @@ fn existing(paths: Vec<PathBuf>, root: &Path, wanted: &NameQuery, halt: &Halt) -
     paths.into_iter().filter(is_wanted).collect()
 }
 
-fn walk(root: &Path, wanted: &NameQuery, limits: &Limits, halt: &Halt) -> (BTreeSet<PathBuf>, Tally) {
+fn walk(root: &Path, wanted: &NameQuery, halt: &Halt) -> (BTreeSet<PathBuf>, Tally) {
     let mut paths = BTreeSet::new();
-    let tally = search::walk(root, search::Bounds::new(limits, false), halt, |entry| {
+    let tally = search::walk(root, search::Bounds::new(halt, false), halt, |entry| {
         if wanted.has(entry.file_name()) {
             paths.insert(entry.path().to_path_buf());
         }

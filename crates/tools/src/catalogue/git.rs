@@ -206,7 +206,7 @@ pub(super) fn obstacle(folder: &Path, halt: &Halt) -> Result<Option<String>, Too
 
 fn obstacle_in(own: &Path, halt: &Halt) -> Option<String> {
     let real = std::fs::canonicalize(own).ok()?;
-    let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(&crate::tool::Limits::default()) };
+    let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(halt) };
     let mut obstacle = None;
     let tally = measure::walk(&real, bounds, halt, |entry| {
         let kind = entry.meta.file_type();

@@ -3,21 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
 use super::git::{self, FILTERED, Git, GitOutput, Limits};
-use crate::answer::{self, Gaps};
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::host::Host;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::ToolCtx;
-use crate::typed::Typed;
 
 /// Limits of one run of Git; a longer list is not read.
 const LIMITS: Limits = Limits { ms_max: 30_000, bytes_max: 16 * 1024 * 1024 };
@@ -69,7 +57,6 @@ pub(crate) struct Input {
     path: String,
 }
 
-#[async_trait]
 impl Typed for GitReport {
     type Input = Input;
     const NAME: &'static str = "git_report";
@@ -78,10 +65,6 @@ impl Typed for GitReport {
     const GIVES: &'static str = "/branch /commits /authors /changed /untracked /last_commit/subject";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
-
-    fn example(&self) -> Value {
-        json!({ "path": "." })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         Ok(Target::new(show::path(&place.path("path", &input.path)?)))
@@ -160,6 +143,7 @@ impl Repository<'_> {
     }
 }
 
+#[derive(Default)]
 struct Report {
     /// The named folder relative to the top; empty for the top itself.
     below_top: String,
@@ -227,17 +211,9 @@ impl Report {
             below_top,
             branch,
             commits,
-            authors: Vec::new(),
-            changed: Vec::new(),
-            untracked: Vec::new(),
-            unsure: Vec::new(),
-            has_submodules: false,
-            is_shallow: false,
-            hidden_changes: 0,
-            are_modes_ignored: false,
-            last: Vec::new(),
             complete: true,
             gaps: Gaps { complete: true, ..Gaps::default() },
+            ..Report::default()
         };
         if commits > 0 {
             report.read_commits(git).await?;

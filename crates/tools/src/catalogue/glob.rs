@@ -3,22 +3,10 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
 use globset::GlobMatcher;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
 use super::pattern;
-use crate::answer;
-use crate::error::ToolError;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
+use crate::catalogue::prelude::*;
 use crate::walk::search;
 
 /// Paths that a call returns if it gives no limit.
@@ -44,7 +32,6 @@ pub(crate) struct Input {
     hidden: bool,
 }
 
-#[async_trait]
 impl Typed for Glob {
     type Input = Input;
     const NAME: &'static str = "glob";
@@ -54,10 +41,6 @@ impl Typed for Glob {
     const CLASS: CapabilityClass = CapabilityClass::Search;
     const EFFECT: Effect = Effect::ReadOnly;
     const CORE: bool = true;
-
-    fn example(&self) -> Value {
-        json!({ "pattern": "docs/**/*.md", "root": "$HOME/notes", "limit": 100 })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let wanted = GlobQuery::read(input, place)?;
@@ -70,8 +53,7 @@ impl Typed for Glob {
         let wanted = GlobQuery::read(&input, &ctx.place())?;
         let glob = pattern::path_glob("pattern", &wanted.pattern)?;
         let limit = input.limit.unwrap_or(GLOB_LIMIT_DEFAULT).min(GLOB_LIMIT_MAX);
-        let limits = ctx.limits.clone();
-        ctx.blocking(move |halt| find(&wanted.root, &glob, limit, input.hidden, &limits, halt)).await
+        ctx.blocking(move |halt| find(&wanted.root, &glob, limit, input.hidden, halt)).await
     }
 }
 
@@ -109,14 +91,13 @@ fn find(
     glob: &GlobMatcher,
     limit: usize,
     hidden: bool,
-    limits: &Limits,
     halt: &Halt,
 ) -> Result<ToolAnswer, ToolError> {
     halt.rooms().check(root)?;
     std::fs::metadata(root).map_err(|source| ToolError::file("search", root, source))?;
     let mut paths = Vec::new();
     let mut count: u64 = 0;
-    let tally = search::walk(root, search::Bounds::new(limits, hidden), halt, |entry| {
+    let tally = search::walk(root, search::Bounds::new(halt, hidden), halt, |entry| {
         let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
         if glob.is_match(below) {
             count += 1;

@@ -5,27 +5,15 @@ use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use async_trait::async_trait;
 use globset::GlobMatcher;
 use regex::bytes::{Regex, RegexBuilder};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
 use setpoint_protocol::limits::PATTERN_COMPILED_BYTES_MAX;
 use setpoint_protocol::text::{clip, reads_as_pattern};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
 use super::pattern;
-use crate::answer;
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::lines::{self, Line};
 use crate::files::open;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
 use crate::walk::Tally;
 use crate::walk::search;
 
@@ -63,7 +51,6 @@ pub(crate) struct Input {
     hidden: bool,
 }
 
-#[async_trait]
 impl Typed for Grep {
     type Input = Input;
     const NAME: &'static str = "grep";
@@ -73,10 +60,6 @@ impl Typed for Grep {
     const CLASS: CapabilityClass = CapabilityClass::Search;
     const EFFECT: Effect = Effect::ReadOnly;
     const CORE: bool = true;
-
-    fn example(&self) -> Value {
-        json!({ "pattern": r"fn\s+main", "path": ".", "glob": "*.rs", "ignore_case": false, "limit": 50 })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let path = place.path("path", &input.path)?;
@@ -97,7 +80,6 @@ impl Typed for Grep {
             glob: input.glob.as_deref().map(|glob| pattern::path_glob("glob", glob)).transpose()?,
             limit: input.limit.unwrap_or(GREP_LIMIT_DEFAULT).min(GREP_LIMIT_MAX),
             hidden: input.hidden,
-            limits: ctx.limits.clone(),
         };
         ctx.blocking(move |halt| search.run(&path, halt)).await
     }
@@ -147,7 +129,6 @@ struct Search {
     glob: Option<GlobMatcher>,
     limit: usize,
     hidden: bool,
-    limits: Limits,
 }
 
 #[derive(Default)]
@@ -181,26 +162,20 @@ impl Search {
             }
             tally.complete = !halt.reached();
         } else {
-            tally = search::walk(
-                root,
-                search::Bounds::new(&self.limits, self.hidden).by_git_only(),
-                halt,
-                |entry| {
-                    let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
-                    let is_wanted = self.glob.as_ref().is_none_or(|glob| glob.is_match(below));
-                    if is_wanted
-                        && entry.file_type().is_some_and(|kind| kind.is_file())
-                        && let Err(error) = self.file(entry.path(), &mut found, halt)
-                    {
-                        missed.miss(&error);
-                    }
-                    ControlFlow::Continue(())
-                },
-            );
+            tally = search::walk(root, search::Bounds::new(halt, self.hidden).by_git_only(), halt, |entry| {
+                let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
+                let is_wanted = self.glob.as_ref().is_none_or(|glob| glob.is_match(below));
+                if is_wanted
+                    && entry.file_type().is_some_and(|kind| kind.is_file())
+                    && let Err(error) = self.file(entry.path(), &mut found, halt)
+                {
+                    missed.miss(&error);
+                }
+                ControlFlow::Continue(())
+            });
             tally.complete &= !halt.reached();
         }
-        tally.unreadable += missed.unreadable;
-        tally.closed += missed.closed;
+        tally.add_missed(missed);
         Ok(self.answer(root, found, tally))
     }
 

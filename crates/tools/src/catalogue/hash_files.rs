@@ -6,21 +6,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
-use crate::answer;
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::hash::{self, Algorithm};
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Step, walk};
 
@@ -46,7 +33,6 @@ pub(crate) struct Input {
     limit: Option<usize>,
 }
 
-#[async_trait]
 impl Typed for HashFiles {
     type Input = Input;
     const NAME: &'static str = "hash_files";
@@ -55,10 +41,6 @@ impl Typed for HashFiles {
     const GIVES: &'static str = "/files/0/hash /duplicates /count";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
-
-    fn example(&self) -> Value {
-        json!({ "root": "~/Pictures", "algorithm": "blake3", "only_duplicates": true })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let about = match (&input.root, &input.paths) {
@@ -93,13 +75,12 @@ impl Typed for HashFiles {
             }
             _ => return Err(either()),
         };
-        let limits = ctx.limits.clone();
         let wanted = HashRequest {
             algorithm,
             only_duplicates: input.only_duplicates,
             groups: input.limit.unwrap_or(usize::MAX),
         };
-        ctx.blocking(move |halt| run(&what, wanted, &limits, halt)).await
+        ctx.blocking(move |halt| run(&what, wanted, halt)).await
     }
 }
 
@@ -141,8 +122,8 @@ impl FoundFile {
     }
 }
 
-fn run(what: &HashScope, wanted: HashRequest, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
-    let (mut files, mut tally) = gather(what, limits, halt)?;
+fn run(what: &HashScope, wanted: HashRequest, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+    let (mut files, mut tally) = gather(what, halt)?;
     let considered = files.len();
     if wanted.only_duplicates {
         let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
@@ -157,24 +138,19 @@ fn run(what: &HashScope, wanted: HashRequest, limits: &Limits, halt: &Halt) -> R
         }
         match hash::file(&path, wanted.algorithm, halt) {
             Ok(hash::FileHash { hex, bytes }) => hashed.push(HashedFile { path, hash: hex, bytes, place }),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => tally.complete = false,
-            Err(source) => {
-                if let HashScope::These(_) = what {
-                    return Err(ToolError::file("hash", &path, source));
-                }
-                tally.miss(&source);
+            Err(source)
+                if matches!(what, HashScope::These(_)) && source.kind() != io::ErrorKind::Interrupted =>
+            {
+                return Err(ToolError::file("hash", &path, source));
             }
+            Err(source) => tally.miss(&source),
         }
     }
     Ok(answer(&hashed, considered, wanted, tally))
 }
 
 /// Returns the regular files with their sizes.
-fn gather(
-    what: &HashScope,
-    limits: &Limits,
-    halt: &Halt,
-) -> Result<(BTreeMap<PathBuf, FoundFile>, Tally), ToolError> {
+fn gather(what: &HashScope, halt: &Halt) -> Result<(BTreeMap<PathBuf, FoundFile>, Tally), ToolError> {
     let mut files = BTreeMap::new();
     let tally = match what {
         HashScope::These(paths) => {
@@ -184,7 +160,7 @@ fn gather(
             }
             Tally::new()
         }
-        HashScope::Below(root) => walk(root, Bounds::new(limits), halt, |entry| {
+        HashScope::Below(root) => walk(root, Bounds::new(halt), halt, |entry| {
             if entry.meta.is_file() {
                 files.insert(entry.path.to_path_buf(), FoundFile::of(entry.meta));
             }
@@ -232,7 +208,7 @@ fn answer(hashed: &[HashedFile], considered: usize, wanted: HashRequest, tally: 
     text.push_str(&answer::listing(lines.into_iter(), LINES_MAX));
 
     let listed = if wanted.only_duplicates { &[] } else { hashed };
-    let mut facts = json!({
+    let facts = json!({
         "algorithm": wanted.algorithm.name(),
         "files": listed.iter().map(|file| {
             json!({ "path": show::path(&file.path), "hash": file.hash, "bytes": file.bytes })
@@ -244,9 +220,9 @@ fn answer(hashed: &[HashedFile], considered: usize, wanted: HashRequest, tally: 
         "groups": groups.len(),
         "duplicate_files": groups.iter().map(|(_, paths)| paths.len()).sum::<usize>(),
         "wasted_bytes": wasted,
+        "links": tally.links,
         "unreadable": tally.unreadable,
         "complete": tally.complete,
     });
-    facts["links"] = tally.links.into();
     answer::walked(text, facts, tally.gaps())
 }

@@ -3,20 +3,7 @@
 use std::fs::FileType;
 use std::path::Path;
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
-use crate::answer::{self, Gaps};
-use crate::error::ToolError;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::ToolCtx;
-use crate::typed::Typed;
+use crate::catalogue::prelude::*;
 
 /// Entries that are shown to a reader; the facts hold more.
 const LINES_MAX: usize = 500;
@@ -32,7 +19,6 @@ pub(crate) struct Input {
     hidden: bool,
 }
 
-#[async_trait]
 impl Typed for ListDir {
     type Input = Input;
     const NAME: &'static str = "list_dir";
@@ -42,10 +28,6 @@ impl Typed for ListDir {
     const EFFECT: Effect = Effect::ReadOnly;
     const CORE: bool = true;
 
-    fn example(&self) -> Value {
-        json!({ "path": "~/Documents", "hidden": true })
-    }
-
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let path = place.path("path", &input.path)?;
         Ok(Target::new(show::path(&path)).when("hidden", input.hidden))
@@ -53,8 +35,7 @@ impl Typed for ListDir {
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let path = ctx.existing("path", &input.path)?;
-        let entries_max = ctx.limits.entries_max;
-        ctx.blocking(move |halt| list(&path, input.hidden, entries_max, halt)).await
+        ctx.blocking(move |halt| list(&path, input.hidden, halt)).await
     }
 }
 
@@ -64,12 +45,12 @@ struct Entry {
     size: Option<u64>,
 }
 
-fn list(path: &Path, hidden: bool, entries_max: usize, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn list(path: &Path, hidden: bool, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let mut entries = Vec::new();
     let mut gaps = Gaps { complete: true, ..Gaps::default() };
     let mut left_out: u64 = 0;
     for entry in std::fs::read_dir(path).map_err(|source| ToolError::file("list", path, source))? {
-        if halt.reached() || entries.len() >= entries_max {
+        if halt.reached() || entries.len() >= halt.limits.entries_max {
             gaps.complete = false;
             break;
         }

@@ -4,23 +4,15 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
 use setpoint_protocol::Any;
-use setpoint_protocol::tool::{CapabilityClass, Effect, ErrorKind, SideEffect, ToolAnswer};
+use setpoint_protocol::tool::ErrorKind;
 
-use super::shell::{TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
+use super::shell;
 use crate::approval::{Gate, Plan};
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::host::Host;
-use crate::place::Place;
 use crate::process::env::{self, Programs};
 use crate::process::{self, Ending, Job};
-use crate::target::Target;
-use crate::tool::ToolCtx;
-use crate::typed::Typed;
 
 /// Bytes of each stream that the facts hold.
 const FACTS_STREAM_BYTES_MAX: usize = 24 * 1024;
@@ -56,7 +48,6 @@ pub(crate) struct ScriptInput {
     timeout_s: Option<u64>,
 }
 
-#[async_trait]
 impl Typed for AppleScript {
     type Input = ScriptInput;
     const NAME: &'static str = "applescript";
@@ -65,10 +56,6 @@ impl Typed for AppleScript {
     const GIVES: &'static str = "what the script gives back";
     const CLASS: CapabilityClass = CapabilityClass::Run;
     const EFFECT: Effect = Effect::Unsafe;
-
-    fn example(&self) -> Value {
-        json!({ "script": "tell application \"Finder\" to get name of every disk" })
-    }
 
     fn target(&self, input: &ScriptInput, _: &Place) -> Result<Target, ToolError> {
         Ok(Target::new(input.script.trim()).with("timeout_s", input.timeout_s))
@@ -90,7 +77,6 @@ pub(crate) struct ShortcutInput {
     timeout_s: Option<u64>,
 }
 
-#[async_trait]
 impl Typed for Shortcuts {
     type Input = ShortcutInput;
     const NAME: &'static str = "shortcuts";
@@ -98,10 +84,6 @@ impl Typed for Shortcuts {
     const GIVES: &'static str = "what the shortcut gives back";
     const CLASS: CapabilityClass = CapabilityClass::Run;
     const EFFECT: Effect = Effect::Unsafe;
-
-    fn example(&self) -> Value {
-        json!({ "name": "Resize Images", "input": "~/Pictures/a.png" })
-    }
 
     fn target(&self, input: &ShortcutInput, place: &Place) -> Result<Target, ToolError> {
         let file = input.input.as_deref().map(|file| place.path("input", file)).transpose()?;
@@ -139,25 +121,14 @@ impl Runner {
         timeout_s: Option<u64>,
         ctx: &ToolCtx,
     ) -> Result<ToolAnswer, ToolError> {
-        let seconds = match timeout_s {
-            Some(0) => return Err(ToolError::parameter("timeout_s", "it must be at least 1")),
-            Some(seconds) => seconds.min(TIMEOUT_S_MAX),
-            None => TIMEOUT_S_DEFAULT,
-        };
-        let cwd = ctx.place().surroundings.cwd;
-        let plan = Plan {
-            tool,
-            command: command.to_owned(),
-            cwd: cwd.clone(),
-            touches: Vec::new(),
-            executed: Vec::new(),
-            always: Some("what it does cannot be known before it runs".to_owned()),
-        };
-        Gate::new(ctx).check(&plan)?;
+        let seconds = shell::seconds(timeout_s)?;
+        let gate = Gate::new(ctx);
+        let always = Some("what it does cannot be known before it runs".to_owned());
+        gate.check(&Plan { always, ..gate.plan(tool, command.to_owned(), []) })?;
         let job = Job {
             program: self.program.clone(),
             args,
-            cwd,
+            cwd: ctx.place().surroundings.cwd,
             env: env::for_task(self.host.env(), &ctx.surroundings, Programs::System),
             ms_max: seconds * 1_000,
             output_bytes_max: ctx.limits.output_bytes_max / 3,

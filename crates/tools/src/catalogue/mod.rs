@@ -22,6 +22,7 @@ mod macos;
 mod manifest;
 mod overwrite;
 mod pattern;
+mod prelude;
 mod read_file;
 mod rename;
 mod shell;

@@ -4,21 +4,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::lines::{self, Line};
 use crate::files::{open, text};
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::ToolCtx;
-use crate::typed::Typed;
 
 /// Lines that a call returns if it gives no limit.
 pub const READ_LINES_DEFAULT: u64 = 2_000;
@@ -37,7 +25,6 @@ pub(crate) struct Input {
     limit: Option<u64>,
 }
 
-#[async_trait]
 impl Typed for ReadFile {
     type Input = Input;
     const NAME: &'static str = "read_file";
@@ -47,10 +34,6 @@ impl Typed for ReadFile {
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
     const CORE: bool = true;
-
-    fn example(&self) -> Value {
-        json!({ "path": "src/main.rs", "offset": 100, "limit": 50 })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let path = place.path("path", &input.path)?;
@@ -139,7 +122,7 @@ fn read(path: &Path, range: Range, halt: &Halt) -> Result<String, ToolError> {
 
 /// Counts the remaining lines; `None` if the time ran out first.
 fn count_rest(reader: &mut BufReader<File>, halt: &Halt) -> io::Result<Option<u64>> {
-    let mut count = text::LineCount::new();
+    let mut count = text::LineCount::default();
     let mut block = vec![0; 64 * 1024];
     loop {
         if halt.reached() {

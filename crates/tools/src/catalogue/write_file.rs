@@ -1,26 +1,13 @@
 //! `write_file`: writes a whole file or nothing.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
-
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
+use std::path::Path;
 
 use super::overwrite::{self, OldFile};
-use crate::answer;
-use crate::approval::{Gate, Plan, Touch, preview};
-use crate::error::ToolError;
+use crate::approval::{Gate, Plan, preview};
+use crate::catalogue::prelude::*;
 use crate::files::hash::{self, Algorithm};
 use crate::files::spot::Spot;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::ToolCtx;
-use crate::typed::Typed;
 
 pub(crate) struct WriteFile;
 
@@ -35,7 +22,6 @@ pub(crate) struct Input {
     overwrite: bool,
 }
 
-#[async_trait]
 impl Typed for WriteFile {
     type Input = Input;
     const NAME: &'static str = "write_file";
@@ -47,10 +33,6 @@ impl Typed for WriteFile {
     const EFFECT: Effect = Effect::Unsafe;
     const CORE: bool = true;
 
-    fn example(&self) -> Value {
-        json!({ "path": "report.md", "content": "# Report\n" })
-    }
-
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let path = place.path("path", &input.path)?;
         Ok(Target::new(show::path(&path))
@@ -61,34 +43,22 @@ impl Typed for WriteFile {
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let path = ctx.place().path("path", &input.path)?;
         let gate = Gate::new(ctx);
-        let cwd = ctx.place().surroundings.cwd;
-        ctx.blocking(move |halt| write(&path, &input, cwd, &gate, halt)).await
+        ctx.blocking(move |halt| write(&path, &input, &gate, halt)).await
     }
 }
 
-fn write(
-    path: &Path,
-    input: &Input,
-    cwd: PathBuf,
-    gate: &Gate,
-    halt: &Halt,
-) -> Result<ToolAnswer, ToolError> {
+fn write(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let mut spot = Spot::at("write", path, halt)?;
     let path = &spot.path();
     let content = input.content.as_bytes();
     let hash = hash::of(content, Algorithm::Sha256);
-    let plan = Plan {
-        tool: WriteFile::NAME,
-        command: format!(
-            "write {} ({}, sha256 {hash})",
-            show::path(path),
-            show::count(content.len() as u64, "byte", "bytes")
-        ),
-        cwd,
-        touches: vec![Touch::write(path.clone())],
-        executed: Vec::new(),
-        always: overwrite::is_git_file(content),
-    };
+    let command = format!(
+        "write {} ({}, sha256 {hash})",
+        show::path(path),
+        show::count(content.len() as u64, "byte", "bytes")
+    );
+    let plan =
+        Plan { always: overwrite::is_git_file(content), ..gate.plan(WriteFile::NAME, command, [path]) };
     let old = OldFile::at(&spot)?;
     if old.is_some() && !input.overwrite && !gate.is_own(path) {
         let reason = "it is there already; another name, or `overwrite` with a person's consent";

@@ -17,7 +17,7 @@ pub(crate) fn whole_characters(bytes: &[u8]) -> &[u8] {
 }
 
 /// Counts lines over blocks. A last line without a line end counts: the text `a` has one line (`wc -l` reports none).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LineCount {
     /// Complete lines so far, without the current one.
     ended: u64,
@@ -45,19 +45,6 @@ pub(crate) struct Lines {
 }
 
 impl LineCount {
-    pub(crate) fn new() -> Self {
-        LineCount {
-            ended: 0,
-            blank: 0,
-            bytes_in_line: false,
-            ink_in_line: false,
-            returns: 0,
-            after_return: false,
-            return_in_line: false,
-            binary: false,
-        }
-    }
-
     pub(crate) fn update(&mut self, block: &[u8]) {
         for byte in block {
             match byte {
@@ -104,7 +91,7 @@ mod tests {
 
     fn check(text: &[u8], lines: u64, blank: u64, binary: bool) {
         for block in [1, 3, 1_000] {
-            let mut count = LineCount::new();
+            let mut count = LineCount::default();
             text.chunks(block).for_each(|chunk| count.update(chunk));
             let found = count.finish();
             assert_eq!(
@@ -121,7 +108,7 @@ mod tests {
             [("a\r\nb\r\r\n", 0), ("a\rb\rc", 1), ("a\rb\nc\nd\re\n", 2), ("a\r", 0), ("\ra\n", 1)]
         {
             for block in [1, 3, 1_000] {
-                let mut count = LineCount::new();
+                let mut count = LineCount::default();
                 text.as_bytes().chunks(block).for_each(|chunk| count.update(chunk));
                 assert_eq!(count.finish().returns, returns, "{text:?} in blocks of {block}");
             }

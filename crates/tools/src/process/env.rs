@@ -98,9 +98,10 @@ pub(crate) fn inherited(all: impl IntoIterator<Item = (OsString, OsString)>) -> 
 }
 
 /// Whether programs in the task's own folders may be found by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Programs {
     /// No: a command that runs without a question must use the system's programs.
+    #[default]
     System,
     /// Yes, if no other program has the name: a person allowed the command.
     TaskToo,

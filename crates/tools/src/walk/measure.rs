@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use super::Tally;
 use crate::halt::Halt;
-use crate::tool::Limits;
 
 /// An entry of a walk. Links are reported, not followed.
 #[derive(Debug)]
@@ -42,7 +41,8 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(halt: &Halt) -> Self {
+        let limits = &halt.limits;
         Bounds { entries_max: limits.entries_max, depth_max: limits.depth_max, one_file_system: false }
     }
 
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn bounds() -> Bounds {
-        Bounds::new(&Limits::default())
+        Bounds::new(&Halt::default())
     }
 
     fn seen(root: &Path, bounds: Bounds) -> (Vec<String>, Tally) {

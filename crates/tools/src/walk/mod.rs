@@ -43,8 +43,17 @@ impl Tally {
     pub(crate) fn miss(&mut self, error: &std::io::Error) {
         match Refusal::of(error) {
             Some(_) => self.closed += 1,
+            // The halt, not the file, ended the reading.
+            None if error.kind() == std::io::ErrorKind::Interrupted => self.complete = false,
             None => self.unreadable += 1,
         }
+    }
+
+    /// Adds what another walk could not read.
+    pub(crate) fn add_missed(&mut self, other: Tally) {
+        self.unreadable += other.unreadable;
+        self.closed += other.closed;
+        self.complete &= other.complete;
     }
 
     /// Fails if something was missed, for tools whose result must cover everything below `root`.

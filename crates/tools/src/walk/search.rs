@@ -11,7 +11,6 @@ use ignore::{DirEntry, WalkBuilder};
 use super::Tally;
 use crate::files::open;
 use crate::halt::Halt;
-use crate::tool::Limits;
 
 /// Folders of copies, downloads and histories, which people do not edit.
 const SKIPPED: &[&str] = &[
@@ -48,7 +47,8 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    pub(crate) fn new(limits: &Limits, hidden: bool) -> Self {
+    pub(crate) fn new(halt: &Halt, hidden: bool) -> Self {
+        let limits = &halt.limits;
         Bounds { entries_max: limits.entries_max, depth_max: limits.depth_max, hidden, only_git: false }
     }
 
@@ -198,10 +198,13 @@ fn is_skipped(entry: &DirEntry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tool::Limits;
 
     fn seen(root: &Path, hidden: bool, limits: &Limits) -> (Vec<String>, Tally) {
         let mut seen = Vec::new();
-        let tally = walk(root, Bounds::new(limits, hidden), &Halt::default(), |entry| {
+        let Limits { entries_max, depth_max, .. } = *limits;
+        let bounds = Bounds { entries_max, depth_max, ..Bounds::new(&Halt::default(), hidden) };
+        let tally = walk(root, bounds, &Halt::default(), |entry| {
             seen.push(entry.path().strip_prefix(root).unwrap().to_string_lossy().into_owned());
             ControlFlow::Continue(())
         });

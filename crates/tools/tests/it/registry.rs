@@ -99,9 +99,9 @@ fn every_schema_is_valid_and_every_example_fits_it() {
     for spec in world.registry.specs() {
         let schema = &spec.input_schema.0;
         assert!(jsonschema::meta::is_valid(schema), "{}: {schema}", spec.name);
-        let example = world.registry.tool(&spec.name).unwrap().example();
+        let example = example(&spec.name);
         let validator = jsonschema::validator_for(schema).unwrap();
-        assert!(validator.is_valid(&example.0), "{}: {} in {schema}", spec.name, example.0);
+        assert!(validator.is_valid(&example), "{}: {} in {schema}", spec.name, example);
         assert_eq!(schema["type"], json!("object"), "{}", spec.name);
         assert!(schema.get("$ref").is_none() && schema.get("$defs").is_none(), "{}: {schema}", spec.name);
         for (name, property) in schema["properties"].as_object().unwrap() {
@@ -116,7 +116,7 @@ fn every_schema_is_valid_and_every_example_fits_it() {
 async fn every_example_decodes() {
     let world = World::new();
     for spec in world.registry.specs() {
-        let mut input = world.registry.tool(&spec.name).unwrap().example().0;
+        let mut input = example(&spec.name);
         input["a field that no tool has"] = json!(1);
         let answer = world.run(&spec.name, input).await;
         assert!(!answer.text.contains("use the parameter"), "{}: {}", spec.name, answer.text);
@@ -130,7 +130,7 @@ async fn decoding_errors_name_the_field() {
         let empty = world.run(&spec.name, json!({})).await;
         assert_eq!(empty.error_kind, Some(ErrorKind::InvalidInput), "{}", spec.name);
         for required in spec.input_schema.0["required"].as_array().into_iter().flatten() {
-            let mut input = world.registry.tool(&spec.name).unwrap().example().0;
+            let mut input = example(&spec.name);
             input[required.as_str().unwrap()] = json!([[]]);
             let answer = world.run(&spec.name, input).await;
             assert_eq!(answer.error_kind, Some(ErrorKind::InvalidInput), "{}", spec.name);
@@ -155,10 +155,7 @@ async fn decoding_errors_name_the_field() {
 #[test]
 fn readings_give_the_effect_of_a_call() {
     let world = World::new();
-    let read = |name: &str| {
-        let example = world.registry.tool(name).unwrap().example().0;
-        world.read(name, example)
-    };
+    let read = |name: &str| world.read(name, example(name));
     for name in READ_ONLY {
         let reading = read(name);
         assert_eq!(reading.effect, Effect::ReadOnly, "{name}");
@@ -170,7 +167,7 @@ fn readings_give_the_effect_of_a_call() {
     }
     // A second reading is equal, and an unknown field makes no difference.
     for spec in world.registry.specs() {
-        let mut input = world.registry.tool(&spec.name).unwrap().example().0;
+        let mut input = example(&spec.name);
         let once = world.read(&spec.name, input.clone());
         input["why"] = json!("because");
         assert_eq!(world.read(&spec.name, input), once);
@@ -272,8 +269,7 @@ async fn a_cancelled_call_is_reported() {
 fn readings_differ_if_any_parameter_differs() {
     let world = World::new();
     for spec in world.registry.specs() {
-        let tool = world.registry.tool(&spec.name).unwrap();
-        let example = tool.example().0;
+        let example = example(&spec.name);
         let read = |input: &Value| {
             let reading = world.read(&spec.name, input.clone());
             (reading.tools, reading.target, reading.beyond.unwrap())
@@ -291,6 +287,45 @@ fn readings_differ_if_any_parameter_differs() {
         let mut with_more = example.clone();
         with_more["why"] = json!("because");
         assert_eq!(read(&with_more), plain, "{}", spec.name);
+    }
+}
+
+/// Returns the input of an ordinary call.
+fn example(tool: &str) -> Value {
+    match tool {
+        "applescript" => json!({ "script": "tell application \"Finder\" to get name of every disk" }),
+        "archive_create" => json!({ "source": "photos", "archive": "/backup/photos.tar.gz" }),
+        "archive_list" => json!({ "archive": "/backup/photos.tar.gz" }),
+        "broken_links" => json!({ "path": "~/bin" }),
+        "compare_dirs" => json!({ "left": "~/photos", "right": "/media/backup/photos" }),
+        "count_lines" => json!({ "path": "src", "by": "language" }),
+        "disk_usage" => json!({ "path": "~", "depth": 2, "limit": 10, "files": 10 }),
+        "edit_file" => {
+            json!({ "path": "src/main.rs", "find": "let limit = 10;", "replace": "let limit = 20;" })
+        }
+        "file_facts" => json!({ "path": "dist/app.tar.gz" }),
+        "find_files" => json!({ "name": "*.pdf", "root": "~/Documents", "limit": 20 }),
+        "git_report" => json!({ "path": "." }),
+        "glob" => json!({ "pattern": "docs/**/*.md", "root": "$HOME/notes", "limit": 100 }),
+        "grep" => {
+            json!({ "pattern": r"fn\s+main", "path": ".", "glob": "*.rs", "ignore_case": false, "limit": 50 })
+        }
+        "hash_files" => json!({ "root": "~/Pictures", "algorithm": "blake3", "only_duplicates": true }),
+        "list_dir" => json!({ "path": "~/Documents", "hidden": true }),
+        "manifest_create" => {
+            json!({ "root": "~/Pictures", "manifest": "~/pictures.sha256", "algorithm": "sha256" })
+        }
+        "manifest_verify" => json!({ "manifest": "~/pictures.sha256", "root": "~/Pictures" }),
+        "read_file" => json!({ "path": "src/main.rs", "offset": 100, "limit": 50 }),
+        "rename_files" => {
+            json!({ "dir": "~/Pictures", "find": ".jpeg", "replace": ".jpg", "recursive": true })
+        }
+        "rename_preview" => json!({ "dir": "~/Pictures", "find": "IMG_", "replace": "holiday-" }),
+        "shell" => json!({ "command": "ls -l | head -n 5", "timeout_s": 10 }),
+        "shortcuts" => json!({ "name": "Resize Images", "input": "~/Pictures/a.png" }),
+        "table_summary" => json!({ "path": "data/sales.csv", "kind": "csv", "delimiter": ";" }),
+        "write_file" => json!({ "path": "report.md", "content": "# Report\n" }),
+        other => panic!("no example of {other}"),
     }
 }
 

@@ -8,28 +8,16 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
 
 use super::super::overwrite::{OldFile, not_made};
-use crate::answer;
-use crate::approval::{Gate, Plan, Touch, resolve};
-use crate::error::ToolError;
+use crate::approval::{Gate, resolve};
+use crate::catalogue::prelude::*;
 use crate::files::draft::{self, Draft};
 use crate::files::hash::{self, Algorithm};
 use crate::files::open;
 use crate::files::spot::Spot;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Entry, Step, walk};
 
@@ -46,7 +34,6 @@ pub(crate) struct Input {
     archive: String,
 }
 
-#[async_trait]
 impl Typed for ArchiveCreate {
     type Input = Input;
     const NAME: &'static str = "archive_create";
@@ -55,10 +42,6 @@ impl Typed for ArchiveCreate {
     const GIVES: &'static str = "/entries /bytes /archive_bytes /sha256";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
-
-    fn example(&self) -> Value {
-        json!({ "source": "photos", "archive": "/backup/photos.tar.gz" })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let source = show::path(&place.path("source", &input.source)?);
@@ -75,9 +58,7 @@ impl Typed for ArchiveCreate {
             return Err(ToolError::parameter("archive", "its name must end in .tar.gz, .tgz or .tar"));
         }
         let gate = Gate::new(ctx);
-        let cwd = ctx.place().surroundings.cwd;
-        let limits = ctx.limits.clone();
-        ctx.blocking(move |halt| create(&source, &archive, is_compressed, cwd, &gate, &limits, halt)).await
+        ctx.blocking(move |halt| create(&source, &archive, is_compressed, &gate, halt)).await
     }
 }
 
@@ -85,23 +66,15 @@ fn create(
     source: &Path,
     archive: &Path,
     is_compressed: bool,
-    cwd: PathBuf,
     gate: &Gate,
-    limits: &Limits,
     halt: &Halt,
 ) -> Result<ToolAnswer, ToolError> {
     std::fs::metadata(source).map_err(|error| ToolError::file("pack", source, error))?;
     let source = &resolve::fully(source);
     let mut spot = Spot::at("write", archive, halt)?;
     let archive = &spot.path();
-    let plan = Plan {
-        tool: ArchiveCreate::NAME,
-        command: format!("pack {} into {}", show::path(source), show::path(archive)),
-        cwd,
-        touches: vec![Touch::write(archive.clone())],
-        executed: Vec::new(),
-        always: None,
-    };
+    let command = format!("pack {} into {}", show::path(source), show::path(archive));
+    let plan = gate.plan(ArchiveCreate::NAME, command, [archive]);
     let old = OldFile::at(&spot)?;
     gate.check_at(&plan, spot.folder())?;
 
@@ -110,18 +83,18 @@ fn create(
     let mut draft = Draft::beside(&spot).map_err(failed)?;
     let packed = if is_compressed {
         let mut encoder = GzEncoder::new(BufWriter::new(draft.file()), Compression::default());
-        let packed = PackResult::new(source, archive).pack(&mut encoder, limits, halt)?;
+        let packed = PackResult::new(source, archive).pack(&mut encoder, halt)?;
         encoder.finish().and_then(|mut writer| writer.flush()).map_err(failed)?;
         packed
     } else {
         let mut writer = BufWriter::new(draft.file());
-        let packed = PackResult::new(source, archive).pack(&mut writer, limits, halt)?;
+        let packed = PackResult::new(source, archive).pack(&mut writer, halt)?;
         writer.flush().map_err(failed)?;
         packed
     };
     // An incomplete archive is useless, so the draft is dropped.
     if !packed.tally.complete {
-        return Err(ToolError::TimedOut { ms: limits.native_ms_max });
+        return Err(ToolError::TimedOut { ms: halt.limits.native_ms_max });
     }
     packed.tally.nothing_missed(source)?;
     let size = draft.file().metadata().map_err(failed)?.len();
@@ -206,13 +179,13 @@ impl<'a> PackResult<'a> {
         }
     }
 
-    fn pack(mut self, writer: &mut impl Write, limits: &Limits, halt: &Halt) -> Result<Self, ToolError> {
+    fn pack(mut self, writer: &mut impl Write, halt: &Halt) -> Result<Self, ToolError> {
         let mut builder = tar::Builder::new(writer);
         builder.follow_symlinks(false);
         let mut failed: Option<io::Error> = None;
         let mut missed = Tally::new();
-        let walked = walk(self.source, Bounds::new(limits), halt, |entry| {
-            match self.add(&mut builder, &entry, halt) {
+        let walked =
+            walk(self.source, Bounds::new(halt), halt, |entry| match self.add(&mut builder, &entry, halt) {
                 Ok(()) => Step::On,
                 Err(Trouble::Source(error)) => {
                     missed.miss(&error);
@@ -222,14 +195,12 @@ impl<'a> PackResult<'a> {
                     failed = Some(error);
                     Step::End
                 }
-            }
-        });
+            });
         if let Some(error) = failed {
             return Err(ToolError::file("write", self.archive, error));
         }
         self.tally = walked.map_err(|error| ToolError::file("pack", self.source, error))?;
-        self.tally.unreadable += missed.unreadable;
-        self.tally.closed += missed.closed;
+        self.tally.add_missed(missed);
         builder.finish().map_err(|error| ToolError::file("write", self.archive, error))?;
         Ok(self)
     }

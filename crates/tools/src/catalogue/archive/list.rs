@@ -5,23 +5,11 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use async_trait::async_trait;
 use flate2::bufread::MultiGzDecoder;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
 
-use crate::answer::{self, Gaps};
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::hash::{self, Algorithm};
 use crate::files::open;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
 
 /// Bytes that are decompressed; a larger archive is cut there.
 pub const ARCHIVE_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
@@ -38,7 +26,6 @@ pub(crate) struct Input {
     archive: String,
 }
 
-#[async_trait]
 impl Typed for ArchiveList {
     type Input = Input;
     const NAME: &'static str = "archive_list";
@@ -48,18 +35,13 @@ impl Typed for ArchiveList {
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 
-    fn example(&self) -> Value {
-        json!({ "archive": "/backup/photos.tar.gz" })
-    }
-
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         Ok(Target::new(show::path(&place.path("archive", &input.archive)?)))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let path = ctx.existing("archive", &input.archive)?;
-        let limits = ctx.limits.clone();
-        ctx.blocking(move |halt| list(&path, ARCHIVE_BYTES_MAX, &limits, halt)).await
+        ctx.blocking(move |halt| list(&path, ARCHIVE_BYTES_MAX, halt)).await
     }
 }
 
@@ -81,14 +63,14 @@ struct Entry {
     sha256: Option<String>,
 }
 
-fn list(path: &Path, bytes_max: u64, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn list(path: &Path, bytes_max: u64, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let failed = |source| ToolError::file("read", path, source);
     let mut file = BufReader::new(open::regular(path, halt).map_err(failed)?);
     let is_compressed = file.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
     let listed = if is_compressed {
-        read(BoundedReader::new(MultiGzDecoder::new(file), bytes_max, halt), limits)
+        read(BoundedReader::new(MultiGzDecoder::new(file), bytes_max, halt))
     } else {
-        read(BoundedReader::new(file, bytes_max, halt), limits)
+        read(BoundedReader::new(file, bytes_max, halt))
     };
     match listed {
         Ok(listed) => Ok(listed.answer(path)),
@@ -97,9 +79,9 @@ fn list(path: &Path, bytes_max: u64, limits: &Limits, halt: &Halt) -> Result<Too
     }
 }
 
-fn read<R: Read>(mut source: BoundedReader<'_, R>, limits: &Limits) -> io::Result<ListedEntry> {
+fn read<R: Read>(mut source: BoundedReader<'_, R>) -> io::Result<ListedEntry> {
     let mut listed = ListedEntry::default();
-    let result = listed.read(&mut source, limits);
+    let result = listed.read(&mut source);
     if source.is_over {
         // The limit caused this error, not the archive.
         listed.is_cut = true;
@@ -109,10 +91,11 @@ fn read<R: Read>(mut source: BoundedReader<'_, R>, limits: &Limits) -> io::Resul
 }
 
 impl ListedEntry {
-    fn read<R: Read>(&mut self, source: &mut BoundedReader<'_, R>, limits: &Limits) -> io::Result<()> {
+    fn read<R: Read>(&mut self, source: &mut BoundedReader<'_, R>) -> io::Result<()> {
+        let entries_max = source.halt.limits.entries_max as u64;
         let mut archive = tar::Archive::new(&mut *source);
         for entry in archive.entries()? {
-            if self.count >= limits.entries_max as u64 {
+            if self.count >= entries_max {
                 self.is_cut = true;
                 return Ok(());
             }
@@ -169,7 +152,6 @@ impl ListedEntry {
             kind => format!("{kind:>12}  {}", show::line(&entry.path)),
         });
         text.push_str(&answer::listing(lines, LINES_MAX));
-        text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
         let facts = json!({
             "entries": self.entries.iter().map(|entry| {
                 json!({ "path": entry.path, "kind": entry.kind, "bytes": entry.bytes, "sha256": entry.sha256 })
@@ -180,7 +162,7 @@ impl ListedEntry {
             "outside": self.outside,
             "complete": complete,
         });
-        answer::found(text, facts)
+        answer::walked(text, facts, Gaps { complete, ..Gaps::default() })
     }
 }
 

@@ -4,26 +4,13 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
 use super::super::overwrite::{self, OldFile};
 use super::line;
 use super::name::{self, NamedAlgorithm};
-use crate::answer;
-use crate::approval::{Gate, Plan, Touch, resolve};
-use crate::error::ToolError;
+use crate::approval::{Gate, resolve};
+use crate::catalogue::prelude::*;
 use crate::files::hash::{self, Algorithm};
 use crate::files::spot::Spot;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Step, walk};
 
@@ -39,7 +26,6 @@ pub(crate) struct Input {
     algorithm: Option<Algorithm>,
 }
 
-#[async_trait]
 impl Typed for ManifestCreate {
     type Input = Input;
     const NAME: &'static str = "manifest_create";
@@ -48,10 +34,6 @@ impl Typed for ManifestCreate {
     const GIVES: &'static str = "/count /bytes";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
-
-    fn example(&self) -> Value {
-        json!({ "root": "~/Pictures", "manifest": "~/pictures.sha256", "algorithm": "sha256" })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let root = show::path(&place.path("root", &input.root)?);
@@ -75,9 +57,7 @@ impl Typed for ManifestCreate {
             return Err(ToolError::parameter("manifest", reason));
         }
         let gate = Gate::new(ctx);
-        let cwd = ctx.place().surroundings.cwd;
-        let limits = ctx.limits.clone();
-        ctx.blocking(move |halt| create(&root, &manifest, algorithm, cwd, &gate, &limits, halt)).await
+        ctx.blocking(move |halt| create(&root, &manifest, algorithm, &gate, halt)).await
     }
 }
 
@@ -94,30 +74,22 @@ fn create(
     root: &Path,
     manifest: &Path,
     algorithm: Algorithm,
-    cwd: PathBuf,
     gate: &Gate,
-    limits: &Limits,
     halt: &Halt,
 ) -> Result<ToolAnswer, ToolError> {
     let root = &resolve::fully(root);
     let mut spot = Spot::at("write", manifest, halt)?;
     let manifest = &spot.path();
-    let plan = Plan {
-        tool: ManifestCreate::NAME,
-        command: format!(
-            "write the {} checksums of {} to {}",
-            algorithm.name(),
-            show::path(root),
-            show::path(manifest)
-        ),
-        cwd,
-        touches: vec![Touch::write(manifest.clone())],
-        executed: Vec::new(),
-        always: None,
-    };
+    let command = format!(
+        "write the {} checksums of {} to {}",
+        algorithm.name(),
+        show::path(root),
+        show::path(manifest)
+    );
+    let plan = gate.plan(ManifestCreate::NAME, command, [manifest]);
     let old = OldFile::at(&spot)?;
     gate.check_at(&plan, spot.folder())?;
-    let made = make(root, manifest, algorithm, limits, halt)?;
+    let made = make(root, manifest, algorithm, halt)?;
     let (created, side_effect, note, backup) = match old {
         Some(old) => {
             let replaced = overwrite::replace(&spot, &old, &made.content, &plan, gate, halt)?;
@@ -144,7 +116,6 @@ fn make(
     root: &Path,
     manifest: &Path,
     algorithm: Algorithm,
-    limits: &Limits,
     halt: &Halt,
 ) -> Result<ManifestResult, ToolError> {
     let mut made = ManifestResult { content: Vec::new(), files: 0, bytes: 0, others: 0, tally: Tally::new() };
@@ -153,7 +124,7 @@ fn make(
     if !std::fs::metadata(root).map_err(failed)?.is_dir() {
         return Err(failed(io::Error::from(io::ErrorKind::NotADirectory)));
     }
-    let tally = walk(root, Bounds::new(limits), halt, |entry| {
+    let tally = walk(root, Bounds::new(halt), halt, |entry| {
         if !entry.meta.is_file() || entry.path == manifest {
             made.others += u64::from(!entry.meta.is_file() && !entry.meta.is_dir());
             return Step::On;
@@ -170,11 +141,10 @@ fn make(
         Step::On
     });
     made.tally = tally.map_err(failed)?;
-    made.tally.unreadable += missed.unreadable;
-    made.tally.closed += missed.closed;
+    made.tally.add_missed(missed);
     // An incomplete manifest would make the other files look unlisted.
     if !made.tally.complete || halt.reached() {
-        return Err(ToolError::TimedOut { ms: limits.native_ms_max });
+        return Err(ToolError::TimedOut { ms: halt.limits.native_ms_max });
     }
     made.tally.nothing_missed(root)?;
     Ok(made)

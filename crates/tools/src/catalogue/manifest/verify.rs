@@ -6,25 +6,12 @@ use std::io::{self, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
 use super::line;
 use super::name::{self, NamedAlgorithm};
-use crate::answer::{self, Gaps};
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::hash::{self, Algorithm};
 use crate::files::lines::{self, Line};
 use crate::files::open;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
 use crate::walk::measure::{Bounds, Step, walk};
 
 /// Bytes per line; a longer line counts as malformed.
@@ -44,7 +31,6 @@ pub(crate) struct Input {
     root: Option<String>,
 }
 
-#[async_trait]
 impl Typed for ManifestVerify {
     type Input = Input;
     const NAME: &'static str = "manifest_verify";
@@ -53,10 +39,6 @@ impl Typed for ManifestVerify {
     const GIVES: &'static str = "/ok /count /matched /missing /changed";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
-
-    fn example(&self) -> Value {
-        json!({ "manifest": "~/pictures.sha256", "root": "~/Pictures" })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let root = input.root.as_deref().map(|root| place.path("root", root)).transpose()?;
@@ -76,8 +58,7 @@ impl Typed for ManifestVerify {
                 format!("{said} sums are not verified here, only those of SHA-256, SHA-512 and BLAKE3");
             return Err(ToolError::unfit(&manifest, reason));
         }
-        let limits = ctx.limits.clone();
-        ctx.blocking(move |halt| verify(&manifest, &root, &limits, halt)).await
+        ctx.blocking(move |halt| verify(&manifest, &root, halt)).await
     }
 }
 
@@ -102,7 +83,7 @@ struct VerifyResult {
     is_cut: bool,
 }
 
-fn verify(manifest: &Path, root: &Path, limits: &Limits, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn verify(manifest: &Path, root: &Path, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let failed = |source| ToolError::file("read", manifest, source);
     let mut reader = BufReader::new(open::regular(manifest, halt).map_err(failed)?);
     std::fs::metadata(root).map_err(|source| ToolError::file("check", root, source))?;
@@ -126,7 +107,7 @@ fn verify(manifest: &Path, root: &Path, limits: &Limits, halt: &Halt) -> Result<
             },
         }
     }
-    verified.unlisted = unlisted(manifest, root, &verified.listed, limits, halt);
+    verified.unlisted = unlisted(manifest, root, &verified.listed, halt);
     Ok(verified.answer(manifest, root))
 }
 
@@ -206,7 +187,6 @@ impl VerifyResult {
         if self.malformed > 0 {
             text.push_str(&format!("\n{} that are no entries", show::count(self.malformed, "line", "lines")));
         }
-        text.push_str(&Gaps { unreadable: self.unreadable, complete, ..Gaps::default() }.text());
         let problems: Vec<Value> =
             self.problems.iter().map(|(name, what)| json!({ "path": name, "what": what })).collect();
         // The names are probably relative to another folder.
@@ -219,7 +199,7 @@ impl VerifyResult {
             "malformed": self.malformed, "unreadable": self.unreadable, "outside": self.outside,
             "outside_by_links": self.outside_by_links, "complete": complete,
         });
-        answer::found(text, facts)
+        answer::walked(text, facts, Gaps { unreadable: self.unreadable, complete, ..Gaps::default() })
     }
 }
 
@@ -229,16 +209,10 @@ fn inside(name: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
 }
 
 /// Returns the number of files below the root that are not listed, except the manifest itself.
-fn unlisted(
-    manifest: &Path,
-    root: &Path,
-    listed: &BTreeSet<PathBuf>,
-    limits: &Limits,
-    halt: &Halt,
-) -> Option<u64> {
+fn unlisted(manifest: &Path, root: &Path, listed: &BTreeSet<PathBuf>, halt: &Halt) -> Option<u64> {
     let own = std::fs::canonicalize(manifest).ok();
     let own = own.as_deref().and_then(|own| own.strip_prefix(std::fs::canonicalize(root).ok()?).ok());
-    let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(limits) }.on_one_file_system();
+    let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(halt) }.on_one_file_system();
     let mut count = 0;
     let tally = walk(root, bounds, halt, |entry| {
         let below = entry.path.strip_prefix(root).unwrap_or(entry.path);

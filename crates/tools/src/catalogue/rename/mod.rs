@@ -6,22 +6,9 @@ mod plan;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, SideEffect, ToolAnswer};
-
-use crate::answer;
-use crate::approval::{Gate, Plan, Touch, resolve};
-use crate::error::ToolError;
+use crate::approval::{Gate, resolve};
+use crate::catalogue::prelude::*;
 use crate::files::folder::Folder;
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::{Limits, ToolCtx};
-use crate::typed::Typed;
 use plan::{Change, Renames};
 
 /// Renames that are listed.
@@ -74,7 +61,6 @@ impl Input {
     }
 }
 
-#[async_trait]
 impl Typed for RenamePreview {
     type Input = Input;
     const NAME: &'static str = "rename_preview";
@@ -84,10 +70,6 @@ impl Typed for RenamePreview {
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 
-    fn example(&self) -> Value {
-        json!({ "dir": "~/Pictures", "find": "IMG_", "replace": "holiday-" })
-    }
-
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         input.target(place)
     }
@@ -95,16 +77,14 @@ impl Typed for RenamePreview {
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         input.check()?;
         let dir = ctx.existing("dir", &input.dir)?;
-        let limits = ctx.limits.clone();
         ctx.blocking(move |halt| {
-            let renames = Renames::plan(&dir, &input.change(), input.recursive, &limits, halt)?;
+            let renames = Renames::plan(&dir, &input.change(), input.recursive, halt)?;
             Ok(answer::walked(text(&renames, "to rename"), facts(&renames), renames.tally.gaps()))
         })
         .await
     }
 }
 
-#[async_trait]
 impl Typed for RenameFiles {
     type Input = Input;
     const NAME: &'static str = "rename_files";
@@ -114,10 +94,6 @@ impl Typed for RenameFiles {
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
 
-    fn example(&self) -> Value {
-        json!({ "dir": "~/Pictures", "find": ".jpeg", "replace": ".jpg", "recursive": true })
-    }
-
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         input.target(place)
     }
@@ -126,24 +102,15 @@ impl Typed for RenameFiles {
         input.check()?;
         let dir = ctx.existing("dir", &input.dir)?;
         let gate = Gate::new(ctx);
-        let cwd = ctx.place().surroundings.cwd;
-        let limits = ctx.limits.clone();
-        ctx.blocking(move |halt| rename(dir, &input, cwd, &gate, &limits, halt)).await
+        ctx.blocking(move |halt| rename(dir, &input, &gate, halt)).await
     }
 }
 
-fn rename(
-    dir: PathBuf,
-    input: &Input,
-    cwd: PathBuf,
-    gate: &Gate,
-    limits: &Limits,
-    halt: &Halt,
-) -> Result<ToolAnswer, ToolError> {
+fn rename(dir: PathBuf, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let failed = |source| ToolError::file("list", &dir, source);
     let held = Folder::open(&resolve::fully(&dir)).map_err(failed)?;
     let dir = held.path();
-    let renames = Renames::plan(dir, &input.change(), input.recursive, limits, halt)?;
+    let renames = Renames::plan(dir, &input.change(), input.recursive, halt)?;
     if !renames.tally.complete {
         return Err(ToolError::blocked_by_state(
             "rename the files of",
@@ -162,20 +129,14 @@ fn rename(
         return Err(ToolError::blocked_by_state("rename the files of", dir, reason));
     }
     let both = renames.list.iter().flat_map(|rename| [&rename.from, &rename.to]);
-    let plan = Plan {
-        tool: RenameFiles::NAME,
-        command: format!(
-            "rename {} in {}: {:?} becomes {:?}",
-            show::count(renames.list.len() as u64, "file", "files"),
-            show::path(dir),
-            input.find,
-            input.replace
-        ),
-        cwd,
-        touches: both.map(|path| Touch::write(path.clone())).collect(),
-        executed: Vec::new(),
-        always: None,
-    };
+    let command = format!(
+        "rename {} in {}: {:?} becomes {:?}",
+        show::count(renames.list.len() as u64, "file", "files"),
+        show::path(dir),
+        input.find,
+        input.replace
+    );
+    let plan = gate.plan(RenameFiles::NAME, command, both);
     gate.check_at(&plan, &held)?;
     let broken_before = broken_links(dir);
     apply::apply(&renames.list, &held)?;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::error::ToolError;
 use crate::halt::Halt;
 use crate::show;
-use crate::tool::Limits;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Step, walk};
 
@@ -48,7 +47,6 @@ impl Renames {
         dir: &Path,
         change: &Change<'_>,
         recursive: bool,
-        limits: &Limits,
         halt: &Halt,
     ) -> Result<Self, ToolError> {
         let failed = |source| ToolError::file("list", dir, source);
@@ -59,7 +57,7 @@ impl Renames {
         let mut conflicts = Vec::new();
         let lower = LowerCaseChange::new(change);
         let (mut other_case, mut entries) = (0, 0);
-        let tally = walk(dir, Bounds::new(limits), halt, |entry| {
+        let tally = walk(dir, Bounds::new(halt), halt, |entry| {
             entries += u64::from(entry.depth > 0);
             if entry.meta.is_dir() {
                 let is_history = entry.path.file_name().is_some_and(|name| name == ".git");

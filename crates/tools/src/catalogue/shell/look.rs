@@ -14,7 +14,7 @@ use crate::error::ToolError;
 use crate::files::open;
 use crate::halt::Halt;
 use crate::show;
-use crate::tool::{Limits, ToolCtx};
+use crate::tool::ToolCtx;
 use crate::walk::measure::{Bounds, Step, walk};
 
 /// Entries that are searched for links below a directory if the program follows its links.
@@ -168,7 +168,7 @@ fn has_inside_below(real: &Path) -> bool {
 
 /// Returns why reading the targets of links below a directory needs consent, or `None`.
 fn links_below(real: &Path, halt: &Halt) -> Result<Option<Reason>, ToolError> {
-    let bounds = Bounds { entries_max: LINKS_ENTRIES_MAX, ..Bounds::new(&Limits::default()) };
+    let bounds = Bounds { entries_max: LINKS_ENTRIES_MAX, ..Bounds::new(halt) };
     let mut found: Result<Option<Reason>, ToolError> = Ok(None);
     let tally = walk(real, bounds, halt, |entry| {
         if !entry.meta.is_symlink() {

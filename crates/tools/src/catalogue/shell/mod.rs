@@ -16,10 +16,6 @@ mod traces;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
 use setpoint_command_line::{self as command_line, Reading, Verdict};
 use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ExecutedFile, SideEffect, ToolAnswer};
 
@@ -29,16 +25,12 @@ use self::repository::RepositoryCheck;
 use self::traces::Traces;
 use super::git::{self, Settings};
 use crate::approval::{Gate, Plan, resolve};
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::hash::{self, Algorithm};
-use crate::halt::Halt;
 use crate::host::Host;
-use crate::place::Place;
 use crate::process::env::{self, Programs};
 use crate::process::{self, Ending, Job};
-use crate::show;
 use crate::target::{self, Target};
-use crate::tool::ToolCtx;
 use crate::typed::{Typed, tool_ids};
 
 /// Seconds that a command may take if the call gives no timeout.
@@ -69,7 +61,6 @@ pub(crate) struct Input {
     cwd: Option<String>,
 }
 
-#[async_trait]
 impl Typed for Shell {
     type Input = Input;
     const NAME: &'static str = "shell";
@@ -81,10 +72,6 @@ impl Typed for Shell {
     const CLASS: CapabilityClass = CapabilityClass::Run;
     const EFFECT: Effect = Effect::Unsafe;
     const CORE: bool = true;
-
-    fn example(&self) -> Value {
-        json!({ "command": "ls -l | head -n 5", "timeout_s": 10 })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         self.read_command(input, place).map(|(_, target)| target)
@@ -103,11 +90,7 @@ impl Typed for Shell {
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
-        let seconds = match input.timeout_s {
-            Some(0) => return Err(ToolError::parameter("timeout_s", "it must be at least 1")),
-            Some(seconds) => seconds.min(TIMEOUT_S_MAX),
-            None => TIMEOUT_S_DEFAULT,
-        };
+        let seconds = seconds(input.timeout_s)?;
         if input.command.contains('\0') {
             return Err(ToolError::parameter("command", "it holds a NUL character"));
         }
@@ -167,7 +150,8 @@ impl Typed for Shell {
     }
 }
 
-/// A command that may run, in the form in which it runs.
+/// A command that may run, in the form in which it runs. The default is a read-only one.
+#[derive(Default)]
 struct SettledCommand {
     script: String,
     cwd: PathBuf,
@@ -182,20 +166,6 @@ struct SettledCommand {
 }
 
 impl SettledCommand {
-    /// A read-only command.
-    fn reading(script: String, cwd: PathBuf, settings: Settings) -> Self {
-        SettledCommand {
-            script,
-            cwd,
-            programs: Programs::System,
-            executed: Vec::new(),
-            side_effect: SideEffect::None,
-            removal: None,
-            acts_elsewhere: false,
-            settings,
-        }
-    }
-
     fn after(self) -> CommandEffects {
         let created = self.removal.map(|removal| removal.created()).unwrap_or_default();
         CommandEffects {
@@ -240,7 +210,9 @@ impl Shell {
         let reason = match &reading.verdict {
             Verdict::ReadOnly(plan) => match self.look(plan, &cwd, ctx).await? {
                 Err(reason) => reason,
-                Ok((script, settings)) => return Ok(SettledCommand::reading(script, cwd, settings)),
+                Ok((script, settings)) => {
+                    return Ok(SettledCommand { script, cwd, settings, ..SettledCommand::default() });
+                }
             },
             Verdict::RemovesOrMakes(found) => {
                 let found = found.clone();
@@ -268,9 +240,8 @@ impl Shell {
                 programs: Programs::TaskToo,
                 executed: plan.executed,
                 side_effect: SideEffect::Irreversible,
-                removal: None,
                 acts_elsewhere,
-                settings: Settings::new(),
+                ..SettledCommand::default()
             })
         })
         .await
@@ -316,6 +287,15 @@ impl Shell {
         let flags: &[&str] =
             if self.is_bash { &["--noprofile", "--norc", "-c", "--"] } else { &["-c", "--"] };
         flags.iter().copied().chain([command]).map(OsString::from).collect()
+    }
+}
+
+/// Returns how many seconds a command may take.
+pub(super) fn seconds(timeout_s: Option<u64>) -> Result<u64, ToolError> {
+    match timeout_s {
+        Some(0) => Err(ToolError::parameter("timeout_s", "it must be at least 1")),
+        Some(seconds) => Ok(seconds.min(TIMEOUT_S_MAX)),
+        None => Ok(TIMEOUT_S_DEFAULT),
     }
 }
 

@@ -73,12 +73,11 @@ impl Removal {
             script,
             cwd,
             programs: Programs::TaskToo,
-            executed: Vec::new(),
             side_effect: if found.removes() { SideEffect::Irreversible } else { SideEffect::Reversible },
             removal: Some(Removal { made, held: held.map(|held| held.folder) }),
             // The paths that it removes or creates are known, and may be anywhere.
             acts_elsewhere: true,
-            settings: Vec::new(),
+            ..SettledCommand::default()
         })
     }
 }

@@ -28,7 +28,7 @@ pub(super) enum TextReason {
 }
 
 /// The statistics of a column so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Column {
     name: String,
     pub(super) filled: u64,
@@ -68,32 +68,7 @@ pub(super) struct Column {
 
 impl Column {
     pub(super) fn new(name: String) -> Self {
-        Column {
-            name,
-            filled: 0,
-            integers: 0,
-            booleans: 0,
-            dates: 0,
-            distinct: BTreeSet::new(),
-            is_distinct_cut: false,
-            first_date: None,
-            last_date: None,
-            date_shape: None,
-            numbers: 0,
-            pointed: 0,
-            thousands: 0,
-            figures: 0,
-            forms: BTreeSet::new(),
-            has_decimal_commas: false,
-            missing: 0,
-            figure: None,
-            no_number: None,
-            no_date: None,
-            is_text_first: false,
-            least: f64::INFINITY,
-            greatest: f64::NEG_INFINITY,
-            sum: Sum::default(),
-        }
+        Column { name, least: f64::INFINITY, greatest: f64::NEG_INFINITY, ..Column::default() }
     }
 
     /// Adds a value; `room` is the remainder of [`DISTINCT_MAX`]. Empty values are not passed in: they are counted by
@@ -154,10 +129,8 @@ impl Column {
             "name": self.name, "type": self.kind(), "empty": rows.saturating_sub(self.filled),
             "distinct": self.distinct.len(), "min": least, "max": greatest, "mean": mean, "numbers": self.numbers,
         });
-        if self.is_distinct_cut
-            && let Some(object) = facts.as_object_mut()
-        {
-            object.insert("distinct_at_least".to_owned(), json!(true));
+        if self.is_distinct_cut {
+            facts["distinct_at_least"] = json!(true);
         }
         facts
     }

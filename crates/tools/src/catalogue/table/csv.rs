@@ -4,17 +4,13 @@ use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
-use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::ToolAnswer;
 
 use super::column::{Column, DISTINCT_MAX, TextReason};
 use super::head::Head;
 use super::separator::Separator;
 use super::{HaltingReader, Source, value};
-use crate::answer::{self, Gaps};
-use crate::error::ToolError;
-use crate::show;
+use crate::catalogue::prelude::*;
 
 /// Columns that are read; further columns of a wider table are ignored.
 const COLUMNS_MAX: usize = 16_000;
@@ -154,7 +150,6 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     if is_cut {
         text.push_str(&format!("\ndistinct values were counted up to {DISTINCT_MAX} in all"));
     }
-    text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
     let [form, numbers, dates] = texts;
     let facts = json!({
         "kind": if delimiter == b'\t' { "tsv" } else { "csv" },
@@ -183,7 +178,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         "separator_rival": separator.rival.map(|rival| char::from(rival).escape_default().to_string()),
         "complete": complete,
     });
-    Ok(answer::found(text, facts))
+    Ok(answer::walked(text, facts, Gaps { complete, ..Gaps::default() }))
 }
 
 /// A reader that fails after a number of bytes, so that no row grows in memory without end.
@@ -208,6 +203,7 @@ impl Read for RationedReader<'_> {
 
 /// Tracks the quotes of a table, to know whether the last one is closed. Like the row reader, it lets a quote open a
 /// value only at the value's beginning.
+#[derive(Default)]
 struct Quotes {
     delimiter: u8,
     at: Spot,
@@ -224,8 +220,9 @@ struct Quotes {
     mark: &'static [u8],
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Spot {
+    #[default]
     Beginning,
     /// After leading blanks, where a quote is an ordinary character.
     Led,
@@ -236,17 +233,8 @@ enum Spot {
 }
 
 impl Quotes {
-    const fn new(delimiter: u8) -> Self {
-        Quotes {
-            delimiter,
-            at: Spot::Beginning,
-            irregular: 0,
-            empty_lines: 0,
-            empty_lines_waiting: 0,
-            is_line_empty: true,
-            has_begun: false,
-            mark: b"\xef\xbb\xbf",
-        }
+    fn new(delimiter: u8) -> Self {
+        Quotes { delimiter, is_line_empty: true, mark: b"\xef\xbb\xbf", ..Quotes::default() }
     }
 
     fn see_line(&mut self, byte: u8) {

@@ -6,6 +6,7 @@ use super::column::Column;
 use super::value;
 
 /// The first row, and what the rows below say about it.
+#[derive(Default)]
 pub(super) struct Head {
     names: ByteRecord,
     rows: u64,
@@ -23,15 +24,7 @@ pub(super) struct Head {
 
 impl Head {
     pub(super) fn new(names: ByteRecord) -> Self {
-        Head {
-            names,
-            rows: 0,
-            is_ruled: false,
-            is_over_texts: false,
-            filled_below: Vec::new(),
-            is_repeated: false,
-            has_led_values: false,
-        }
+        Head { names, ..Head::default() }
     }
 
     /// Records the next row.

@@ -6,15 +6,11 @@ use std::fmt;
 use std::io::{self, Read};
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::ToolAnswer;
 
 use super::column::short_hash;
 use super::{HaltingReader, Source, jsonl};
-use crate::answer::{self, Gaps};
-use crate::error::ToolError;
-use crate::show;
+use crate::catalogue::prelude::*;
 
 /// Keys that are named; further keys are counted.
 pub(super) const KEYS_NAMED: usize = 200;
@@ -80,20 +76,18 @@ pub(super) fn summarise<'a>(
         text.push_str(&answer::listing(keys, KEYS_NAMED));
     }
     let complete = !shape.are_keys_cut;
-    text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
     let mut facts = json!({
         "kind": "json", "type": shape.kind, "depth": shape.depth, "complete": complete, "key_count": shape.keys.len(),
         "duplicate_keys": shape.duplicates,
     });
-    if let (Some(object), Some(length)) = (facts.as_object_mut(), shape.length) {
-        object.insert("length".to_owned(), json!(length));
-        let named: Vec<&String> = shape.keys.iter().take(KEYS_NAMED).collect();
-        object.insert("keys".to_owned(), json!(named));
+    if let Some(length) = shape.length {
+        facts["length"] = json!(length);
+        facts["keys"] = json!(shape.keys.iter().take(KEYS_NAMED).collect::<Vec<_>>());
     }
-    if let Some(object) = facts.as_object_mut().filter(|_| shape.others > 0) {
-        object.insert("not_objects".to_owned(), json!(shape.others));
+    if shape.others > 0 {
+        facts["not_objects"] = json!(shape.others);
     }
-    Ok(answer::found(text, facts))
+    Ok(answer::walked(text, facts, Gaps { complete, ..Gaps::default() }))
 }
 
 /// Counts duplicate keys in their objects, at any depth; `None` if the text is not JSON.

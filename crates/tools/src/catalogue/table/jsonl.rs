@@ -1,18 +1,14 @@
 //! One JSON value per line, summarised as a table of its keys.
 
-use serde_json::{Value, json};
 use setpoint_protocol::Any;
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::ToolAnswer;
 
 use super::Source;
 use super::column::{Column, DISTINCT_MAX};
 use super::csv::column_line;
 use super::json::{self, KEYS_NAMED, kind_of};
-use crate::answer::{self, Gaps};
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::lines::{self, Line};
-use crate::show;
 
 /// Bytes per line; a longer line counts as malformed.
 const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -72,7 +68,6 @@ impl Lines {
         if self.malformed > 0 {
             text.push_str(&format!("\n{} that are no JSON", show::count(self.malformed, "line", "lines")));
         }
-        text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
         let objects = self.kinds.get("object").copied().unwrap_or_default();
         let others = if objects > 0 { self.rows - objects } else { 0 };
         let named: Vec<&String> = self.names.iter().take(KEYS_NAMED).collect();
@@ -80,7 +75,7 @@ impl Lines {
             "kind": "jsonl", "rows": self.rows, "malformed": self.malformed, "types": self.kinds, "columns": columns,
             "column_count": self.names.len(), "key_count": self.names.len(), "keys": named, "length": self.rows, "duplicate_keys": self.duplicates, "not_objects": others, "complete": complete,
         });
-        answer::found(text, facts)
+        answer::walked(text, facts, Gaps { complete, ..Gaps::default() })
     }
 
     fn add(&mut self, line: &[u8], room: &mut usize) {

@@ -13,20 +13,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use setpoint_protocol::tool::{CapabilityClass, Effect, ToolAnswer};
-
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::{open, text};
-use crate::halt::Halt;
-use crate::place::Place;
-use crate::show;
-use crate::target::Target;
-use crate::tool::ToolCtx;
-use crate::typed::Typed;
 
 /// Bytes at the beginning from which the kind and the separator are guessed.
 const SNIFF_BYTES: usize = text::SNIFF_BYTES;
@@ -71,7 +59,6 @@ impl Kind {
     }
 }
 
-#[async_trait]
 impl Typed for TableSummary {
     type Input = Input;
     const NAME: &'static str = "table_summary";
@@ -80,10 +67,6 @@ impl Typed for TableSummary {
     const GIVES: &'static str = "/kind /rows /columns; a log: /lines /levels";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
-
-    fn example(&self) -> Value {
-        json!({ "path": "data/sales.csv", "kind": "csv", "delimiter": ";" })
-    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         let path = place.path("path", &input.path)?;

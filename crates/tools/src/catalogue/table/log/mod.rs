@@ -9,15 +9,10 @@ mod time;
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
-use setpoint_protocol::tool::ToolAnswer;
-
 use self::line::{Entry, Place};
 use super::Source;
-use crate::answer::{self, Gaps};
-use crate::error::ToolError;
+use crate::catalogue::prelude::*;
 use crate::files::lines::{self, Line};
-use crate::show;
 
 /// Bytes of a line that are read.
 const LINE_BYTES_MAX: usize = 16 * 1024;
@@ -121,7 +116,6 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
         let shown = top.iter().map(|(message, count)| format!("  {count} × {}", show::line(message)));
         text.push_str(&answer::listing(shown, TOP_MESSAGES));
     }
-    text.push_str(&Gaps { unreadable: 0, complete, ..Gaps::default() }.text());
     let facts = json!({
         "kind": "log",
         "lines": lines,
@@ -141,7 +135,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
         "messages_cut": tally.are_messages_cut,
         "complete": complete,
     });
-    Ok(answer::found(text, facts))
+    Ok(answer::walked(text, facts, Gaps { complete, ..Gaps::default() }))
 }
 
 impl LogTallies {
