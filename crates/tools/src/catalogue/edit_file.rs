@@ -64,7 +64,7 @@ impl Typed for EditFile {
 }
 
 fn edit(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAnswer, ToolError> {
-    let spot = Spot::at("edit", path, halt)?;
+    let mut spot = Spot::at("edit", path, halt)?;
     let path = &spot.path();
     let Some(old) = OldFile::at(&spot)? else {
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
@@ -99,14 +99,14 @@ fn edit(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAnsw
         Plan { always: overwrite::is_git_file(new.as_bytes()), ..gate.plan(EditFile::NAME, command, [path]) };
     gate.check_at(&plan, spot.folder())
         .map_err(|error| error.with_preview(|| preview::diff(text.as_bytes(), new.as_bytes())))?;
-    let replaced = overwrite::replace(&spot, &old, new.as_bytes(), &plan, gate, halt)?;
+    let written = overwrite::write(&mut spot, Some(&old), new.as_bytes(), &plan, gate, halt)?;
     let facts = json!({
-        "path": show::path(path), "replacements": found, "bytes": new.len(), "sha256": hash, "backup": replaced.backup_text(),
+        "path": show::path(path), "replacements": found, "bytes": new.len(), "sha256": hash, "backup": written.backup,
     });
     let replacements = show::count(found as u64, "replacement", "replacements");
     let changed = clip(&preview::diff(text.as_bytes(), new.as_bytes()), DIFF_CHARS_MAX);
-    let text = format!("edited {}: {replacements}{}\n{changed}", show::path_line(path), replaced.note());
-    Ok(ToolAnswer { side_effect: replaced.side_effect(), ..answer::found(text, facts) })
+    let text = format!("edited {}: {replacements}{}\n{changed}", show::path_line(path), written.note);
+    Ok(ToolAnswer { side_effect: written.side_effect, ..answer::found(text, facts) })
 }
 
 fn read_text(spot: &Spot, halt: &Halt) -> Result<String, ToolError> {

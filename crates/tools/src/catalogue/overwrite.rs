@@ -40,89 +40,82 @@ impl OldFile {
         }
         Ok(Some(OldFile(found)))
     }
-
-    pub(super) fn found(&self) -> &Stat {
-        &self.0
-    }
 }
 
-/// The result of a replacement.
-pub(super) struct ReplaceResult {
-    backup: Option<PathBuf>,
-    /// Whether the file was the task's own, so that nothing from before the task is lost.
-    is_own: bool,
+/// A file that was written.
+pub(super) struct WrittenFile {
+    /// The file and its new folders, unless it replaced another.
+    pub(super) created: Vec<String>,
+    pub(super) side_effect: SideEffect,
+    /// Where the old content is kept.
+    pub(super) backup: Option<String>,
+    /// What became of the old content, to go on with a sentence.
+    pub(super) note: String,
 }
 
-impl ReplaceResult {
-    pub(super) fn side_effect(&self) -> SideEffect {
-        if self.backup.is_some() || self.is_own { SideEffect::Reversible } else { SideEffect::Irreversible }
-    }
-
-    pub(super) fn backup_text(&self) -> Option<String> {
-        self.backup.as_deref().map(show::path)
-    }
-
-    pub(super) fn note(&self) -> String {
-        match &self.backup {
-            Some(backup) => {
-                let name = backup.file_name().map(Path::new).unwrap_or(backup);
-                format!(
-                    "; the old content is kept as .setpoint-backup/{} in the workspace",
-                    show::path_line(name)
-                )
-            }
-            None => "; the old content was too large to be kept".to_owned(),
-        }
-    }
-}
-
-/// Replaces the content of the file at `spot`, which the gate let through. A new file takes over the name; the old file
-/// is never written to, so its other names keep the old content.
+/// Writes the file at `spot`, and its missing folders, as the gate let it through. What is there is never written to:
+/// the new file takes over the name, so the old file's other names keep the old content.
 ///
 /// # Errors
-/// If the file is no longer the approved one, or the system refuses; then nothing is changed.
-pub(super) fn replace(
-    spot: &Spot,
-    old: &OldFile,
+/// If something appeared there meanwhile, if it is no longer what was approved, or if the system refuses; then the file
+/// is not changed.
+pub(super) fn write(
+    spot: &mut Spot,
+    old: Option<&OldFile>,
     content: &[u8],
     plan: &Plan,
     gate: &Gate,
     halt: &Halt,
-) -> Result<ReplaceResult, ToolError> {
-    let path = &spot.path();
-    let failed = |source| ToolError::file("write", path, source);
-    let backups = gate.workspace().join(BACKUP_FOLDER);
-    let backup = draft::back_up(spot, gate.workspace(), halt)
-        .map_err(|source| ToolError::file("write", &backups, source))?;
-    let mut draft = Draft::beside(spot).map_err(failed)?;
-    draft.file().write_all(content).map_err(failed)?;
-    gate.check_at(plan, spot.folder())?;
-    draft.commit_over(old.found()).map_err(failed)?;
-    Ok(ReplaceResult { backup, is_own: gate.is_own(path) })
-}
-
-/// Creates the file at `spot` and its missing folders, and returns those folders. The gate checks it once more before
-/// the file gets its name.
-///
-/// # Errors
-/// If something appeared there meanwhile, if it is no longer what was approved, or if the system refuses.
-pub(super) fn create(
-    spot: &mut Spot,
-    content: &[u8],
-    plan: &Plan,
-    gate: &Gate,
-) -> Result<Vec<PathBuf>, ToolError> {
+) -> Result<WrittenFile, ToolError> {
     let path = &spot.path();
     let folders = spot.make_folders().map_err(|source| not_made(path, source))?;
     let mut draft = Draft::beside(spot).map_err(|source| not_made(path, source))?;
     draft.file().write_all(content).map_err(|source| not_made(path, source))?;
+    commit(draft, spot, &folders, old, plan, gate, halt)
+}
+
+/// Gives the draft its name after the gate checked once more. `folders` were created for it.
+///
+/// # Errors
+/// As for [`write`].
+pub(super) fn commit(
+    draft: Draft,
+    spot: &Spot,
+    folders: &[PathBuf],
+    old: Option<&OldFile>,
+    plan: &Plan,
+    gate: &Gate,
+    halt: &Halt,
+) -> Result<WrittenFile, ToolError> {
+    let path = &spot.path();
+    let Some(old) = old else {
+        gate.check_at(plan, spot.folder())?;
+        draft.commit_new().map_err(|source| not_made(path, source))?;
+        let created = folders.iter().chain([path]).map(|path| show::path(path)).collect();
+        let side_effect = SideEffect::Reversible;
+        return Ok(WrittenFile { created, side_effect, backup: None, note: String::new() });
+    };
+    let backups = gate.workspace().join(BACKUP_FOLDER);
+    let backup = draft::back_up(spot, gate.workspace(), halt)
+        .map_err(|source| ToolError::file("write", &backups, source))?;
     gate.check_at(plan, spot.folder())?;
-    draft.commit_new().map_err(|source| not_made(path, source))?;
-    Ok(folders)
+    draft.commit_over(&old.0).map_err(|source| ToolError::file("write", path, source))?;
+    // Nothing from before the task is lost if the file was the task's own.
+    let is_kept = backup.is_some() || gate.is_own(path);
+    let side_effect = if is_kept { SideEffect::Reversible } else { SideEffect::Irreversible };
+    let note = match &backup {
+        Some(backup) => {
+            let name = show::path_line(backup.file_name().map(Path::new).unwrap_or(backup));
+            format!("; the old content is kept as .setpoint-backup/{name} in the workspace")
+        }
+        None => "; the old content was too large to be kept".to_owned(),
+    };
+    let backup = backup.as_deref().map(show::path);
+    Ok(WrittenFile { created: Vec::new(), side_effect, backup, note })
 }
 
 /// Returns the error for a file that could not be created.
-pub(super) fn not_made(path: &Path, source: io::Error) -> ToolError {
+fn not_made(path: &Path, source: io::Error) -> ToolError {
     match source.kind() {
         io::ErrorKind::AlreadyExists => {
             ToolError::blocked_by_state("write", path, "something appeared there meanwhile")

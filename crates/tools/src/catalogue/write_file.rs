@@ -73,18 +73,15 @@ fn write(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAns
             ),
         })
     })?;
-    let Some(old) = old else { return create(&mut spot, content, &hash, &plan, gate) };
-    let replaced = overwrite::replace(&spot, &old, content, &plan, gate, halt)?;
+    let written = overwrite::write(&mut spot, old.as_ref(), content, &plan, gate, halt)?;
     let facts = json!({
-        "path": show::path(path), "bytes": content.len(), "sha256": hash, "created": false, "backup": replaced.backup_text(),
+        "path": show::path(path), "bytes": content.len(), "sha256": hash, "created": old.is_none(), "backup": written.backup,
     });
-    let text = format!(
-        "replaced {} ({}){}",
-        show::path_line(path),
-        show::amount(content.len() as u64),
-        replaced.note()
-    );
-    Ok(ToolAnswer { side_effect: replaced.side_effect(), ..answer::found(text, facts) })
+    let verb = if old.is_none() { "created" } else { "replaced" };
+    let size = show::amount(content.len() as u64);
+    let text = format!("{verb} {} ({size}){}", show::path_line(path), written.note);
+    let (created, side_effect) = (written.created, written.side_effect);
+    Ok(ToolAnswer { created, side_effect, ..answer::found(text, facts) })
 }
 
 /// Reads the old content, up to one byte more than a preview shows.
@@ -92,21 +89,4 @@ fn old_content(spot: &Spot, halt: &Halt) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     spot.read(halt)?.take(preview::PREVIEW_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-fn create(
-    spot: &mut Spot,
-    content: &[u8],
-    hash: &str,
-    plan: &Plan,
-    gate: &Gate,
-) -> Result<ToolAnswer, ToolError> {
-    let folders = overwrite::create(spot, content, plan, gate)?;
-    let path = &spot.path();
-    let created: Vec<String> = folders.iter().chain([path]).map(|path| show::path(path)).collect();
-    let facts = json!({
-        "path": show::path(path), "bytes": content.len(), "sha256": hash, "created": true, "backup": null,
-    });
-    let text = format!("created {} ({})", show::path_line(path), show::amount(content.len() as u64));
-    Ok(ToolAnswer { created, side_effect: SideEffect::Reversible, ..answer::found(text, facts) })
 }

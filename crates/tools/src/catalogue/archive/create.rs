@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::super::overwrite::{OldFile, not_made};
+use super::super::overwrite::{self, OldFile};
 use crate::approval::{Gate, resolve};
 use crate::catalogue::prelude::*;
 use crate::files::draft::{self, Draft};
@@ -101,27 +101,7 @@ fn create(
     draft.file().rewind().map_err(failed)?;
     let sha256 = hash::stream(draft.file(), Algorithm::Sha256, &Halt::default(), |_| {}).map_err(failed)?.hex;
 
-    gate.check_at(&plan, spot.folder())?;
-    let backup = match &old {
-        Some(old) => {
-            let backup = draft::back_up(&spot, gate.workspace(), &Halt::default()).map_err(failed)?;
-            draft.commit_over(old.found()).map_err(failed)?;
-            backup
-        }
-        None => {
-            draft.commit_new().map_err(|source| not_made(archive, source))?;
-            None
-        }
-    };
-    let side_effect = if old.is_some() && backup.is_none() && !gate.is_own(archive) {
-        SideEffect::Irreversible
-    } else {
-        SideEffect::Reversible
-    };
-    let mut created: Vec<String> = folders.iter().map(|folder| show::path(folder)).collect();
-    if old.is_none() {
-        created.push(show::path(archive));
-    }
+    let written = overwrite::commit(draft, &spot, &folders, old.as_ref(), &plan, gate, &Halt::default())?;
     let mut text = format!(
         "packed {} of {} from {} into {} ({})",
         show::count(packed.entries, "entry", "entries"),
@@ -145,8 +125,9 @@ fn create(
         "archive": show::path(archive), "entries": packed.entries, "bytes": packed.bytes, "archive_bytes": size,
         "sha256": sha256, "not_packed": packed.others,
         "packed_again": packed.again, "before_1970": packed.before_1970,
-        "backup": backup.as_deref().map(show::path), "complete": packed.tally.closed == 0,
+        "backup": written.backup, "complete": packed.tally.closed == 0,
     });
+    let (created, side_effect) = (written.created, written.side_effect);
     Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, packed.tally.gaps()) })
 }
 

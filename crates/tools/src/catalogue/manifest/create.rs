@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::overwrite::{self, OldFile};
 use super::line;
@@ -90,25 +90,15 @@ fn create(
     let old = OldFile::at(&spot)?;
     gate.check_at(&plan, spot.folder())?;
     let made = make(root, manifest, algorithm, halt)?;
-    let (created, side_effect, note, backup) = match old {
-        Some(old) => {
-            let replaced = overwrite::replace(&spot, &old, &made.content, &plan, gate, halt)?;
-            (Vec::new(), replaced.side_effect(), replaced.note(), replaced.backup_text())
-        }
-        None => {
-            let folders = overwrite::create(&mut spot, &made.content, &plan, gate)?;
-            let created =
-                folders.iter().map(PathBuf::as_path).chain([manifest.as_path()]).map(show::path).collect();
-            (created, setpoint_protocol::tool::SideEffect::Reversible, String::new(), None)
-        }
-    };
+    let written = overwrite::write(&mut spot, old.as_ref(), &made.content, &plan, gate, halt)?;
     let files = show::count(made.files, "file", "files");
-    let text =
-        format!("wrote the {} checksums of {files} to {}{note}", algorithm.name(), show::path_line(manifest));
+    let (path, note) = (show::path_line(manifest), written.note);
+    let text = format!("wrote the {} checksums of {files} to {path}{note}", algorithm.name());
     let facts = json!({
         "manifest": show::path(manifest), "count": made.files, "bytes": made.bytes, "algorithm": algorithm.name(),
-        "backup": backup, "not_listed": made.others, "complete": made.tally.closed == 0,
+        "backup": written.backup, "not_listed": made.others, "complete": made.tally.closed == 0,
     });
+    let (created, side_effect) = (written.created, written.side_effect);
     Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, made.tally.gaps()) })
 }
 

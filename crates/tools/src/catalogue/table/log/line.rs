@@ -16,40 +16,29 @@ const HEAD_BYTES_MAX: usize = 200;
 const MESSAGE_CHARS_MAX: usize = 200;
 
 /// Words for levels and the level of each. Each level is matched only by its own words.
-const LEVELS: &[(&str, &str)] = &[
-    ("TRACE", "TRACE"),
-    ("TRAC", "TRACE"),
-    ("DEBUG", "DEBUG"),
-    ("DEBU", "DEBUG"),
-    ("DBUG", "DEBUG"),
-    ("INFO", "INFO"),
-    ("NOTICE", "NOTICE"),
-    ("WARN", "WARN"),
-    ("WARNING", "WARN"),
-    ("ERR", "ERROR"),
-    ("ERRO", "ERROR"),
-    ("EROR", "ERROR"),
-    ("ERROR", "ERROR"),
-    ("SEVERE", "SEVERE"),
-    ("CRIT", "CRITICAL"),
-    ("CRITICAL", "CRITICAL"),
-    ("ALERT", "ALERT"),
-    ("EMERG", "EMERGENCY"),
-    ("EMERGENCY", "EMERGENCY"),
-    ("FATAL", "FATAL"),
-    ("FATA", "FATAL"),
-    ("PANIC", "PANIC"),
-    ("PANI", "PANIC"),
+const LEVELS: &[(&[&str], &str)] = &[
+    (&["TRACE", "TRAC"], "TRACE"),
+    (&["DEBUG", "DEBU", "DBUG"], "DEBUG"),
+    (&["INFO"], "INFO"),
+    (&["NOTICE"], "NOTICE"),
+    (&["WARN", "WARNING"], "WARN"),
+    (&["ERR", "ERRO", "EROR", "ERROR"], "ERROR"),
+    (&["SEVERE"], "SEVERE"),
+    (&["CRIT", "CRITICAL"], "CRITICAL"),
+    (&["ALERT"], "ALERT"),
+    (&["EMERG", "EMERGENCY"], "EMERGENCY"),
+    (&["FATAL", "FATA"], "FATAL"),
+    (&["PANIC", "PANI"], "PANIC"),
 ];
 
 /// Words that are levels only in capitals and at the end of a bracket: `[INF]`, `[10:00:00 INF]`.
-const BRACKETED: &[(&str, &str)] = &[
-    ("VRB", "TRACE"),
-    ("DBG", "DEBUG"),
-    ("INF", "INFO"),
-    ("WRN", "WARN"),
-    ("CRT", "CRITICAL"),
-    ("FTL", "FATAL"),
+const BRACKETED: &[(&[&str], &str)] = &[
+    (&["VRB"], "TRACE"),
+    (&["DBG"], "DEBUG"),
+    (&["INF"], "INFO"),
+    (&["WRN"], "WARN"),
+    (&["CRT"], "CRITICAL"),
+    (&["FTL"], "FATAL"),
 ];
 
 /// Texts that may report an error in a line without a known level: `Traceback (most recent call last)`, `kernel:
@@ -234,8 +223,9 @@ pub(super) struct Place {
     pub(super) is_behind_word: bool,
 }
 
-fn known(levels: &[(&str, &'static str)], word: &[u8]) -> Option<&'static str> {
-    levels.iter().find(|(known, _)| word.eq_ignore_ascii_case(known.as_bytes())).map(|(_, level)| *level)
+fn known(levels: &[(&[&str], &'static str)], word: &[u8]) -> Option<&'static str> {
+    let is_word = |known: &&str| word.eq_ignore_ascii_case(known.as_bytes());
+    levels.iter().find(|(words, _)| words.iter().any(is_word)).map(|(_, level)| *level)
 }
 
 /// Returns the first level in the head of a line of prose: its word in capitals, after a bracket or a key such as
