@@ -204,22 +204,13 @@ impl Config {
         }
         for (variable, name) in keys::variables() {
             if let Some(text) = sources.env.get(variable).filter(|text| !text.trim().is_empty()) {
-                let origin = Origin::Env(variable);
-                let key = keys::find(name, &origin)?;
-                let value = keys::parse(key, text, &origin)?;
-                keys::set(&mut settings, name, value, origin)?;
+                keys::set_text(&mut settings, name, text, Origin::Env(variable))?;
             }
         }
         for (name, text, flag) in &sources.flags {
-            let origin = Origin::Flag(flag.clone());
-            let key = keys::find(name, &origin)?;
-            let value = keys::parse(key, text, &origin)?;
-            keys::set(&mut settings, name, value, origin)?;
+            keys::set_text(&mut settings, name, text, Origin::Flag(flag.clone()))?;
         }
-        let controller = controller_of(&settings)?;
-        let budgets = budgets_of(&settings)?;
-        let told = foreign::notices(&settings, &sources.foreign);
-        Ok(Config { settings, controller, budgets, told })
+        Config::of_settings(settings, &sources.foreign)
     }
 
     /// Reads what a file would contain, over the defaults, without a file.
@@ -233,9 +224,14 @@ impl Config {
         }
         let mut settings = built_in();
         put(&mut settings, path, false, file::parse(path, text)?)?;
+        Config::of_settings(settings, &[])
+    }
+
+    fn of_settings(settings: BTreeMap<String, Setting>, foreign: &[PathBuf]) -> Result<Self, ConfigError> {
         let controller = controller_of(&settings)?;
         let budgets = budgets_of(&settings)?;
-        Ok(Config { settings, controller, budgets, told: vec![] })
+        let told = foreign::notices(&settings, foreign);
+        Ok(Config { settings, controller, budgets, told })
     }
 
     /// Returns what files of the working directory choose that the person should know, one line each.
@@ -436,9 +432,7 @@ pub fn controller_with(
         if !settings.contains_key(&full) {
             return Err(ConfigError::NoController { origin, known: controller_names().join(", ") });
         }
-        let key = keys::find(&full, &origin)?;
-        let value = keys::parse(key, text, &origin)?;
-        keys::set(&mut settings, &full, value, origin)?;
+        keys::set_text(&mut settings, &full, text, origin)?;
     }
     controller_of(&settings)
 }

@@ -80,12 +80,7 @@ fn models(program: &Program) -> Vec<Diagnosis> {
         Err(error) => return vec![bad("models", error_chain(&error), error.hint())],
     };
     if chosen.iter().all(|one| one.name == PLAYBOOK) {
-        return vec![Diagnosis {
-            subject: Cow::Borrowed("models"),
-            state: Health::Note,
-            finding: EMBEDDED.to_owned(),
-            hint: Some(EMBEDDED_HINT.to_owned()),
-        }];
+        return vec![note("models", EMBEDDED, EMBEDDED_HINT)];
     }
     let one =
         |one: &ModelChoice| good("models", format!("{} is {}, by {}", one.slot.key(), one.name, one.origin));
@@ -105,7 +100,7 @@ fn playbooks(program: &Program) -> Diagnosis {
                 first.line,
                 first.reason
             ),
-            "`setpoint playbooks check` shows them all; the others work".to_owned(),
+            "`setpoint playbooks check` shows them all; the others work",
         ),
     }
 }
@@ -119,20 +114,19 @@ fn data_directory(program: &Program) -> Diagnosis {
             Err(error) => bad(
                 "data directory",
                 format!("{shown} cannot be created: {error}"),
-                "choose another with --data-dir or SETPOINT_DATA_DIR".to_owned(),
+                "choose another with --data-dir or SETPOINT_DATA_DIR",
             ),
         };
     }
     if let Err(error) = program.check_places() {
-        let hint = of_program(&error).1.unwrap_or_default();
-        return bad("data directory", error_chain(&error), hint.into_owned());
+        return bad("data directory", error_chain(&error), of_program(&error).1);
     }
     match tempfile_in(data) {
         Ok(()) => good("data directory", format!("{shown} is writable")),
         Err(error) => bad(
             "data directory",
             format!("{shown} is not writable: {error}"),
-            "choose another with --data-dir or SETPOINT_DATA_DIR".to_owned(),
+            "choose another with --data-dir or SETPOINT_DATA_DIR",
         ),
     }
 }
@@ -140,11 +134,11 @@ fn data_directory(program: &Program) -> Diagnosis {
 fn journal(directories: &Directories) -> Diagnosis {
     let dir = &directories.journal();
     if is_none(dir.symlink_metadata()) {
-        return good("journal", "there is none yet".to_owned());
+        return good("journal", "there is none yet");
     }
     let journal = match Journal::open(dir, &JournalOptions::default()) {
         Ok(journal) => journal,
-        Err(error) => return bad("journal", error_chain(&error), journal_hint(&error).to_owned()),
+        Err(error) => return bad("journal", error_chain(&error), journal_hint(&error)),
     };
     match journal.verify() {
         Ok(report) if report.damages.is_empty() => {
@@ -152,7 +146,7 @@ fn journal(directories: &Directories) -> Diagnosis {
             let put_back = put_back(&directories.audit(), &journal).unwrap_or_default();
             if let Some(put_back) = put_back.filter(|found| concerns_any(found, &journal).unwrap_or(true)) {
                 let finding = format!("an older journal was put back: {}", put_back.why);
-                return bad("journal", finding, PUT_BACK_HINT.to_owned());
+                return bad("journal", finding, PUT_BACK_HINT);
             }
             let tasks = if report.tasks == 1 { "task" } else { "tasks" };
             let records = if report.rows == 1 { "record" } else { "records" };
@@ -168,22 +162,19 @@ fn journal(directories: &Directories) -> Diagnosis {
             bad(
                 "journal",
                 format!("{} damaged places: {}", report.damages.len(), places.join("; ")),
-                "keep a copy of the data directory; undamaged tasks can be read and exported".to_owned(),
+                "keep a copy of the data directory; undamaged tasks can be read and exported",
             )
         }
-        Err(error) => bad("journal", error_chain(&error), journal_hint(&error).to_owned()),
+        Err(error) => bad("journal", error_chain(&error), journal_hint(&error)),
     }
 }
 
 /// Checks memory for consistency. A damaged memory is set aside by the next program that opens it.
 fn memory(dir: &Path) -> Diagnosis {
     if is_none(dir.symlink_metadata()) {
-        return good("memory", "there is none yet".to_owned());
+        return good("memory", "there is none yet");
     }
-    let failed = |error: MemoryError| {
-        let hint = of_store(&error).1.unwrap_or_default();
-        bad("memory", error_chain(&error), hint.to_owned())
-    };
+    let failed = |error: MemoryError| bad("memory", error_chain(&error), of_store(&error).1);
     let (store, report) = match Store::open(dir, &StoreOptions::default()) {
         Ok(opened) => opened,
         Err(error) => return failed(error),
@@ -194,17 +185,11 @@ fn memory(dir: &Path) -> Diagnosis {
             let counts = format!("{} {records}, all checksums match", checked.records);
             match report.aside {
                 None => good("memory", counts),
-                Some((aside, what)) => Diagnosis {
-                    subject: Cow::Borrowed("memory"),
-                    state: Health::Note,
-                    finding: format!(
-                        "it was damaged ({what}) and is rebuilt; the old one is in {}",
-                        aside.display()
-                    ),
-                    hint: Some(
-                        "check or delete the old one: the next task reads the journal again".to_owned(),
-                    ),
-                },
+                Some((aside, what)) => note(
+                    "memory",
+                    format!("it was damaged ({what}) and is rebuilt; the old one is in {}", aside.display()),
+                    "check or delete the old one: the next task reads the journal again",
+                ),
             }
         }
         Err(error) => failed(error),
@@ -215,9 +200,9 @@ fn memory(dir: &Path) -> Diagnosis {
 fn audit(program: &Program) -> Diagnosis {
     let place = program.audit_place();
     if is_none(place.dir.symlink_metadata()) {
-        return good("audit", "there is no log yet".to_owned());
+        return good("audit", "there is no log yet");
     }
-    let failed = |error: AuditFailure| bad("audit", error_chain(&error), audit_hint(&error).to_owned());
+    let failed = |error: AuditFailure| bad("audit", error_chain(&error), audit_hint(&error));
     if let Err(error) = place.check() {
         return failed(error);
     }
@@ -229,7 +214,7 @@ fn audit(program: &Program) -> Diagnosis {
         Ok(seen) => {
             let first = seen.findings.first().map(ToString::to_string).unwrap_or_default();
             let hint = "`setpoint audit verify` shows all that is wrong; keep the folder `audit` unchanged to find the cause";
-            bad("audit", format!("the log was changed after it was written: {first}"), hint.to_owned())
+            bad("audit", format!("the log was changed after it was written: {first}"), hint)
         }
         Err(error) => failed(error.into()),
     }
@@ -237,17 +222,12 @@ fn audit(program: &Program) -> Diagnosis {
 
 /// Checks where telemetry goes and whether it is accepted there. Tasks run without it, so a failure is only a note.
 fn telemetry(program: &Program) -> Diagnosis {
-    let note = |finding: String, hint: &str| Diagnosis {
-        subject: Cow::Borrowed("telemetry"),
-        state: Health::Note,
-        finding,
-        hint: Some(hint.to_owned()),
-    };
     let plan = match program.telemetry() {
         Ok(Some(plan)) => plan,
-        Ok(None) => return good("telemetry", "off: nothing is sent anywhere".to_owned()),
+        Ok(None) => return good("telemetry", "off: nothing is sent anywhere"),
         Err(error) => {
             return note(
+                "telemetry",
                 error_chain(&error),
                 "correct `telemetry.otlp_endpoint`; tasks run without telemetry",
             );
@@ -260,6 +240,7 @@ fn telemetry(program: &Program) -> Diagnosis {
     match plan.reach() {
         Ok(()) => good("telemetry", format!("{}{with}; the collector accepts it", plan.shown())),
         Err(error) => note(
+            "telemetry",
             format!("{}{with}, but the collector does not accept it: {}", plan.shown(), error_chain(&error)),
             "start the collector, or turn off what it does not accept: OTEL_METRICS_EXPORTER=none sends only spans",
         ),
@@ -288,10 +269,22 @@ fn tempfile_in(dir: &Path) -> io::Result<()> {
     }
 }
 
-fn good(subject: &'static str, finding: String) -> Diagnosis {
-    Diagnosis { subject: Cow::Borrowed(subject), state: Health::Good, finding, hint: None }
+pub(crate) fn good(subject: impl Into<Cow<'static, str>>, finding: impl Into<String>) -> Diagnosis {
+    Diagnosis { subject: subject.into(), state: Health::Good, finding: finding.into(), hint: None }
 }
 
-fn bad(subject: &'static str, finding: String, hint: String) -> Diagnosis {
-    Diagnosis { subject: Cow::Borrowed(subject), state: Health::Bad, finding, hint: Some(hint) }
+pub(crate) fn note(
+    subject: impl Into<Cow<'static, str>>,
+    finding: impl Into<String>,
+    hint: impl Into<String>,
+) -> Diagnosis {
+    Diagnosis { state: Health::Note, hint: Some(hint.into()), ..good(subject, finding) }
+}
+
+pub(crate) fn bad(
+    subject: impl Into<Cow<'static, str>>,
+    finding: impl Into<String>,
+    hint: impl Into<String>,
+) -> Diagnosis {
+    Diagnosis { state: Health::Bad, ..note(subject, finding, hint) }
 }

@@ -88,7 +88,7 @@ impl std::error::Error for Error {}
 impl From<&RuntimeError> for Error {
     fn from(error: &RuntimeError) -> Self {
         let (kind, hint) = hints::of_runtime(error);
-        Error { kind, message: error_chain(error), hints: hint.map(str::to_owned).into_iter().collect() }
+        Error::new(kind, error_chain(error)).hint(hint)
     }
 }
 
@@ -101,15 +101,14 @@ impl From<RuntimeError> for Error {
 impl From<ProgramError> for Error {
     fn from(error: ProgramError) -> Self {
         let (kind, hint) = hints::of_program(&error);
-        let hints = hint.map(std::borrow::Cow::into_owned).into_iter().collect();
-        Error { kind, message: error_chain(&error), hints }
+        Error::new(kind, error_chain(&error)).hint(hint)
     }
 }
 
 impl From<MemoryFailure> for Error {
     fn from(error: MemoryFailure) -> Self {
         let (kind, hint) = hints::of_memory(&error);
-        Error { kind, message: error_chain(&error), hints: hint.map(str::to_owned).into_iter().collect() }
+        Error::new(kind, error_chain(&error)).hint(hint)
     }
 }
 

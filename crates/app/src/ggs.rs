@@ -15,7 +15,7 @@ mod task;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read as _, Write};
 
 use serde::Serialize;
 use setpoint_control::GainsError;
@@ -97,18 +97,12 @@ pub fn run(
     let mut bench = Bench { opened, tasks: BTreeMap::new(), summary: Summary::default(), output };
     let mut input = input;
     loop {
-        let number = bench.summary.lines + 1;
-        let text = match read_line(&mut input).map_err(|source| GgsError::Read { line: number, source })? {
-            LineRead::End => break,
-            LineRead::Line(text) => Ok(text),
-            LineRead::TooLong => Err(Refusal {
-                error: format!("the line is longer than {LINE_BYTES_MAX} bytes"),
-                hint: "write one message per line".to_owned(),
-                task_id: None,
-            }),
+        let line = bench.summary.lines + 1;
+        let Some(text) = read_line(&mut input).map_err(|source| GgsError::Read { line, source })? else {
+            break;
         };
-        bench.summary.lines = number;
-        bench.take(text).map_err(|source| GgsError::Write { line: number, source })?;
+        bench.summary.lines = line;
+        bench.take(text).map_err(|source| GgsError::Write { line, source })?;
     }
     bench.summary.open = u64::try_from(bench.tasks.len()).unwrap_or(u64::MAX);
     Ok(bench.summary)
@@ -239,40 +233,18 @@ fn opened(controller: ControllerSettings) -> Opened {
     }
 }
 
-enum LineRead {
-    End,
-    Line(Vec<u8>),
-    /// The rest of the line has been skipped.
-    TooLong,
-}
-
-fn read_line(input: &mut impl BufRead) -> io::Result<LineRead> {
+/// Reads a line without its end; `None` at the end of the input.
+fn read_line(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, Refusal>>> {
     let mut line = Vec::new();
-    let mut is_too_long = false;
-    loop {
-        let buffer = match input.fill_buf() {
-            Ok(buffer) => buffer,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        let (part, ends) = match buffer.iter().position(|byte| *byte == b'\n') {
-            Some(at) => (buffer.get(..at).unwrap_or_default(), true),
-            None => (buffer, false),
-        };
-        let is_end = buffer.is_empty();
-        is_too_long |= line.len() + part.len() > LINE_BYTES_MAX;
-        if is_too_long {
-            line = Vec::new();
-        } else {
-            line.extend_from_slice(part);
-        }
-        let used = part.len() + usize::from(ends);
-        input.consume(used);
-        match (ends || is_end, is_too_long, is_end && line.is_empty()) {
-            (false, _, _) => {}
-            (true, true, _) => return Ok(LineRead::TooLong),
-            (true, false, true) => return Ok(LineRead::End),
-            (true, false, false) => return Ok(LineRead::Line(line)),
-        }
+    input.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut line)?;
+    let is_end = line.is_empty();
+    if line.pop_if(|last| *last == b'\n').is_none() && line.len() > LINE_BYTES_MAX {
+        input.skip_until(b'\n')?;
+        return Ok(Some(Err(Refusal {
+            error: format!("the line is longer than {LINE_BYTES_MAX} bytes"),
+            hint: "write one message per line".to_owned(),
+            task_id: None,
+        })));
     }
+    Ok(if is_end { None } else { Some(Ok(line)) })
 }

@@ -162,6 +162,17 @@ pub(super) fn find(name: &str, origin: &Origin) -> Result<&'static Key, ConfigEr
     })
 }
 
+/// Sets a value given as text.
+pub(super) fn set_text(
+    settings: &mut BTreeMap<String, Setting>,
+    name: &str,
+    text: &str,
+    origin: Origin,
+) -> Result<(), ConfigError> {
+    let value = parse(find(name, &origin)?, text, &origin)?;
+    set(settings, name, value, origin)
+}
+
 /// Sets a value, replacing the one before, if it has the key's type.
 pub(super) fn set(
     settings: &mut BTreeMap<String, Setting>,
@@ -174,62 +185,60 @@ pub(super) fn set(
         (KeyType::Millis, Value::String(text)) => parse(key, &text, &origin)?,
         (_, value) => value,
     };
-    let expected = match (key.kind, &value) {
-        (_, Value::Null) if (key.default)().is_null() => None,
-        (KeyType::Number, Value::Number(number)) if number.as_f64().is_some_and(f64::is_finite) => None,
-        (KeyType::Whole | KeyType::Millis, Value::Number(number)) if number.as_u64().is_some() => None,
-        (KeyType::Text, Value::String(_)) | (KeyType::Bool, Value::Bool(_)) => None,
-        (KeyType::Levels, Value::String(text)) if is_levels(text) => None,
-        (KeyType::Choice(words), Value::String(word)) if words.contains(&word.as_str()) => None,
-        (KeyType::Number, _) => Some("a finite number".to_owned()),
-        (KeyType::Whole, _) => Some("a whole number, 0 or more".to_owned()),
-        (KeyType::Millis, _) => Some("milliseconds, or a number with ms, s, m, h or d".to_owned()),
-        (KeyType::Text, _) => Some("text".to_owned()),
-        (KeyType::Bool, _) => Some("true or false".to_owned()),
-        (KeyType::Levels, _) => Some(LEVELS_EXPECTED.to_owned()),
-        (KeyType::Choice(words), _) => Some(format!("one of {}", words.join(", "))),
+    let is_fit = match (key.kind, &value) {
+        (_, Value::Null) => (key.default)().is_null(),
+        (KeyType::Number, value) => value.as_f64().is_some_and(f64::is_finite),
+        (KeyType::Whole | KeyType::Millis, value) => value.as_u64().is_some(),
+        (KeyType::Text, value) => value.is_string(),
+        (KeyType::Bool, value) => value.is_boolean(),
+        (KeyType::Levels, value) => value.as_str().is_some_and(is_levels),
+        (KeyType::Choice(words), value) => value.as_str().is_some_and(|word| words.contains(&word)),
     };
-    match expected {
-        None => {
-            settings.insert(name.to_owned(), Setting { value, origin });
-            Ok(())
-        }
-        Some(expected) => {
-            let got = setpoint_protocol::text::clip(&value.to_string(), 80);
-            Err(ConfigError::Value {
-                origin,
-                key: name.to_owned(),
-                reason: format!("is {got}; it must be {expected}"),
-            })
-        }
+    if !is_fit {
+        let got = setpoint_protocol::text::clip(&value.to_string(), 80);
+        let reason = format!("is {got}; it must be {}", expected(key.kind));
+        return Err(ConfigError::Value { origin, key: name.to_owned(), reason });
     }
+    settings.insert(name.to_owned(), Setting { value, origin });
+    Ok(())
+}
+
+/// Describes the values of a type.
+fn expected(kind: KeyType) -> String {
+    let text = match kind {
+        KeyType::Number => "a finite number",
+        KeyType::Whole => "a whole number, 0 or more",
+        KeyType::Millis => "milliseconds, or a number with ms, s, m, h or d",
+        KeyType::Text => "text",
+        KeyType::Bool => "true or false",
+        KeyType::Levels => LEVELS_EXPECTED,
+        KeyType::Choice(words) => return format!("one of {}", words.join(", ")),
+    };
+    text.to_owned()
 }
 
 /// Parses a value given as text.
-pub(super) fn parse(key: &Key, text: &str, origin: &Origin) -> Result<Value, ConfigError> {
-    let wrong = |expected: &str| ConfigError::Value {
-        origin: origin.clone(),
-        key: key.name.to_owned(),
-        reason: format!("is {:?}; it must be {expected}", setpoint_protocol::text::clip(text, 80)),
-    };
+fn parse(key: &Key, text: &str, origin: &Origin) -> Result<Value, ConfigError> {
+    let bare = text.trim();
     // An empty text unsets what a weaker layer set.
-    if text.trim().is_empty() && (key.default)().is_null() {
+    if bare.is_empty() && (key.default)().is_null() {
         return Ok(Value::Null);
     }
-    Ok(match key.kind {
-        KeyType::Text | KeyType::Choice(_) | KeyType::Levels => json!(text),
-        KeyType::Number => {
-            let number: f64 = text.trim().parse().map_err(|_| wrong("a finite number"))?;
-            if !number.is_finite() {
-                return Err(wrong("a finite number"));
-            }
-            json!(number)
-        }
-        KeyType::Whole => json!(text.trim().parse::<u64>().map_err(|_| wrong("a whole number, 0 or more"))?),
-        KeyType::Millis => {
-            json!(millis(text).ok_or_else(|| wrong("milliseconds, or a number with ms, s, m, h or d"))?)
-        }
-        KeyType::Bool => json!(text.trim().parse::<bool>().map_err(|_| wrong("true or false"))?),
+    let value = match key.kind {
+        KeyType::Text | KeyType::Choice(_) | KeyType::Levels => Some(json!(text)),
+        KeyType::Number => bare.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::from),
+        KeyType::Whole => bare.parse().ok().map(|number: u64| json!(number)),
+        KeyType::Millis => millis(text).map(Value::from),
+        KeyType::Bool => bare.parse().ok().map(Value::Bool),
+    };
+    value.ok_or_else(|| ConfigError::Value {
+        origin: origin.clone(),
+        key: key.name.to_owned(),
+        reason: format!(
+            "is {:?}; it must be {}",
+            setpoint_protocol::text::clip(text, 80),
+            expected(key.kind)
+        ),
     })
 }
 

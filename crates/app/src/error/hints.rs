@@ -35,150 +35,126 @@ const JOURNAL_HINT: &str = "the journal keeps the task's steps; `setpoint doctor
 
 /// Returns kind and hint of an error.
 #[must_use]
-pub fn of_runtime(error: &RuntimeError) -> (Kind, Option<&'static str>) {
+pub fn of_runtime(error: &RuntimeError) -> (Kind, &'static str) {
     match error {
         RuntimeError::Journal(error) => of_journal(error),
         RuntimeError::Append(error) => of_journal(error),
         RuntimeError::History(error) => of_history(error),
-        RuntimeError::Goal(_) => (Kind::Usage, Some("state what is to be done, in a sentence or two")),
-        RuntimeError::Ended(_) => (Kind::Usage, Some("`setpoint tasks show` shows how it ended")),
+        RuntimeError::Goal(_) => (Kind::Usage, "state what is to be done, in a sentence or two"),
+        RuntimeError::Ended(_) => (Kind::Usage, "`setpoint tasks show` shows how it ended"),
         RuntimeError::HeldElsewhere { .. } => {
-            (Kind::Usage, Some("wait for that process, or stop it: its tasks can then be resumed"))
+            (Kind::Usage, "wait for that process, or stop it: its tasks can then be resumed")
         }
-        RuntimeError::PutBack { .. } => (Kind::Usage, Some(PUT_BACK_HINT)),
+        RuntimeError::PutBack { .. } => (Kind::Usage, PUT_BACK_HINT),
         RuntimeError::OtherModels { unlike, .. } if unlike.is_for_money => {
-            (Kind::Configuration, Some("resume it with the models that it was opened with"))
+            (Kind::Configuration, "resume it with the models that it was opened with")
         }
         RuntimeError::OtherModels { .. } => (
             Kind::Configuration,
-            Some("restore the model and its key, or name the model to continue with: `--model NAME`"),
+            "restore the model and its key, or name the model to continue with: `--model NAME`",
         ),
         RuntimeError::WasPlayed { .. } => {
-            (Kind::Usage, Some("`setpoint tasks resume --replay FILE TASK` continues from the recording"))
+            (Kind::Usage, "`setpoint tasks resume --replay FILE TASK` continues from the recording")
         }
         RuntimeError::WasNotPlayed { .. } => {
-            (Kind::Usage, Some("`setpoint tasks resume TASK`, without --replay, continues with the models"))
+            (Kind::Usage, "`setpoint tasks resume TASK`, without --replay, continues with the models")
         }
-        RuntimeError::Refused { .. } => {
-            (Kind::Usage, Some("`setpoint tasks show` shows what the task waits for"))
-        }
+        RuntimeError::Refused { .. } => (Kind::Usage, "`setpoint tasks show` shows what the task waits for"),
         RuntimeError::Divergence(_) | RuntimeError::Broken { .. } | RuntimeError::ShuttingDown => {
-            (Kind::Internal, Some(JOURNAL_HINT))
+            (Kind::Internal, JOURNAL_HINT)
         }
     }
 }
 
 /// Returns kind and hint of a failure to replay or read a task.
-fn of_history(error: &HistoryError) -> (Kind, Option<&'static str>) {
+fn of_history(error: &HistoryError) -> (Kind, &'static str) {
     match error {
         HistoryError::Journal(error) => of_journal(error),
         HistoryError::Append(error) => of_journal(error),
         HistoryError::Pruned { .. } => {
-            (Kind::Usage, Some("`setpoint tasks show TASK` shows what is left: the goal and the result"))
+            (Kind::Usage, "`setpoint tasks show TASK` shows what is left: the goal and the result")
         }
         HistoryError::Fork(ForkError::Parts { .. }) => (
             Kind::Usage,
-            Some("fork at an earlier record, or with the models and settings that the task was opened with"),
+            "fork at an earlier record, or with the models and settings that the task was opened with",
         ),
         HistoryError::Fork(ForkError::Workspace { .. }) => (
             Kind::Usage,
-            Some(
-                "the fork gets a copy of the task's workspace: remove from that folder what the fork does not need \
+            "the fork gets a copy of the task's workspace: remove from that folder what the fork does not need \
                  or cannot read, and check that the disk has room for the copy",
-            ),
         ),
-        HistoryError::Fork(_) => {
-            (Kind::Usage, Some("`setpoint replay TASK` shows its records with their numbers"))
-        }
+        HistoryError::Fork(_) => (Kind::Usage, "`setpoint replay TASK` shows its records with their numbers"),
         HistoryError::Export(ExportError::LineTooLong { .. } | ExportError::TooLarge) => (
             Kind::Usage,
-            Some(
-                "replay it where it is, or copy the data directory as a whole: the journal reads tasks of any size",
-            ),
+            "replay it where it is, or copy the data directory as a whole: the journal reads tasks of any size",
         ),
         HistoryError::NoReplay { .. } => (
             Kind::Internal,
-            Some(
-                "its records come from another program, or the machines changed without a new logic version",
-            ),
+            "its records come from another program, or the machines changed without a new logic version",
         ),
-        HistoryError::Unreadable { .. } | HistoryError::Export(_) => (Kind::Internal, Some(JOURNAL_HINT)),
+        HistoryError::Unreadable { .. } | HistoryError::Export(_) => (Kind::Internal, JOURNAL_HINT),
     }
 }
 
 /// Returns kind and hint of a failure to start the program.
 #[must_use]
-pub fn of_program(error: &ProgramError) -> (Kind, Option<Cow<'static, str>>) {
+pub fn of_program(error: &ProgramError) -> (Kind, Cow<'static, str>) {
     let (kind, hint) = match error {
         ProgramError::Cassette(TapeError::Exists { .. }) => {
-            (Kind::Configuration, Some("name a file that does not exist yet, or move that one away"))
+            (Kind::Configuration, "name a file that does not exist yet, or move that one away")
         }
-        ProgramError::Cassette(_) => {
-            (Kind::Configuration, Some("`setpoint run --record FILE` makes a recording"))
-        }
-        ProgramError::Choice(error) => return (Kind::Configuration, Some(Cow::Owned(error.hint()))),
+        ProgramError::Cassette(_) => (Kind::Configuration, "`setpoint run --record FILE` makes a recording"),
+        ProgramError::Choice(error) => return (Kind::Configuration, Cow::Owned(error.hint())),
         ProgramError::Runtime(error) => of_runtime(error),
         ProgramError::History(error) => of_history(error),
         ProgramError::Settings(_) => (
             Kind::Usage,
-            Some(
-                "write it with or without its section, such as `--set delta=0.2` or `--set controller.delta=0.2`",
-            ),
+            "write it with or without its section, such as `--set delta=0.2` or `--set controller.delta=0.2`",
         ),
         ProgramError::Config(ConfigError::Foreign { .. } | ConfigError::Lifted { .. }) => (
             Kind::Configuration,
-            Some(
-                "if you want it, set it in your own configuration file, which `setpoint config path` names first, or \
+            "if you want it, set it in your own configuration file, which `setpoint config path` names first, or \
                  with --set; otherwise remove the line",
-            ),
         ),
-        ProgramError::Config(_) => {
-            (Kind::Configuration, Some("`setpoint config path` shows which files are read"))
-        }
+        ProgramError::Config(_) => (Kind::Configuration, "`setpoint config path` shows which files are read"),
         ProgramError::NoHome(_) => {
-            (Kind::Configuration, Some("set HOME to an absolute path, or name a directory with --data-dir"))
+            (Kind::Configuration, "set HOME to an absolute path, or name a directory with --data-dir")
         }
         ProgramError::NotText { .. } => (
             Kind::Configuration,
-            Some(
-                "rename it, or choose another: --data-dir names the data directory, `cd` changes the working directory",
-            ),
+            "rename it, or choose another: --data-dir names the data directory, `cd` changes the working directory",
         ),
         ProgramError::NoData { .. } => {
-            (Kind::Usage, Some("--data-dir names the directory of the tasks; `setpoint run` creates one"))
+            (Kind::Usage, "--data-dir names the directory of the tasks; `setpoint run` creates one")
         }
         ProgramError::Exported { source: TakeInError::File(ImportError::Newer { .. }), .. } => {
-            (Kind::Usage, Some("it was written by a newer setpoint; use that one"))
+            (Kind::Usage, "it was written by a newer setpoint; use that one")
         }
         ProgramError::Exported { source: TakeInError::File(ImportError::NotExported), .. } => {
-            (Kind::Usage, Some("`setpoint tasks export TASK --output FILE` writes such a file"))
+            (Kind::Usage, "`setpoint tasks export TASK --output FILE` writes such a file")
         }
         ProgramError::Exported { .. } => (
             Kind::Usage,
-            Some("export the task again where it was run: `setpoint tasks export TASK --output FILE`"),
+            "export the task again where it was run: `setpoint tasks export TASK --output FILE`",
         ),
         ProgramError::OpenFile { .. } => (
             Kind::Usage,
-            Some(
-                "name a task by its id, or the beginning or the end of it, or a file that `setpoint tasks export` wrote",
-            ),
+            "name a task by its id, or the beginning or the end of it, or a file that `setpoint tasks export` wrote",
         ),
-        ProgramError::Place { .. } => (Kind::Configuration, Some(NOT_OURS_HINT)),
-        ProgramError::Cwd(_) => (Kind::Configuration, Some("change to a directory that exists")),
+        ProgramError::Place { .. } => (Kind::Configuration, NOT_OURS_HINT),
+        ProgramError::Cwd(_) => (Kind::Configuration, "change to a directory that exists"),
         ProgramError::Journal(error) => of_journal(error),
-        ProgramError::Audit(error) => (Kind::Configuration, Some(audit_hint(error))),
+        ProgramError::Audit(error) => (Kind::Configuration, audit_hint(error)),
         ProgramError::AuditedElsewhere => (
             Kind::Usage,
-            Some(
-                "wait until that process has ended, or end it: a task that runs, or `setpoint audit follow`",
-            ),
+            "wait until that process has ended, or end it: a task that runs, or `setpoint audit follow`",
         ),
         ProgramError::Memory(error) => of_store(error),
         ProgramError::Thinking { .. } | ProgramError::ThinkingTooLong { .. } => {
-            (Kind::Configuration, Some("correct the file, or move it away"))
+            (Kind::Configuration, "correct the file, or move it away")
         }
     };
-    (kind, hint.map(Cow::Borrowed))
+    (kind, Cow::Borrowed(hint))
 }
 
 /// Returns the hint for a failure of the Auditor.
@@ -211,71 +187,63 @@ pub fn audit_trouble(trouble: &AuditTrouble) -> String {
 
 /// Returns kind and hint of a failure of memory.
 #[must_use]
-pub fn of_memory(error: &MemoryFailure) -> (Kind, Option<&'static str>) {
+pub fn of_memory(error: &MemoryFailure) -> (Kind, &'static str) {
     match error {
         MemoryFailure::Store(error) => of_store(error),
         MemoryFailure::Journal(error) => of_journal(error),
         MemoryFailure::Act(error) => of_journal(error),
         MemoryFailure::TooManyFacts { .. } => {
-            (Kind::Usage, Some("`setpoint memory rules` lists them; `setpoint memory forget ID` makes room"))
+            (Kind::Usage, "`setpoint memory rules` lists them; `setpoint memory forget ID` makes room")
         }
-        MemoryFailure::Fact { .. } => (Kind::Usage, Some("say it in other words, or in several facts")),
+        MemoryFailure::Fact { .. } => (Kind::Usage, "say it in other words, or in several facts"),
         MemoryFailure::NoProposal { .. } => {
-            (Kind::Usage, Some("`setpoint memory approve` lists what waits for approval"))
+            (Kind::Usage, "`setpoint memory approve` lists what waits for approval")
         }
         MemoryFailure::TooManyLines { .. } => {
-            (Kind::Usage, Some("split the file; existing records are not imported twice"))
+            (Kind::Usage, "split the file; existing records are not imported twice")
         }
-        MemoryFailure::Skill { .. } => (Kind::Usage, Some("name a folder that is writable and has room")),
+        MemoryFailure::Skill { .. } => (Kind::Usage, "name a folder that is writable and has room"),
         MemoryFailure::Lock { .. } | MemoryFailure::Panicked | MemoryFailure::Crowded { .. } => {
-            (Kind::Internal, Some("try again; `setpoint doctor` checks the data directory"))
+            (Kind::Internal, "try again; `setpoint doctor` checks the data directory")
         }
     }
 }
 
-pub(crate) fn of_store(error: &MemoryError) -> (Kind, Option<&'static str>) {
+pub(crate) fn of_store(error: &MemoryError) -> (Kind, &'static str) {
     match error {
         MemoryError::NoSpace { .. } => (
             Kind::Internal,
-            Some(
-                "make room on the disk; nothing is lost: memory reads the missing records from the journal later",
-            ),
+            "make room on the disk; nothing is lost: memory reads the missing records from the journal later",
         ),
         MemoryError::Locked { .. } => {
-            (Kind::Internal, Some("wait for the other process, or end it, and try again"))
+            (Kind::Internal, "wait for the other process, or end it, and try again")
         }
         MemoryError::ReadOnly { .. } => (
             Kind::Configuration,
-            Some(
-                "make the folder `memory` in the data directory writable, or choose another with --data-dir",
-            ),
+            "make the folder `memory` in the data directory writable, or choose another with --data-dir",
         ),
         MemoryError::FormatTooNew { .. } => (
             Kind::Configuration,
-            Some(
-                "use the newer setpoint, or move the folder `memory` away: it is then rebuilt from the journal",
-            ),
+            "use the newer setpoint, or move the folder `memory` away: it is then rebuilt from the journal",
         ),
         MemoryError::Damaged { .. } => {
-            (Kind::Internal, Some("move the folder `memory` away: it is then rebuilt from the journal"))
+            (Kind::Internal, "move the folder `memory` away: it is then rebuilt from the journal")
         }
         MemoryError::Unknown { .. } | MemoryError::NoId { .. } | MemoryError::SeveralIds { .. } => {
-            (Kind::Usage, Some("`setpoint memory list` shows the records with their ids"))
+            (Kind::Usage, "`setpoint memory list` shows the records with their ids")
         }
-        MemoryError::Io { source, .. } if is_refusal(source) => (Kind::Configuration, Some(NOT_OURS_HINT)),
+        MemoryError::Io { source, .. } if is_refusal(source) => (Kind::Configuration, NOT_OURS_HINT),
         MemoryError::Io { .. } => (
             Kind::Configuration,
-            Some(
-                "make the folder `memory` in the data directory writable, or choose another with --data-dir",
-            ),
+            "make the folder `memory` in the data directory writable, or choose another with --data-dir",
         ),
         MemoryError::TooMany { .. } | MemoryError::Storage { .. } => {
-            (Kind::Internal, Some("check that the data directory is writable and the disk has room"))
+            (Kind::Internal, "check that the data directory is writable and the disk has room")
         }
     }
 }
 
-fn of_journal(error: &JournalError) -> (Kind, Option<&'static str>) {
+fn of_journal(error: &JournalError) -> (Kind, &'static str) {
     let kind = match error {
         JournalError::UnknownTask { .. } | JournalError::NotFound { .. } => Kind::Unknown,
         JournalError::Ambiguous { .. } | JournalError::PruneBeside { .. } => Kind::Usage,
@@ -286,7 +254,7 @@ fn of_journal(error: &JournalError) -> (Kind, Option<&'static str>) {
         JournalError::Io { source, .. } if is_refusal(source) => Kind::Configuration,
         _ => Kind::Internal,
     };
-    (kind, Some(journal_hint(error)))
+    (kind, journal_hint(error))
 }
 
 /// Returns the hint for a journal that cannot be used.

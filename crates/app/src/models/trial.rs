@@ -13,7 +13,7 @@ use setpoint_runtime::clock;
 
 use super::choose::{Answerer, ModelChoice};
 use super::error::ChoiceError;
-use crate::desk::{Diagnosis, Health};
+use crate::desk::{Diagnosis, Health, bad, good, note};
 use crate::program::Program;
 
 /// The result of a trial.
@@ -61,10 +61,9 @@ pub async fn try_out(program: &Program) -> Trial {
         }
     }
     if distinct.is_empty() {
-        let finding = "no language model is chosen: there is nothing to test".to_owned();
-        let hint = Some("`setpoint init` looks for language models".to_owned());
-        let subject = Cow::Borrowed("models");
-        return Trial { found: vec![Diagnosis { subject, state: Health::Note, finding, hint }], cost: None };
+        let finding = "no language model is chosen: there is nothing to test";
+        let hint = "`setpoint init` looks for language models";
+        return Trial { found: vec![note("models", finding, hint)], cost: None };
     }
     let mut servers: Vec<(&str, Vec<&ModelChoice>)> = Vec::new();
     for one in distinct {
@@ -82,7 +81,6 @@ pub async fn try_out(program: &Program) -> Trial {
         cost.calls = cost.calls.saturating_add(of_one.calls);
         cost.usage.tokens_in = cost.usage.tokens_in.saturating_add(of_one.usage.tokens_in);
         cost.usage.tokens_out = cost.usage.tokens_out.saturating_add(of_one.usage.tokens_out);
-        cost.usage.tokens_cached = cost.usage.tokens_cached.saturating_add(of_one.usage.tokens_cached);
         cost.money = cost.money.zip(of_one.money).map(|(sum, money)| sum.plus(money));
     }
     trial.found.push(told(cost));
@@ -112,21 +110,18 @@ async fn try_each(models: Vec<&ModelChoice>) -> Vec<(Vec<Diagnosis>, Cost)> {
 
 async fn try_one(chosen: &ModelChoice) -> (Vec<Diagnosis>, Cost) {
     let Answerer::Remote(endpoint) = &chosen.answerer else { return (vec![], Cost::default()) };
-    let subject = || Cow::Owned(chosen.name.clone());
     let price = endpoint.price;
     let remote = match Remote::new((**endpoint).clone(), clock::now_s) {
         Ok(remote) => remote,
         Err(source) => {
             let error = ChoiceError::Client { model: chosen.name.clone(), source };
-            let (finding, hint) = (error_chain(&error), Some(error.hint()));
-            let money = Some(Money::ZERO);
-            let found = Diagnosis { subject: subject(), state: Health::Bad, finding, hint };
-            return (vec![found], Cost { money, ..Cost::default() });
+            let found = bad(chosen.name.clone(), error_chain(&error), error.hint());
+            return (vec![found], Cost { money: Some(Money::ZERO), ..Cost::default() });
         }
     };
     let ProbeReport { findings, calls, usage } = probe(&remote).await;
     let found = findings.into_iter().map(|finding| Diagnosis {
-        subject: subject(),
+        subject: Cow::Owned(chosen.name.clone()),
         state: match finding.outcome {
             Outcome::Good => Health::Good,
             Outcome::Note => Health::Note,
@@ -146,5 +141,5 @@ fn told(cost: Cost) -> Diagnosis {
         |money| format!("{money} in the currency of the price table"),
     );
     let finding = format!("{calls}, {} tokens in, {} out, {money}", usage.tokens_in, usage.tokens_out);
-    Diagnosis { subject: Cow::Borrowed("cost of asking"), state: Health::Good, finding, hint: None }
+    good("cost of asking", finding)
 }

@@ -4,7 +4,9 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use async_trait::async_trait;
+use setpoint_model::playbook::Problem;
 use setpoint_protocol::text::error_chain;
+use setpoint_tools::{Host, Registry};
 
 use crate::config::ConfigLine;
 use crate::desk::{Diagnosis, examine};
@@ -87,14 +89,21 @@ impl Desk for Program {
     }
 
     fn playbook(&self, name: &str) -> Result<String, Error> {
-        Program::playbook(self, name).ok_or_else(|| {
+        self.library().show(name).map(|(_, text)| text.to_owned()).ok_or_else(|| {
             Error::new(ErrorKind::Usage, format!("there is no playbook called {name:?}"))
                 .hint("`setpoint playbooks` lists them")
         })
     }
 
     fn check_playbooks(&self, file: Option<&Path>) -> Result<Vec<PlaybookProblem>, Error> {
-        Ok(Program::check_playbooks(self, file))
+        let library = self.library();
+        let tools = Registry::built_in(&Host::this()).specs();
+        let problems = match file {
+            Some(file) => library.check_file(file, &tools),
+            None => library.check(None, &tools),
+        };
+        let shown = |Problem { file, line, reason, .. }| PlaybookProblem { file, line, reason };
+        Ok(problems.into_iter().map(shown).collect())
     }
 
     fn doctor(&self) -> Vec<Diagnosis> {

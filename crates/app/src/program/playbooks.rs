@@ -1,10 +1,7 @@
 //! The playbooks, for a person to list, read and check.
 
-use std::path::Path;
-
 use serde::Serialize;
 use setpoint_model::playbook::{Library, Origin};
-use setpoint_tools::{Host, Registry};
 
 use super::Program;
 
@@ -66,26 +63,5 @@ impl Program {
             reason: broken.error.reason(),
         });
         (known, broken.collect())
-    }
-
-    /// Returns the text of a playbook.
-    #[must_use]
-    pub fn playbook(&self, name: &str) -> Option<String> {
-        self.library().show(name).map(|(_, text)| text.to_owned())
-    }
-
-    /// Checks one file, or every playbook, against the available tools.
-    #[must_use]
-    pub fn check_playbooks(&self, file: Option<&Path>) -> Vec<PlaybookProblem> {
-        let library = self.library();
-        let tools = Registry::built_in(&Host::this()).specs();
-        let problems = match file {
-            Some(file) => library.check_file(file, &tools),
-            None => library.check(None, &tools),
-        };
-        problems
-            .into_iter()
-            .map(|problem| PlaybookProblem { file: problem.file, line: problem.line, reason: problem.reason })
-            .collect()
     }
 }
