@@ -1,11 +1,11 @@
 //! Errors, warnings and notes, for a person or a program.
 
+use serde::Serialize;
 use serde_json::json;
 use setpoint_app::Error;
 
-use crate::exit::Exit;
-use crate::io::Io;
 use crate::text::{Line, Tone};
+use crate::{Exit, Io, Options};
 
 /// Prints the error on stderr, and on stdout as the one JSON value if `is_json`. Returns the exit code.
 pub fn error(io: &mut Io, error: &Error, is_json: bool) -> Exit {
@@ -32,6 +32,28 @@ pub(crate) fn value(error: &Error) -> serde_json::Value {
 pub(crate) fn note(io: &mut Io, text: &str) {
     // A note that cannot be written must not fail the command.
     drop(io.err.lines(&[Line::plain(text)]));
+}
+
+/// Prints a note on stderr unless `--quiet` was given.
+pub(crate) fn aside(io: &mut Io, options: &Options, text: &str) {
+    if !options.is_quiet {
+        note(io, text);
+    }
+}
+
+/// Shows what was found, or says that it is nothing.
+pub(crate) fn found<T: Serialize>(
+    io: &mut Io,
+    options: &Options,
+    found: &[T],
+    lines: impl FnOnce() -> Vec<Line>,
+    nothing: &str,
+) -> Result<(), Error> {
+    if found.is_empty() && !options.is_json {
+        aside(io, options, nothing);
+        return Ok(());
+    }
+    io.out.show(options, &found, lines)
 }
 
 /// Warns on stderr.

@@ -5,8 +5,7 @@ use clap_complete::Shell;
 use setpoint_app::{Error, ErrorKind};
 
 use crate::args::script;
-use crate::exit::Exit;
-use crate::io::Io;
+use crate::{Exit, Io};
 
 /// Print the script that completes commands, options and task ids
 ///

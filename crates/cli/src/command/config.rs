@@ -1,14 +1,13 @@
 //! `config`: every value with its origin, and the files that are read.
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 use setpoint_app::Error;
+use setpoint_app::config::ConfigLine;
 
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
 use crate::text::Tone;
 use crate::text::table::{Cell, table};
+use crate::{App, Exit, Io};
 
 /// Show the configuration and where each value comes from
 #[derive(Args, Debug)]
@@ -41,45 +40,32 @@ impl Config {
 
 fn show(app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let values = app.host.desk().config()?;
-    if app.options.is_json {
-        io.out.json(&json!(values))?;
-        return Ok(Exit::DONE);
-    }
-    let rows: Vec<Vec<Cell>> = values
-        .iter()
-        .map(|line| {
-            let value = match &line.value {
-                serde_json::Value::Null => (Tone::Dim, "not set".to_owned()),
-                serde_json::Value::String(text) => (Tone::Strong, text.clone()),
-                other => (Tone::Strong, other.to_string()),
-            };
-            vec![
-                (Tone::Name, line.key.clone()),
-                value,
-                (Tone::Dim, line.origin.clone()),
-                (Tone::Plain, line.about.clone()),
-            ]
-        })
-        .collect();
-    io.out.lines(&table(&["key", "value", "from", "meaning"], &rows))?;
+    let row = |line: &ConfigLine| -> Vec<Cell> {
+        let value = match &line.value {
+            Value::Null => (Tone::Dim, "not set".to_owned()),
+            Value::String(text) => (Tone::Strong, text.clone()),
+            other => (Tone::Strong, other.to_string()),
+        };
+        vec![
+            (Tone::Name, line.key.clone()),
+            value,
+            (Tone::Dim, line.origin.clone()),
+            (Tone::Plain, line.about.clone()),
+        ]
+    };
+    let rows: Vec<_> = values.iter().map(row).collect();
+    io.out.show(&app.options, &values, || table(&["key", "value", "from", "meaning"], &rows))?;
     Ok(Exit::DONE)
 }
 
 fn path(app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let files = app.host.desk().config_files();
-    if app.options.is_json {
-        let files: Vec<_> =
-            files.iter().map(|(path, is_there)| json!({ "path": path, "exists": is_there })).collect();
-        io.out.json(&json!(files))?;
-        return Ok(Exit::DONE);
-    }
-    let rows: Vec<Vec<Cell>> = files
-        .into_iter()
-        .map(|(path, is_there)| {
-            let state = if is_there { (Tone::Good, "is read") } else { (Tone::Dim, "does not exist") };
-            vec![(Tone::Plain, path), (state.0, state.1.to_owned())]
-        })
-        .collect();
-    io.out.lines(&table(&[], &rows))?;
+    let value = |(path, is_there): &(String, bool)| json!({ "path": path, "exists": is_there });
+    let row = |(path, is_there): &(String, bool)| -> Vec<Cell> {
+        let (tone, state) = if *is_there { (Tone::Good, "is read") } else { (Tone::Dim, "does not exist") };
+        vec![(Tone::Plain, path.clone()), (tone, state.to_owned())]
+    };
+    let rows: Vec<_> = files.iter().map(row).collect();
+    io.out.show(&app.options, &files.iter().map(value).collect::<Value>(), || table(&[], &rows))?;
     Ok(Exit::DONE)
 }

@@ -6,13 +6,10 @@ use setpoint_app::Error;
 use setpoint_app::desk::{Diagnosis, Health};
 use setpoint_app::models::trial::Trial;
 
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
 use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
+use crate::{App, Exit, Io, Options};
 
 /// Check that Setpoint is set up correctly
 #[derive(Args, Debug)]
@@ -28,31 +25,23 @@ impl Doctor {
         options.model = self.model.clone().filter(|model| !model.is_empty());
     }
 
+    /// Returns exit code 1 if something does not work.
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        doctor(self.model.is_some(), app, io).await
-    }
-}
-
-/// Returns exit code 1 if something does not work.
-async fn doctor(has_models: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-    let (options, desk) = (&app.options, app.host.desk());
-    let mut diagnoses = desk.doctor();
-    if has_models && io.err.is_terminal && !options.is_quiet {
-        report::note(io, "asking the chosen models; this can take a while");
-    }
-    let trial = if has_models { desk.try_models().await } else { Trial::default() };
-    diagnoses.extend(trial.found);
-    let worst = diagnoses.iter().map(|diagnosis| diagnosis.state).max().unwrap_or(Health::Good);
-    if options.is_json {
-        let mut value = json!({ "state": worst, "findings": diagnoses });
-        if let (Some(cost), Some(fields)) = (&trial.cost, value.as_object_mut()) {
-            fields.insert("cost".to_owned(), json!(cost));
+        let (options, desk) = (&app.options, app.host.desk());
+        let mut diagnoses = desk.doctor();
+        if self.model.is_some() && io.err.is_terminal {
+            report::aside(io, options, "asking the chosen models; this can take a while");
         }
-        io.out.json(&value)?;
-    } else {
-        io.out.lines(&lines(&diagnoses))?;
+        let trial = if self.model.is_some() { desk.try_models().await } else { Trial::default() };
+        diagnoses.extend(trial.found);
+        let worst = diagnoses.iter().map(|diagnosis| diagnosis.state).max().unwrap_or(Health::Good);
+        let mut value = json!({ "state": worst, "findings": diagnoses });
+        if let Some(cost) = &trial.cost {
+            value["cost"] = json!(cost);
+        }
+        io.out.show(options, &value, || lines(&diagnoses))?;
+        Ok(exit(worst))
     }
-    Ok(exit(worst))
 }
 
 /// Returns a table of findings, each with its hint below it.

@@ -3,10 +3,8 @@
 use clap::Args;
 use setpoint_app::Error;
 
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
 use crate::report;
+use crate::{App, Exit, Io};
 
 /// Run the controller alone: read measurements as JSON lines, write directives
 #[derive(Args, Debug)]

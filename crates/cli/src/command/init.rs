@@ -7,12 +7,10 @@ use setpoint_app::init::{InitOptions, InitResult, KeyVariable, UnnamedProvider};
 
 use super::memory;
 use super::pursue::is_interactive;
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
 use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
+use crate::{App, Exit, Io};
 
 /// Find API keys and local servers, and write a first configuration
 #[derive(Args, Debug)]

@@ -30,11 +30,9 @@ use tokio::sync::mpsc;
 pub use self::audit::FINDINGS_LISTED;
 pub use self::memory::RECORDS_LISTED;
 pub use self::tasks::TASKS_LISTED;
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
 use crate::report;
+use crate::view::Look;
+use crate::{App, Exit, Io, Options};
 
 /// Milliseconds that releasing tasks may take at the end. A task that is not released in time is still safe
 /// in the journal.
@@ -132,6 +130,17 @@ pub async fn execute(command: Command, app: &App<'_>, io: &mut Io) -> Exit {
     }
 }
 
+/// Opens the organisation without models, runs `work` with it, and releases it even if `work` failed.
+async fn reading(
+    app: &App<'_>,
+    work: impl AsyncFnOnce(&dyn Organisation) -> Result<Exit, Error>,
+) -> Result<Exit, Error> {
+    let organisation = app.host.open_without_models().await?;
+    let done = work(&*organisation).await;
+    shut_down(&organisation).await;
+    done
+}
+
 /// Releases all tasks, within a time limit: the journal keeps those that are not released. Returns what a
 /// person should know about it.
 async fn shut_down(organisation: &Arc<dyn Organisation>) -> Option<String> {
@@ -151,5 +160,16 @@ async fn leave(organisation: &Arc<dyn Organisation>, interrupts: &mut mpsc::Rece
             }
         }
         Some(()) = interrupts.recv() => {}
+    }
+}
+
+/// Returns how a task is laid out on stdout.
+fn look(io: &Io, clock_ms: u64) -> Look {
+    Look {
+        columns: io.out_columns(),
+        lines: None,
+        clock_ms,
+        is_ascii: io.out.is_ascii,
+        zone: io.zone.clone(),
     }
 }

@@ -8,12 +8,10 @@ use setpoint_app::models::provider::ProviderLine;
 use setpoint_app::models::survey::{ModelLine, ModelsReport, ServerLine};
 
 use super::doctor;
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
 use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
+use crate::{App, Exit, Io};
 
 /// At most this many models of one server are listed for a person; JSON output has all.
 pub(crate) const LISTED_MAX: usize = 200;
@@ -27,25 +25,17 @@ pub struct Models {
 }
 
 impl Models {
+    /// Returns the code of a configuration error if the choice cannot be used, and 1 if a model is missing.
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        models(self.is_all, app, io).await
+        let report = app.host.desk().models().await;
+        let worst = report.models.iter().map(|model| model.state).max().unwrap_or(Health::Good);
+        io.out.show(&app.options, &value(self.is_all, worst, &report), || lines(self.is_all, &report))?;
+        Ok(match &report.error {
+            // With `--json` the error is already in the value above.
+            Some(error) => report::error(io, error, false),
+            None => doctor::exit(worst),
+        })
     }
-}
-
-/// Returns the code of a configuration error if the choice cannot be used, and 1 if a model is missing.
-async fn models(is_all: bool, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-    let report = app.host.desk().models().await;
-    let worst = report.models.iter().map(|model| model.state).max().unwrap_or(Health::Good);
-    if app.options.is_json {
-        io.out.json(&value(is_all, worst, &report))?;
-    } else {
-        io.out.lines(&lines(is_all, &report))?;
-    }
-    Ok(match &report.error {
-        // With `--json` the error is already in the value above.
-        Some(error) => report::error(io, error, false),
-        None => doctor::exit(worst),
-    })
 }
 
 fn value(is_all: bool, worst: Health, report: &ModelsReport) -> serde_json::Value {

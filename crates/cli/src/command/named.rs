@@ -12,40 +12,36 @@ use crate::app::App;
 /// The usual extension of an exported file.
 const EXTENSION: &str = ".jsonl";
 
-/// A task with the organisation that has it.
-pub(super) struct LocatedTask {
-    pub(super) organisation: Arc<dyn Organisation>,
-    pub(super) task: TaskId,
-}
-
-/// Opens the task or file with this name. A name with a path separator, or that ends in `.jsonl`, is a file,
-/// because no id looks like that. Any other is the beginning of a task's id, and a file only if no id begins
-/// with it and such a file exists. An ambiguous beginning or an unreadable journal is reported as an error.
-pub(super) async fn open(name: &str, app: &App<'_>) -> Result<LocatedTask, Error> {
-    if is_path(name) {
-        return open_file(name, app).await;
-    }
-    match open_task(name, app).await {
-        Err(error) if error.kind == ErrorKind::Unknown && Path::new(name).is_file() => {
-            open_file(name, app).await
+/// Runs `work` with the task or file of this name, and releases it even if `work` failed. A name with a path separator,
+/// or that ends in `.jsonl`, is a file, because no id looks like that. Any other is the beginning of a task's id, and a
+/// file only if no id begins with it and such a file exists. An ambiguous beginning or an unreadable journal is reported
+/// as an error.
+pub(super) async fn opened<T>(
+    name: &str,
+    app: &App<'_>,
+    work: impl AsyncFnOnce(&dyn Organisation, TaskId) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let file = Path::new(name);
+    let found = if is_path(name) { app.host.open_exported(file).await } else { open_task(name, app).await };
+    let (organisation, task) = match found {
+        Err(error) if error.kind == ErrorKind::Unknown && !is_path(name) && file.is_file() => {
+            app.host.open_exported(file).await?
         }
-        found => found,
-    }
+        found => found?,
+    };
+    let done = work(&*organisation, task).await;
+    super::shut_down(&organisation).await;
+    done
 }
 
 fn is_path(name: &str) -> bool {
     name.contains(std::path::is_separator) || name.ends_with(EXTENSION)
 }
 
-async fn open_file(name: &str, app: &App<'_>) -> Result<LocatedTask, Error> {
-    let (organisation, task) = app.host.open_exported(Path::new(name)).await?;
-    Ok(LocatedTask { organisation, task })
-}
-
-async fn open_task(name: &str, app: &App<'_>) -> Result<LocatedTask, Error> {
+async fn open_task(name: &str, app: &App<'_>) -> Result<(Arc<dyn Organisation>, TaskId), Error> {
     let organisation = app.host.open_without_models().await?;
     match organisation.resolve(name).await {
-        Ok(task) => Ok(LocatedTask { organisation, task }),
+        Ok(task) => Ok((organisation, task)),
         Err(error) => {
             super::shut_down(&organisation).await;
             Err(error)

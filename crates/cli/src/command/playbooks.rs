@@ -7,12 +7,10 @@ use serde_json::json;
 use setpoint_app::Error;
 use setpoint_app::program::PlaybookProblem;
 
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
 use crate::report;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
+use crate::{App, Exit, Io};
 
 /// Show and check the playbooks of the embedded brain
 #[derive(Args, Debug)]
@@ -89,14 +87,10 @@ fn show(name: &str, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
 /// Returns the code of a configuration error if a playbook cannot be used.
 fn check(file: Option<&Path>, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
     let problems = app.host.desk().check_playbooks(file)?;
-    if app.options.is_json {
-        io.out.json(&json!({ "problems": problems }))?;
-    } else if problems.is_empty() {
-        io.out.lines(&[Line::new().and(Tone::Good, "no problems")])?;
-    } else {
-        let lines: Vec<Line> = problems.iter().map(|problem| Line::plain(&words(problem))).collect();
-        io.out.lines(&lines)?;
-    }
+    io.out.show(&app.options, &json!({ "problems": problems }), || match problems.as_slice() {
+        [] => vec![Line::new().and(Tone::Good, "no problems")],
+        _ => problems.iter().map(|problem| Line::plain(&words(problem))).collect(),
+    })?;
     Ok(if problems.is_empty() { Exit::DONE } else { Exit::USAGE })
 }
 

@@ -5,12 +5,9 @@ use setpoint_app::{Error, ErrorKind};
 
 use super::confirm::{Word, confirm};
 use super::pursue::is_interactive;
-use crate::app::App;
 use crate::args::values::age_ms;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
 use crate::report;
+use crate::{App, Exit, Io, Options};
 
 /// What goes, and who agrees.
 #[derive(Args, Clone, Copy, Debug)]
@@ -71,9 +68,7 @@ impl Retention {
         if word == Word::Yes {
             return Ok(None);
         }
-        if !options.is_quiet {
-            report::note(io, "nothing was pruned");
-        }
+        report::aside(io, options, "nothing was pruned");
         Ok(Some(if word == Word::Left { Exit::CANCELLED } else { Exit::DONE }))
     }
 }

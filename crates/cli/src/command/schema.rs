@@ -5,10 +5,7 @@ use setpoint_app::{Error, ErrorKind};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{asyncapi, schema};
 
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
+use crate::{App, Exit, Io};
 
 /// Print the JSON Schema of the messages
 #[derive(Args, Debug)]
@@ -21,25 +18,21 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// Prints JSON, indented on a terminal unless `--json` is given.
     pub(super) fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        schema(self.name.as_deref(), self.is_asyncapi, &app.options, io)
+        let document = match &self.name {
+            _ if self.is_asyncapi => asyncapi::document(env!("CARGO_PKG_VERSION")),
+            None => schema::document(),
+            Some(name) => schema::of(name).ok_or_else(|| unknown(name))?,
+        };
+        if io.out.is_terminal && !app.options.is_json {
+            let text = serde_json::to_string_pretty(&document).unwrap_or_else(|_| document.to_string());
+            io.out.json_line(&text)?;
+        } else {
+            io.out.json(&document)?;
+        }
+        Ok(Exit::DONE)
     }
-}
-
-/// Prints JSON, indented on a terminal unless `--json` is given.
-fn schema(name: Option<&str>, is_asyncapi: bool, options: &Options, io: &mut Io) -> Result<Exit, Error> {
-    let document = match name {
-        _ if is_asyncapi => asyncapi::document(env!("CARGO_PKG_VERSION")),
-        None => schema::document(),
-        Some(name) => schema::of(name).ok_or_else(|| unknown(name))?,
-    };
-    if io.out.is_terminal && !options.is_json {
-        let text = serde_json::to_string_pretty(&document).unwrap_or_else(|_| document.to_string());
-        io.out.json_line(&text)?;
-    } else {
-        io.out.json(&document)?;
-    }
-    Ok(Exit::DONE)
 }
 
 fn unknown(name: &str) -> Error {

@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
+use serde::Serialize;
 use serde_json::Value;
 use setpoint_app::{Error, ErrorKind};
 use setpoint_protocol::Any;
 
+use crate::Options;
 use crate::text::{Line, sanitise};
 
 /// One of the two outputs. Every write is flushed. If the reader has closed a pipe, later output is dropped
@@ -61,6 +63,23 @@ impl Out {
         self.write_text(&(sanitise::json(&canonical(value)) + "\n"))
     }
 
+    /// Writes a value as JSON if `--json` was given, otherwise as lines for a person.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn show(
+        &mut self,
+        options: &Options,
+        value: &impl Serialize,
+        lines: impl FnOnce() -> Vec<Line>,
+    ) -> Result<(), Error> {
+        if options.is_json {
+            self.json(&serde_json::to_value(value).unwrap_or_default())
+        } else {
+            self.lines(&lines())
+        }
+    }
+
     /// Writes text that is data: unchanged, but on a terminal without control characters.
     ///
     /// # Errors
@@ -91,6 +110,17 @@ impl Out {
                 .hint("check that there is space where it is sent, or leave the redirection out")
         })
     }
+
+    /// Notes a closed pipe and takes what was not written there for written.
+    fn unless_gone<T>(&mut self, done: io::Result<T>, written: T) -> io::Result<T> {
+        match done {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_gone = true;
+                Ok(written)
+            }
+            other => other,
+        }
+    }
 }
 
 /// Returns the value with sorted keys, whatever map it was built with.
@@ -100,29 +130,13 @@ fn canonical(value: &Value) -> String {
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.is_gone {
-            return Ok(bytes.len());
-        }
-        match self.inner.write(bytes) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.is_gone = true;
-                Ok(bytes.len())
-            }
-            other => other,
-        }
+        let written = if self.is_gone { Ok(bytes.len()) } else { self.inner.write(bytes) };
+        self.unless_gone(written, bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if self.is_gone {
-            return Ok(());
-        }
-        match self.inner.flush() {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.is_gone = true;
-                Ok(())
-            }
-            other => other,
-        }
+        let flushed = if self.is_gone { Ok(()) } else { self.inner.flush() };
+        self.unless_gone(flushed, ())
     }
 }
 

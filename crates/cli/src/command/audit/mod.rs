@@ -10,9 +10,7 @@ use clap::{Args, Subcommand};
 use setpoint_app::Error;
 
 pub use self::query::FINDINGS_LISTED;
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
+use crate::{App, Exit, Io};
 
 /// Ask the Auditor what happened and whether it was right [default: query]
 #[derive(Args, Debug)]

@@ -1,20 +1,16 @@
 //! `audit query`: lists findings.
 
 use clap::Args;
-use serde_json::json;
-use setpoint_app::{Audit, Error, ErrorKind};
+use setpoint_app::{Error, ErrorKind};
 use setpoint_audit::view::FindingFilter;
 use setpoint_protocol::message::{FindingKind, Severity};
 use setpoint_protocol::{RoleId, Timestamp};
 
 use super::render;
-use crate::app::App;
 use crate::args::values::listed;
-use crate::exit::Exit;
-use crate::io::Io;
 use crate::moment::{self, TimeArgument};
-use crate::options::Options;
 use crate::report;
+use crate::{App, Exit, Io};
 
 /// Findings that are listed by default.
 pub const FINDINGS_LISTED: usize = 50;
@@ -67,7 +63,11 @@ impl Query {
         let since = since.map(|at| self::since(at, app, io)).transpose()?;
         let limit = limit.unwrap_or(FINDINGS_LISTED);
         let filter = FindingFilter { kind, task, role, severity, since, limit };
-        query(&*app.host.audit().await?, &filter, &app.options, io).await
+        let found = app.host.audit().await?.findings(&filter).await?;
+        let zone = io.zone.clone();
+        let lines = || found.iter().flat_map(|line| render::finding_line(line, &zone)).collect();
+        report::found(io, &app.options, &found, lines, "no finding matches")?;
+        Ok(Exit::DONE)
     }
 }
 
@@ -77,22 +77,4 @@ fn since(at: TimeArgument, app: &App<'_>, io: &Io) -> Result<Timestamp, Error> {
         Error::new(ErrorKind::Usage, format!("failed to use the time of `--since`: {error}"))
             .hint("give a day, or a duration before now such as `--since -7d`")
     })
-}
-
-async fn query(
-    auditor: &dyn Audit,
-    filter: &FindingFilter,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, Error> {
-    let found = auditor.findings(filter).await?;
-    if options.is_json {
-        io.out.json(&json!(found))?;
-    } else if !found.is_empty() {
-        let lines: Vec<_> = found.iter().flat_map(|line| render::finding_line(line, &io.zone)).collect();
-        io.out.lines(&lines)?;
-    } else if !options.is_quiet {
-        report::note(io, "no finding matches");
-    }
-    Ok(Exit::DONE)
 }

@@ -3,15 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
-use setpoint_app::{Audit, Error};
+use setpoint_app::Error;
 use setpoint_audit::view::VerifyOptions;
 
 use super::render;
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
+use crate::{App, Exit, Io};
 
 /// Check that the audit log and the journal were not changed afterwards
 #[derive(Args, Debug)]
@@ -30,22 +26,9 @@ pub(super) struct Verify {
 impl Verify {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let Verify { checkpoints, key, log_only } = self;
-        verify(&*app.host.audit().await?, &VerifyOptions { checkpoints, key, log_only }, &app.options, io)
-            .await
+        let against = VerifyOptions { checkpoints, key, log_only };
+        let verdict = app.host.audit().await?.verify(&against).await?;
+        io.out.show(&app.options, &verdict, || render::verdict(&verdict))?;
+        Ok(if verdict.is_sound { Exit::DONE } else { Exit::INTERNAL })
     }
-}
-
-async fn verify(
-    auditor: &dyn Audit,
-    against: &VerifyOptions,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, Error> {
-    let verdict = auditor.verify(against).await?;
-    if options.is_json {
-        io.out.json(&json!(verdict))?;
-    } else {
-        io.out.lines(&render::verdict(&verdict))?;
-    }
-    Ok(if verdict.is_sound { Exit::DONE } else { Exit::INTERNAL })
 }

@@ -1,17 +1,14 @@
 //! `memory approve`: lists or approves proposed principles of the system's own thinking.
 
 use clap::Args;
-use serde_json::json;
 use setpoint_app::{Error, Memory};
 
 use super::render::{Look, records, short};
-use super::{look, note, opened};
-use crate::app::App;
+use super::{look, opened};
 use crate::args::values::megram;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
+use crate::report;
 use crate::text::{Line, Tone};
+use crate::{App, Exit, Io, Options};
 
 /// Approve a proposed principle of the system's own thinking [default: list the proposals]
 #[derive(Args, Debug)]
@@ -34,17 +31,10 @@ impl Approve {
 
 async fn list(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     let proposals = memory.proposals().await?;
-    if options.is_json {
-        io.out.json(&json!(proposals))?;
-    } else if proposals.is_empty() {
-        note("there are no proposals", options, io);
-    } else {
-        io.out.lines(&records(&proposals, look))?;
-        note(
-            "`setpoint memory show ID` shows one in full, `setpoint memory approve ID` approves it",
-            options,
-            io,
-        );
+    report::found(io, options, &proposals, || records(&proposals, look), "there are no proposals")?;
+    if !proposals.is_empty() && !options.is_json {
+        let hint = "`setpoint memory show ID` shows one in full, `setpoint memory approve ID` approves it";
+        report::aside(io, options, hint);
     }
     Ok(Exit::DONE)
 }
@@ -52,17 +42,12 @@ async fn list(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) 
 async fn approve(memory: &dyn Memory, id: &str, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     let proposal = memory.show(id, None).await?.record;
     let approved = memory.approve(&proposal.megram.id).await?;
-    if options.is_json {
-        io.out.json(&json!(approved))?;
-        return Ok(Exit::DONE);
-    }
-    let mut lines = vec![
-        Line::new()
+    io.out.show(options, &approved, || {
+        let line = Line::new()
             .and(Tone::Good, "approved ")
             .and(Tone::Name, short(&approved.megram.id))
-            .and(Tone::Plain, ": every role with a model reads it, in tasks started from now on"),
-    ];
-    lines.extend(Line::block(Tone::Plain, &approved.megram.content.lesson));
-    io.out.lines(&lines)?;
+            .and(Tone::Plain, ": every role with a model reads it, in tasks started from now on");
+        std::iter::once(line).chain(Line::block(Tone::Plain, &approved.megram.content.lesson)).collect()
+    })?;
     Ok(Exit::DONE)
 }

@@ -1,18 +1,15 @@
 //! `memory dream`: runs one pass of the Dreamer now.
 
 use clap::Args;
-use serde_json::json;
-use setpoint_app::{Error, Memory};
+use setpoint_app::Error;
 use setpoint_memory::view::DreamReport;
 
 use super::render::{Look, change_lines};
-use super::{look, note, opened};
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
+use super::{look, opened};
+use crate::report;
 use crate::text::{Line, Tone};
 use crate::view::words;
+use crate::{App, Exit, Io};
 
 /// Run the Dreamer now: promote rules, demote rules, delete faded records
 #[derive(Args, Debug)]
@@ -21,21 +18,17 @@ pub(super) struct Dream {}
 impl Dream {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let look = look(None, app, io);
-        opened(app, async |memory| dream(memory, &look, &app.options, io).await).await
+        opened(app, async |memory| {
+            if io.err.is_terminal {
+                let text = "the Dreamer is running; it can take a while if a model words the rules";
+                report::aside(io, &app.options, text);
+            }
+            let report = memory.dream().await?;
+            io.out.show(&app.options, &report, || lines(&report, &look))?;
+            Ok(Exit::DONE)
+        })
+        .await
     }
-}
-
-async fn dream(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) -> Result<Exit, Error> {
-    if io.err.is_terminal {
-        note("the Dreamer is running; it can take a while if a model words the rules", options, io);
-    }
-    let report = memory.dream().await?;
-    if options.is_json {
-        io.out.json(&json!(report))?;
-    } else {
-        io.out.lines(&lines(&report, look))?;
-    }
-    Ok(Exit::DONE)
 }
 
 fn lines(report: &DreamReport, look: &Look) -> Vec<Line> {

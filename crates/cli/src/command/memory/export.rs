@@ -6,14 +6,12 @@ use clap::Args;
 use serde_json::json;
 use setpoint_app::{Error, ErrorKind, Memory};
 
-use super::{note, opened};
-use crate::app::App;
+use super::opened;
 use crate::command::whole_file::{OR_STANDARD_OUTPUT, WholeFile};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
+use crate::report;
 use crate::text::Line;
 use crate::view::words;
+use crate::{App, Exit, Io, Options};
 
 /// The hint when memory returns something impossible.
 const SEE_DOCTOR: &str = "`setpoint doctor` checks the data directory";
@@ -56,7 +54,7 @@ async fn records(
     if options.is_json {
         io.out.json(&json!({ "file": path, "records": count }))?;
     } else {
-        note(&format!("wrote {} to {path}", words::count(count, "record")), options, io);
+        report::aside(io, options, &format!("wrote {} to {path}", words::count(count, "record")));
     }
     Ok(Exit::DONE)
 }
@@ -64,14 +62,8 @@ async fn records(
 async fn skills(memory: &dyn Memory, folder: &Path, options: &Options, io: &mut Io) -> Result<Exit, Error> {
     let folders = memory.export_skills(folder).await?;
     let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-    if options.is_json {
-        io.out.json(&json!(folders))?;
-    } else if folders.is_empty() {
-        note("no rule is in force: nothing was written", options, io);
-    } else {
-        let lines: Vec<Line> = folders.iter().map(|folder| Line::plain(folder)).collect();
-        io.out.lines(&lines)?;
-    }
+    let lines = || folders.iter().map(|folder| Line::plain(folder)).collect();
+    report::found(io, options, &folders, lines, "no rule is in force: nothing was written")?;
     Ok(Exit::DONE)
 }
 

@@ -4,18 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use setpoint_app::{Error, ErrorKind, Memory};
+use setpoint_app::{Error, ErrorKind};
 use setpoint_memory::view::ImportReport;
 
 use super::opened;
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
 use crate::report;
 use crate::source::{self, TextKind, TextSource};
 use crate::text::{Line, Tone};
 use crate::view::words;
+use crate::{App, Exit, Io, Options};
 
 /// At most this many refused lines are listed for a person; JSON output has all.
 const REFUSED_SHOWN_MAX: usize = 20;
@@ -43,25 +40,19 @@ pub(super) struct Import {
 impl Import {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let text = source::read(&TextSource::of_file(self.file), &IMPORT, &mut io.input)?;
-        opened(app, async |memory| import(memory, &text, self.is_lenient, &app.options, io).await).await
+        let report = opened(app, async |memory| memory.import(&text, self.is_lenient).await).await?;
+        tell(&report, self.is_lenient, &app.options, io)
     }
 }
 
-async fn import(
-    memory: &dyn Memory,
-    text: &str,
-    is_lenient: bool,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, Error> {
-    let report = memory.import(text, is_lenient).await?;
-    let is_refused = is_refused(&report, is_lenient);
+fn tell(report: &ImportReport, is_lenient: bool, options: &Options, io: &mut Io) -> Result<Exit, Error> {
+    let is_refused = is_refused(report, is_lenient);
     if options.is_json {
         io.out.json(&json!(report))?;
     } else if !is_refused {
-        io.out.lines(&[taken(&report)])?;
+        io.out.lines(&[taken(report)])?;
     }
-    tell_refused(&report, io);
+    tell_refused(report, io);
     if !is_refused {
         return Ok(Exit::DONE);
     }

@@ -27,12 +27,8 @@ use setpoint_app::{Error, ErrorKind, Memory as Remembers};
 use setpoint_protocol::Timestamp;
 
 use self::render::Look;
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
 use crate::moment::{self, MomentError, TimeArgument};
-use crate::options::Options;
-use crate::report;
+use crate::{App, Exit, Io};
 
 /// Milliseconds that closing memory may take. Acknowledged writes are kept whether or not it closes.
 const CLOSE_MS_MAX: u64 = 5_000;
@@ -106,10 +102,10 @@ impl MomentArgument {
 }
 
 /// Opens memory, runs `work` with it, and closes it even if `work` failed.
-async fn opened(
+async fn opened<T>(
     app: &App<'_>,
-    work: impl AsyncFnOnce(&dyn Remembers) -> Result<Exit, Error>,
-) -> Result<Exit, Error> {
+    work: impl AsyncFnOnce(&dyn Remembers) -> Result<T, Error>,
+) -> Result<T, Error> {
     let memory = app.host.memory().await?;
     let done = work(&*memory).await;
     let limit = Duration::from_millis(CLOSE_MS_MAX);
@@ -125,12 +121,5 @@ fn look(at: Option<Timestamp>, app: &App<'_>, io: &Io) -> Look {
         is_ascii: io.out.is_ascii,
         zone: io.zone.clone(),
         at: at.unwrap_or_else(|| app.now()),
-    }
-}
-
-/// Prints a note on stderr unless `--quiet` was given.
-fn note(text: &str, options: &Options, io: &mut Io) {
-    if !options.is_quiet {
-        report::note(io, text);
     }
 }

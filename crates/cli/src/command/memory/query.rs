@@ -1,16 +1,12 @@
 //! `memory query`: shows what memory holds about pairs and what it means for a plan.
 
 use clap::Args;
-use serde_json::json;
-use setpoint_app::{Error, Memory};
+use setpoint_app::Error;
 use setpoint_memory::view::{Answer, PairQuestion};
 
-use super::render::{Look, pair, pairs};
-use super::{MomentArgument, look, note, opened};
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
+use super::render::{pair, pairs};
+use super::{MomentArgument, look, opened};
+use crate::{App, Exit, Io, report};
 
 /// Show the strength and valence of memories, and what a plan makes of them
 #[derive(Args, Debug)]
@@ -28,36 +24,21 @@ impl Query {
         let at = self.seen.moment(app, io)?;
         let look = look(at, app, io);
         let question = PairQuestion { space: self.space, entity: self.entity, at };
-        opened(app, async |memory| query(memory, &question, &look, &app.options, io).await).await
+        let nothing = match &question.space {
+            None => "memory has no records yet",
+            Some(_) => "memory has no records of this space; `setpoint memory query` lists all spaces",
+        };
+        opened(app, async |memory| {
+            let answer = memory.query(&question).await?;
+            match &answer {
+                Answer::Pairs(found) if found.is_empty() && !app.options.is_json => {
+                    report::aside(io, &app.options, nothing);
+                }
+                Answer::Pairs(found) => io.out.show(&app.options, &answer, || pairs(found, &look))?,
+                Answer::Pair(report) => io.out.show(&app.options, &answer, || pair(report, &look))?,
+            }
+            Ok(Exit::DONE)
+        })
+        .await
     }
-}
-
-async fn query(
-    memory: &dyn Memory,
-    question: &PairQuestion,
-    look: &Look,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, Error> {
-    let is_everything = question.space.is_none();
-    let answer = memory.query(question).await?;
-    if options.is_json {
-        io.out.json(&json!(answer))?;
-        return Ok(Exit::DONE);
-    }
-    match answer {
-        Answer::Pair(report) => io.out.lines(&pair(&report, look))?,
-        Answer::Pairs(found) if found.is_empty() && is_everything => {
-            note("memory has no records yet", options, io);
-        }
-        Answer::Pairs(found) if found.is_empty() => {
-            note(
-                "memory has no records of this space; `setpoint memory query` lists all spaces",
-                options,
-                io,
-            );
-        }
-        Answer::Pairs(found) => io.out.lines(&pairs(&found, look))?,
-    }
-    Ok(Exit::DONE)
 }

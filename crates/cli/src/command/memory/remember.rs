@@ -1,18 +1,14 @@
 //! `memory remember`: states a fact for every later task.
 
 use clap::Args;
-use serde_json::json;
-use setpoint_app::{Error, Memory};
+use setpoint_app::Error;
 use setpoint_memory::view::FactLine;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 
 use super::opened;
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
 use crate::source::{self, TextKind, TextSource};
 use crate::text::{Line, Tone};
+use crate::{App, Exit, Io};
 
 /// How much of a fact is read; memory has its own limit on what it stores.
 const FACT: TextKind = TextKind {
@@ -37,24 +33,13 @@ pub(super) struct Remember {
 impl Remember {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let text = source::read(&TextSource::of_words(&self.text), &FACT, &mut io.input)?;
-        opened(app, async |memory| remember(memory, text.trim(), &self.tags, &app.options, io).await).await
+        opened(app, async |memory| {
+            let remembered = memory.remember(text.trim(), &self.tags).await?;
+            io.out.show(&app.options, &remembered, || vec![line(&remembered)])?;
+            Ok(Exit::DONE)
+        })
+        .await
     }
-}
-
-async fn remember(
-    memory: &dyn Memory,
-    text: &str,
-    tags: &[String],
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, Error> {
-    let remembered = memory.remember(text, tags).await?;
-    if options.is_json {
-        io.out.json(&json!(remembered))?;
-    } else {
-        io.out.lines(&[line(&remembered)])?;
-    }
-    Ok(Exit::DONE)
 }
 
 fn line(remembered: &FactLine) -> Line {

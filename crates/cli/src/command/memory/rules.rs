@@ -1,16 +1,10 @@
 //! `memory rules`: lists the rules and facts in force, and how much still supports them.
 
 use clap::Args;
-use serde_json::json;
-use setpoint_app::{Error, Memory};
-use setpoint_protocol::Timestamp;
+use setpoint_app::Error;
 
-use super::render::{self, Look};
-use super::{MomentArgument, look, note, opened};
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
+use super::{MomentArgument, look, opened, render};
+use crate::{App, Exit, Io, report};
 
 /// List the rules and facts in force, and their remaining support
 #[derive(Args, Debug)]
@@ -23,24 +17,12 @@ impl Rules {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let at = self.seen.moment(app, io)?;
         let look = look(at, app, io);
-        opened(app, async |memory| rules(memory, at, &look, &app.options, io).await).await
+        opened(app, async |memory| {
+            let rules = memory.rules(at).await?;
+            let lines = || render::rules(&rules, &look);
+            report::found(io, &app.options, &rules, lines, "no rule and no fact is in force")?;
+            Ok(Exit::DONE)
+        })
+        .await
     }
-}
-
-async fn rules(
-    memory: &dyn Memory,
-    at: Option<Timestamp>,
-    look: &Look,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, Error> {
-    let rules = memory.rules(at).await?;
-    if options.is_json {
-        io.out.json(&json!(rules))?;
-    } else if rules.is_empty() {
-        note("no rule and no fact is in force", options, io);
-    } else {
-        io.out.lines(&render::rules(&rules, look))?;
-    }
-    Ok(Exit::DONE)
 }

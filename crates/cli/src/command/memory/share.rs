@@ -3,16 +3,13 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use setpoint_app::{Error, Memory};
+use setpoint_app::Error;
 
-use super::{note, opened};
-use crate::app::App;
+use super::opened;
 use crate::command::confirm::{Word, confirm};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
 use crate::report;
 use crate::text::{Line, Tone};
+use crate::{App, Exit, Io};
 
 const SHARED: &str = "a language model is sent what was learnt without it when it plans something similar";
 const KEPT: &str = "a language model is sent only what was learnt with it";
@@ -33,17 +30,11 @@ enum ShareWord {
 impl Share {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let is_allowed = self.word == ShareWord::Yes;
-        opened(app, async |memory| share(memory, is_allowed, &app.options, io).await).await
+        opened(app, async |memory| memory.share(is_allowed).await).await?;
+        let lines = || vec![Line::plain(if is_allowed { SHARED } else { KEPT })];
+        io.out.show(&app.options, &json!({ "is_shared": is_allowed }), lines)?;
+        Ok(Exit::DONE)
     }
-}
-
-async fn share(memory: &dyn Memory, is_allowed: bool, options: &Options, io: &mut Io) -> Result<Exit, Error> {
-    memory.share(is_allowed).await?;
-    match options.is_json {
-        true => io.out.json(&json!({ "is_shared": is_allowed }))?,
-        false => io.out.lines(&[Line::plain(if is_allowed { SHARED } else { KEPT })])?,
-    }
-    Ok(Exit::DONE)
 }
 
 /// Asks the person whether memory may be shared, if it holds lessons that `models`, or else the configured
@@ -55,7 +46,7 @@ pub(in crate::command) async fn ask(models: &[String], app: &App<'_>, io: &mut I
     let asked = opened(app, async |memory| {
         let unasked = memory.unasked(models).await?;
         if unasked.is_empty() {
-            return Ok(Exit::DONE);
+            return Ok(());
         }
         let known = Line::plain("Memory holds what was learnt without ")
             .and(Tone::Name, &unasked.join(" and "))
@@ -65,13 +56,10 @@ pub(in crate::command) async fn ask(models: &[String], app: &App<'_>, io: &mut I
         said = Some(word);
         if word != Word::Left {
             memory.share(word == Word::Yes).await?;
-            note(
-                "you will not be asked again; `setpoint memory share yes` or `no` changes the answer",
-                &app.options,
-                io,
-            );
+            let hint = "you will not be asked again; `setpoint memory share yes` or `no` changes the answer";
+            report::aside(io, &app.options, hint);
         }
-        Ok(Exit::DONE)
+        Ok(())
     })
     .await;
     if let Err(error) = asked {

@@ -1,19 +1,15 @@
 //! `memory stats`: how much is remembered, in which layers, and when the Dreamer last ran.
 
 use clap::Args;
-use serde_json::json;
-use setpoint_app::{Error, Memory};
+use setpoint_app::Error;
 use setpoint_memory::view::MemoryStats;
 
 use super::render::Look;
 use super::{look, opened};
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
 use crate::view::words;
+use crate::{App, Exit, Io};
 
 /// Show how much is remembered, where, and when the Dreamer last ran
 #[derive(Args, Debug)]
@@ -22,18 +18,13 @@ pub(super) struct Stats {}
 impl Stats {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let look = look(None, app, io);
-        opened(app, async |memory| stats(memory, &look, &app.options, io).await).await
+        opened(app, async |memory| {
+            let stats = memory.stats().await?;
+            io.out.show(&app.options, &stats, || lines(&stats, &look))?;
+            Ok(Exit::DONE)
+        })
+        .await
     }
-}
-
-async fn stats(memory: &dyn Memory, look: &Look, options: &Options, io: &mut Io) -> Result<Exit, Error> {
-    let stats = memory.stats().await?;
-    if options.is_json {
-        io.out.json(&json!(stats))?;
-    } else {
-        io.out.lines(&lines(&stats, look))?;
-    }
-    Ok(Exit::DONE)
 }
 
 fn lines(stats: &MemoryStats, look: &Look) -> Vec<Line> {

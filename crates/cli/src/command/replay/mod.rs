@@ -13,17 +13,12 @@ use setpoint_history::comparison::Comparison;
 use setpoint_protocol::TaskId;
 use setpoint_protocol::record::{FragmentHash, Prompts, Record};
 
-use super::named::{self, LocatedTask};
-use super::shut_down;
-use crate::app::App;
+use super::{look, named};
 use crate::args::values::{count, setting};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::{Options, Setting};
 use crate::render::record::{Fragments, RecordStyle};
 use crate::state::ViewState;
 use crate::text::{Line, Tone};
-use crate::view::Look;
+use crate::{App, Exit, Io, Options, Setting};
 
 /// Replay a task without a model: step by step, under other settings, or beside another task
 #[derive(Args, Debug)]
@@ -61,16 +56,14 @@ impl Replay {
             return Err(Error::new(ErrorKind::Usage, "`--set` and `--diff` cannot be used together")
                 .hint("`--set` tries settings on one task; `--diff` compares two"));
         }
-        let LocatedTask { organisation, task } = named::open(&self.task, app).await?;
-        let done = match &self.diff {
-            Some(other) => beside(&*organisation, &task, other, app, io).await,
+        named::opened(&self.task, app, async |organisation, task| match &self.diff {
+            Some(other) => beside(organisation, &task, other, app, io).await,
             None if !self.set.is_empty() => {
-                rerun(&*organisation, &task, &Setting::pairs(&self.set), &app.options, io).await
+                rerun(organisation, &task, &Setting::pairs(&self.set), &app.options, io).await
             }
-            None => steps(&*organisation, &task, &self, &app.options, io).await,
-        };
-        shut_down(&organisation).await;
-        done
+            None => steps(organisation, &task, &self, &app.options, io).await,
+        })
+        .await
     }
 }
 
@@ -82,16 +75,9 @@ async fn rerun(
     io: &mut Io,
 ) -> Result<Exit, Error> {
     let rerun = organisation.rerun(task, set).await?;
-    if options.is_json {
-        let words = render::rerun::words_of(&rerun);
-        let mut value = serde_json::to_value(&rerun).unwrap_or_default();
-        if let Some(fields) = value.as_object_mut() {
-            fields.insert("words".to_owned(), words.into());
-        }
-        io.out.json(&value)?;
-    } else {
-        io.out.lines(&render::rerun::lines(&rerun))?;
-    }
+    let mut value = json!(rerun);
+    value["words"] = render::rerun::words_of(&rerun).into();
+    io.out.show(options, &value, || render::rerun::lines(&rerun))?;
     Ok(Exit::DONE)
 }
 
@@ -103,15 +89,13 @@ async fn beside(
     io: &mut Io,
 ) -> Result<Exit, Error> {
     let records = organisation.records(task).await?;
-    let other = named::open(other, app).await?;
-    let read = other.organisation.records(&other.task).await;
-    shut_down(&other.organisation).await;
-    let compared = Comparison::of((task, &records), (&other.task, &read?));
-    if app.options.is_json {
-        io.out.json(&serde_json::to_value(&compared).unwrap_or_default())?;
-    } else {
-        io.out.lines(&comparison::lines(&compared))?;
-    }
+    let (other, read) = named::opened(other, app, async |organisation, task| {
+        let records = organisation.records(&task).await?;
+        Ok((task, records))
+    })
+    .await?;
+    let compared = Comparison::of((task, &records), (&other, &read));
+    io.out.show(&app.options, &compared, || comparison::lines(&compared))?;
     Ok(Exit::DONE)
 }
 
@@ -128,13 +112,7 @@ async fn steps(
     let fragments = fragments(organisation, &records).await?;
     let mut prompts = Prompts::default();
     records.iter().for_each(|record| prompts.take(record));
-    let look = Look {
-        columns: io.out_columns(),
-        lines: None,
-        clock_ms: 0,
-        is_ascii: io.out.is_ascii,
-        zone: io.zone.clone(),
-    };
+    let look = look(io, 0);
     let manner = RecordStyle { fragments: &fragments, prompts: &prompts, has_prompts: replay.has_prompts };
     let is_wanted = |record: &Record| {
         replay.from.is_none_or(|from| record.seq >= from) && replay.to.is_none_or(|to| record.seq <= to)
@@ -173,13 +151,8 @@ async fn steps(
             break;
         }
     }
-    let exit = if report.divergence.is_some() { Exit::INTERNAL } else { Exit::DONE };
-    if options.is_json {
-        io.out.json(&json!({ "summary": report }))?;
-    } else {
-        io.out.lines(&render::summary(&report))?;
-    }
-    Ok(exit)
+    io.out.show(options, &json!({ "summary": report }), || render::summary(&report))?;
+    Ok(if report.divergence.is_some() { Exit::INTERNAL } else { Exit::DONE })
 }
 
 /// Waits for Enter. Returns `false` after `q` or at the end of the input.

@@ -3,18 +3,14 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_app::{Error, Organisation};
+use setpoint_app::Error;
 use setpoint_history::cost::{CostReport, Row};
 
-use crate::app::App;
-use crate::command::named::{self, LocatedTask};
-use crate::command::shut_down;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
+use crate::command::named;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone, sanitise};
 use crate::view::cost::Columns;
+use crate::{App, Exit, Io};
 
 /// At most this many columns of a criterion's text are shown.
 const TEXT_CHARS_MAX: usize = 60;
@@ -28,27 +24,14 @@ pub(super) struct Cost {
 
 impl Cost {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        let LocatedTask { organisation, task } = named::open(&self.task, app).await?;
-        let told = cost(&*organisation, task.as_str(), &app.options, io).await;
-        shut_down(&organisation).await;
-        told
+        named::opened(&self.task, app, async |organisation, task| {
+            let report = CostReport::of(&organisation.records(&task).await?);
+            let value = json!({ "task_id": task, "cost": report });
+            io.out.show(&app.options, &value, || lines(&report))?;
+            Ok(Exit::DONE)
+        })
+        .await
     }
-}
-
-async fn cost(
-    organisation: &dyn Organisation,
-    part: &str,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, Error> {
-    let task = organisation.resolve(part).await?;
-    let report = CostReport::of(&organisation.records(&task).await?);
-    if options.is_json {
-        io.out.json(&json!({ "task_id": task, "cost": report }))?;
-        return Ok(Exit::DONE);
-    }
-    io.out.lines(&lines(&report))?;
-    Ok(Exit::DONE)
 }
 
 fn lines(report: &CostReport) -> Vec<Line> {

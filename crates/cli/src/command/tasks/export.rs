@@ -1,15 +1,13 @@
 //! `tasks export`: writes a task's records as CloudEvents, one JSON object per line.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use setpoint_app::{Error, Organisation};
+use setpoint_app::Error;
 
-use crate::app::App;
-use crate::command::shut_down;
+use crate::command::reading;
 use crate::command::whole_file::{OR_STANDARD_OUTPUT, WholeFile};
-use crate::exit::Exit;
-use crate::io::Io;
+use crate::{App, Exit, Io};
 
 /// Write a task as CloudEvents, one JSON object per line, to replay it elsewhere
 #[derive(Args, Debug)]
@@ -23,34 +21,25 @@ pub(super) struct Export {
 
 impl Export {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        let organisation = app.host.open_without_models().await?;
-        let exported = export(&*organisation, &self.task, self.output.as_deref(), io).await;
-        shut_down(&organisation).await;
-        exported
-    }
-}
-
-async fn export(
-    organisation: &dyn Organisation,
-    part: &str,
-    output: Option<&Path>,
-    io: &mut Io,
-) -> Result<Exit, Error> {
-    let task = organisation.resolve(part).await?;
-    let lines = organisation.export(&task).await?;
-    match output {
-        None => {
-            for line in &lines {
-                io.out.json_line(line)?;
+        reading(app, async |organisation| {
+            let task = organisation.resolve(&self.task).await?;
+            let lines = organisation.export(&task).await?;
+            match &self.output {
+                None => {
+                    for line in &lines {
+                        io.out.json_line(line)?;
+                    }
+                }
+                Some(path) => {
+                    let mut file = WholeFile::create(path, OR_STANDARD_OUTPUT)?;
+                    for line in &lines {
+                        file.line(line)?;
+                    }
+                    file.finish()?;
+                }
             }
-        }
-        Some(path) => {
-            let mut file = WholeFile::create(path, OR_STANDARD_OUTPUT)?;
-            for line in &lines {
-                file.line(line)?;
-            }
-            file.finish()?;
-        }
+            Ok(Exit::DONE)
+        })
+        .await
     }
-    Ok(Exit::DONE)
 }

@@ -2,18 +2,15 @@
 
 use clap::Args;
 use serde_json::Value;
-use setpoint_app::{Error, Organisation};
+use setpoint_app::Error;
 
-use super::look;
-use crate::app::App;
 use crate::args::values::listed;
-use crate::command::shut_down;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
+use crate::command::look;
+use crate::command::reading;
 use crate::render::task;
 use crate::report;
 use crate::text::table::table;
+use crate::{App, Exit, Io};
 
 /// Tasks that are listed by default.
 pub const TASKS_LISTED: usize = 20;
@@ -31,46 +28,38 @@ pub(super) struct List {
 
 impl List {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        let organisation = app.host.open_without_models().await?;
         let limit = self.limit.unwrap_or(TASKS_LISTED);
-        let listed = list(&*organisation, self.is_open_only, limit, &app.options, io).await;
-        shut_down(&organisation).await;
-        listed
+        reading(app, async |organisation| {
+            let tasks = organisation.tasks(self.is_open_only, limit).await?;
+            if let Some(warning) = organisation.warning().await? {
+                report::warning(io, &warning);
+            }
+            if app.options.is_json {
+                io.out.json(&Value::Array(tasks.iter().map(task::list_value).collect()))?;
+                return Ok(Exit::DONE);
+            }
+            if tasks.is_empty() {
+                report::note(
+                    io,
+                    if self.is_open_only { "no task is open" } else { "there are no tasks yet" },
+                );
+                return Ok(Exit::DONE);
+            }
+            let look = look(io, 0);
+            let rows: Vec<_> = tasks.iter().map(|line| task::row(line, &look)).collect();
+            let lines = table(&task::LIST_HEAD, &rows);
+            let lines: Vec<_> = match io.out.is_terminal {
+                true => lines.into_iter().map(|line| line.clip(look.columns)).collect(),
+                false => lines,
+            };
+            io.out.lines(&lines)?;
+            if tasks.len() == limit {
+                let text =
+                    format!("the newest {limit} are listed; `setpoint tasks list --limit N` lists more");
+                report::note(io, &text);
+            }
+            Ok(Exit::DONE)
+        })
+        .await
     }
-}
-
-async fn list(
-    organisation: &dyn Organisation,
-    is_open_only: bool,
-    limit: usize,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, Error> {
-    let tasks = organisation.tasks(is_open_only, limit).await?;
-    if let Some(warning) = organisation.warning().await? {
-        report::warning(io, &warning);
-    }
-    if options.is_json {
-        io.out.json(&Value::Array(tasks.iter().map(task::list_value).collect()))?;
-        return Ok(Exit::DONE);
-    }
-    if tasks.is_empty() {
-        report::note(io, if is_open_only { "no task is open" } else { "there are no tasks yet" });
-        return Ok(Exit::DONE);
-    }
-    let look = look(io, 0);
-    let rows: Vec<_> = tasks.iter().map(|line| task::row(line, &look)).collect();
-    let lines = table(&task::LIST_HEAD, &rows);
-    let lines: Vec<_> = match io.out.is_terminal {
-        true => lines.into_iter().map(|line| line.clip(look.columns)).collect(),
-        false => lines,
-    };
-    io.out.lines(&lines)?;
-    if tasks.len() == limit {
-        report::note(
-            io,
-            &format!("the newest {limit} are listed; `setpoint tasks list --limit N` lists more"),
-        );
-    }
-    Ok(Exit::DONE)
 }

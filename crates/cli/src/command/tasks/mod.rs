@@ -14,11 +14,7 @@ use clap::{Args, Subcommand};
 use setpoint_app::Error;
 
 pub use self::list::TASKS_LISTED;
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
-use crate::view::Look;
+use crate::{App, Exit, Io, Options};
 
 /// List, show, cancel and resume tasks [default: list]
 #[derive(Args, Debug)]
@@ -59,15 +55,5 @@ impl Tasks {
             Verb::Export(export) => export.run(app, io).await,
             Verb::Prune(prune) => prune.run(app, io).await,
         }
-    }
-}
-
-fn look(io: &Io, clock_ms: u64) -> Look {
-    Look {
-        columns: io.out_columns(),
-        lines: None,
-        clock_ms,
-        is_ascii: io.out.is_ascii,
-        zone: io.zone.clone(),
     }
 }

@@ -2,18 +2,15 @@
 
 use clap::Args;
 use serde_json::json;
-use setpoint_app::{Error, Organisation};
+use setpoint_app::Error;
 use setpoint_runtime::organisation::{PrunableTasks, PruneReport};
 
-use crate::app::App;
+use crate::command::reading;
 use crate::command::retention::Retention;
-use crate::command::shut_down;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
 use crate::report;
 use crate::text::{Line, Tone};
 use crate::view::words;
+use crate::{App, Exit, Io, Options};
 
 /// The configuration key with the default age.
 const KEY: &str = "retention.tasks";
@@ -28,23 +25,11 @@ pub(super) struct Prune {
 impl Prune {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let older_than_ms = self.retention.age_ms(KEY, app, io)?;
-        let organisation = app.host.open_without_models().await?;
-        let done = prune(&*organisation, older_than_ms, self.retention, &app.options, io).await;
-        shut_down(&organisation).await;
-        done
-    }
-}
-
-async fn prune(
-    organisation: &dyn Organisation,
-    older_than_ms: u64,
-    asked: Retention,
-    options: &Options,
-    io: &mut Io,
-) -> Result<Exit, Error> {
+        let options = &app.options;
+        reading(app, async |organisation| {
     let prunable = organisation.prunable(older_than_ms).await?;
     let before = words::date_and_time(prunable.before, &io.zone);
-    if asked.is_dry_run || prunable.tasks.is_empty() {
+    if self.retention.is_dry_run || prunable.tasks.is_empty() {
         if options.is_json {
             io.out.json(&json!({ "prunable": prunable }))?;
         } else if prunable.tasks.is_empty() {
@@ -67,7 +52,7 @@ async fn prune(
         words::count(prunable.tasks.len() as u64, "task"),
         words::bytes(prunable.bytes)
     );
-    if let Some(exit) = asked.agreed(&question, options, io).await? {
+    if let Some(exit) = self.retention.agreed(&question, options, io).await? {
         return Ok(exit);
     }
     let done = organisation.prune(&prunable).await?;
@@ -77,6 +62,9 @@ async fn prune(
         tell(&prunable, &done, options, io)?;
     }
     Ok(Exit::DONE)
+        })
+        .await
+    }
 }
 
 fn tell(prunable: &PrunableTasks, done: &PruneReport, options: &Options, io: &mut Io) -> Result<(), Error> {
@@ -90,19 +78,14 @@ fn tell(prunable: &PrunableTasks, done: &PruneReport, options: &Options, io: &mu
     if let Some(why) = &done.not_given_back {
         report::warning(io, &format!("the disk space is not freed yet: {why}"));
     }
-    if options.is_quiet {
-        return Ok(());
-    }
     if done.workspaces_kept > 0 {
         let kept = words::count(done.workspaces_kept, "workspace");
         let bytes = words::bytes(done.workspace_bytes);
-        report::note(
-            io,
-            &format!("kept {kept} with files of these tasks, {bytes}: results may be among them"),
-        );
+        let text = format!("kept {kept} with files of these tasks, {bytes}: results may be among them");
+        report::aside(io, options, &text);
     }
     if prunable.has_more {
-        report::note(io, "more tasks can be pruned: run the command again");
+        report::aside(io, options, "more tasks can be pruned: run the command again");
     }
     Ok(())
 }

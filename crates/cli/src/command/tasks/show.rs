@@ -5,20 +5,18 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use setpoint_app::{Error, Organisation};
 use setpoint_history::cost::CostReport;
+use setpoint_protocol::TaskId;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::Record;
 
-use super::{look, page};
-use crate::app::App;
-use crate::command::named::{self, LocatedTask};
-use crate::command::shut_down;
+use super::page;
+use crate::command::look;
+use crate::command::named;
 use crate::command::whole_file::{NAME_A_PAGE, WholeFile};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
 use crate::render::task;
 use crate::report;
 use crate::state::ViewState;
+use crate::{App, Exit, Io, Options};
 
 /// Show one task: rounds, criteria, evidence, cost, result
 #[derive(Args, Debug)]
@@ -32,31 +30,28 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        let LocatedTask { organisation, task } = named::open(&self.task, app).await?;
-        let shown = show(&*organisation, task.as_str(), self.html.as_deref(), &app.options, io).await;
-        shut_down(&organisation).await;
-        shown
+        named::opened(&self.task, app, async |organisation, task| {
+            show(organisation, task, self.html.as_deref(), &app.options, io).await
+        })
+        .await
     }
 }
 
 async fn show(
     organisation: &dyn Organisation,
-    part: &str,
+    task: TaskId,
     page: Option<&Path>,
     options: &Options,
     io: &mut Io,
 ) -> Result<Exit, Error> {
-    let task = organisation.resolve(part).await?;
     // A page needs the steps of the task, so a pruned task fails below, as with every other command that
     // needs them.
     if page.is_none()
         && let Some(left) = organisation.left(&task).await?
     {
         let state = ViewState::of_left(task, &left.records);
-        match options.is_json {
-            true => io.out.json(&task::left_value(&state, left.pruned_at))?,
-            false => io.out.lines(&task::left_lines(&state, left.pruned_at, &look(io, state.clock_ms)))?,
-        }
+        let (value, look) = (task::left_value(&state, left.pruned_at), look(io, state.clock_ms));
+        io.out.show(options, &value, || task::left_lines(&state, left.pruned_at, &look))?;
         return Ok(Exit::DONE);
     }
     let records = organisation.records(&task).await?;
@@ -72,8 +67,7 @@ async fn show(
             let lines = if options.is_verbose { task::verbose_lines } else { task::lines };
             io.out.lines(&lines(&state, &findings, &look))?;
         }
-        Some(path) if !options.is_quiet => report::note(io, &format!("wrote {}", path.display())),
-        Some(_) => {}
+        Some(path) => report::aside(io, options, &format!("wrote {}", path.display())),
     }
     Ok(Exit::DONE)
 }
