@@ -1,6 +1,7 @@
 //! What `run` and `tasks resume` share: following tasks with interrupts, and printing their results.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use setpoint_app::approvals::Policy;
@@ -9,14 +10,12 @@ use setpoint_protocol::TaskId;
 use setpoint_protocol::message::EndState;
 use tokio::sync::mpsc;
 
-use crate::app::App;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::Options;
+use super::leave;
 use crate::render::result;
 use crate::report;
-use crate::session::{FollowOptions, FollowOutcome, Show, follow};
+use crate::session::{FollowOptions, Show, follow};
 use crate::state::ViewState;
+use crate::{App, Exit, Io, Options};
 
 /// Returns whether a person can be asked while the task runs.
 pub(super) fn is_interactive(options: &Options, io: &Io) -> bool {
@@ -55,18 +54,62 @@ pub(super) fn interrupts(io: &mut Io) -> Result<mpsc::Receiver<()>, Error> {
     })
 }
 
-/// Follows a task to its end; `None` if it was interrupted before.
-pub(super) async fn pursue(
+/// What a command that drives tasks works with.
+pub(super) struct Driver<'d> {
+    pub(super) organisation: &'d dyn Organisation,
+    pub(super) options: &'d Options,
+    /// Whether a person can be asked.
+    pub(super) is_interactive: bool,
+    policy: Option<&'d Policy>,
+    interrupts: &'d mut mpsc::Receiver<()>,
+}
+
+/// Runs `work` with the organisation, and releases the tasks even if `work` failed.
+pub(super) async fn driving(
+    organisation: Arc<dyn Organisation>,
+    policy: Option<&Policy>,
+    options: &Options,
     io: &mut Io,
-    organisation: &dyn Organisation,
-    state: ViewState,
-    events: mpsc::Receiver<Event>,
-    interrupts: &mut mpsc::Receiver<()>,
-    manner: FollowOptions<'_>,
-) -> Result<Option<ViewState>, Error> {
-    match follow(io, organisation, state, events, interrupts, manner).await? {
-        FollowOutcome::Ended(state) => Ok(Some(*state)),
-        FollowOutcome::Left => Ok(None),
+    work: impl AsyncFnOnce(&mut Driver<'_>, &mut Io) -> Result<Exit, Error>,
+) -> Result<Exit, Error> {
+    let mut interrupts = interrupts(io)?;
+    let mut driver = Driver {
+        organisation: &*organisation,
+        options,
+        is_interactive: is_interactive(options, io),
+        policy,
+        interrupts: &mut interrupts,
+    };
+    let done = work(&mut driver, io).await;
+    leave(&organisation, &mut interrupts, io).await;
+    done
+}
+
+impl Driver<'_> {
+    /// Follows a task to its end; `None` if it was interrupted before.
+    pub(super) async fn follow(
+        &mut self,
+        io: &mut Io,
+        state: ViewState,
+        events: mpsc::Receiver<Event>,
+        show: Show,
+        is_stream: bool,
+    ) -> Result<Option<ViewState>, Error> {
+        let (policy, is_interactive) = (self.policy, self.is_interactive);
+        let manner = FollowOptions { policy, is_interactive, show, is_stream };
+        follow(io, self.organisation, state, events, self.interrupts, manner).await
+    }
+
+    /// Returns the state of a task that has records. Events start now; earlier records are in the journal.
+    pub(super) async fn state(&self, task: &TaskId) -> Result<ViewState, Error> {
+        Ok(ViewState::of(task.clone(), &self.organisation.records(task).await?))
+    }
+
+    /// Prints the result of a task, or how to go on if it was interrupted.
+    pub(super) fn tell(&self, io: &mut Io, task: &TaskId, ended: Option<ViewState>) -> Result<Exit, Error> {
+        let Some(state) = ended else { return Ok(left(io, task, self.options)) };
+        tell(io, &state, ResultDetail::of(self.options))?;
+        Ok(exit_of(&state))
     }
 }
 

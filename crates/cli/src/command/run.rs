@@ -3,25 +3,18 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use setpoint_app::approvals::Policy;
 use setpoint_app::program::Cassette;
-use setpoint_app::{Error, ErrorKind, Goal, Organisation};
-use tokio::sync::mpsc;
+use setpoint_app::{Error, ErrorKind, Goal};
 
 use super::confirm::Word;
-use super::pursue::{
-    ResultDetail, exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices,
-};
-use super::{leave, memory};
-use crate::app::App;
+use super::memory;
+use super::pursue::{ResultDetail, driving, exit_of, is_interactive, left, policy, show, tell, tell_notices};
 use crate::args::values::{amount, count, duration_ms};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::{Options, Setting};
 use crate::render::result;
-use crate::session::{FollowOptions, Show};
+use crate::session::Show;
 use crate::source::{self, TextSource};
 use crate::state::ViewState;
+use crate::{App, Exit, Io, Options, Setting};
 
 /// Pursue one goal to its end
 #[derive(Args, Debug)]
@@ -112,39 +105,24 @@ impl Run {
             return Ok(Exit::CANCELLED);
         }
         let organisation = app.host.open().await?;
-        let mut interrupts = interrupts(io)?;
-        let ended =
-            start(&*organisation, goal, policy.as_ref(), &self, &app.options, &mut interrupts, io).await;
-        leave(&organisation, &mut interrupts, io).await;
-        ended
+        driving(organisation, policy.as_ref(), &app.options, io, async |driver, io| {
+            let (task, events) = driver.organisation.start(goal).await?;
+            // On one terminal, records and a live view would overwrite each other.
+            let is_mixed = self.is_stream && io.out.is_terminal;
+            let show = if is_mixed { Show::Nothing } else { show(driver.options, io) };
+            let state = ViewState::new(task.clone());
+            let Some(state) = driver.follow(io, state, events, show, self.is_stream).await? else {
+                return Ok(left(io, &task, driver.options));
+            };
+            if driver.options.is_json || !self.is_stream {
+                let detail = ResultDetail::of(driver.options);
+                tell(io, &state, if self.is_output_only { ResultDetail::Output } else { detail })?;
+            } else if !driver.options.is_quiet {
+                // stdout has the records already, and the last of them is the result.
+                io.err.lines(&result::brief(&state))?;
+            }
+            Ok(exit_of(&state))
+        })
+        .await
     }
-}
-
-async fn start(
-    organisation: &dyn Organisation,
-    goal: Goal,
-    policy: Option<&Policy>,
-    run: &Run,
-    options: &Options,
-    interrupts: &mut mpsc::Receiver<()>,
-    io: &mut Io,
-) -> Result<Exit, Error> {
-    let is_interactive = goal.interactive;
-    let (task, events) = organisation.start(goal).await?;
-    // On one terminal, records and a live view would overwrite each other.
-    let is_mixed = run.is_stream && io.out.is_terminal;
-    let show = if is_mixed { Show::Nothing } else { show(options, io) };
-    let manner = FollowOptions { policy, is_interactive, show, is_stream: run.is_stream };
-    let state = ViewState::new(task.clone());
-    let Some(state) = pursue(io, organisation, state, events, interrupts, manner).await? else {
-        return Ok(left(io, &task, options));
-    };
-    if options.is_json || !run.is_stream {
-        let what = if run.is_output_only { ResultDetail::Output } else { ResultDetail::of(options) };
-        tell(io, &state, what)?;
-    } else if !options.is_quiet {
-        // stdout has the records already, and the last of them is the result.
-        io.err.lines(&result::brief(&state))?;
-    }
-    Ok(exit_of(&state))
 }

@@ -42,16 +42,8 @@ pub(crate) struct FollowOptions<'m> {
     pub(crate) is_stream: bool,
 }
 
-/// How the following of a task ended.
-#[derive(Debug)]
-pub(crate) enum FollowOutcome {
-    /// The task ended.
-    Ended(Box<ViewState>),
-    /// It was interrupted before the task ended.
-    Left,
-}
-
-/// Follows `task` until it ends or the person presses Ctrl-C. An interrupted task stops and can be resumed.
+/// Follows a task until it ends, and returns its state; `None` if the person presses Ctrl-C. An interrupted task stops
+/// and can be resumed.
 ///
 /// # Errors
 /// If the process that drives the task gives it up, or stdout cannot be written to.
@@ -62,7 +54,7 @@ pub(crate) async fn follow(
     mut events: mpsc::Receiver<Event>,
     interrupts: &mut mpsc::Receiver<()>,
     manner: FollowOptions<'_>,
-) -> Result<FollowOutcome, Error> {
+) -> Result<Option<ViewState>, Error> {
     let mut session = Session::new(organisation, state, manner);
     let mut ticks = tokio::time::interval(Duration::from_millis(REDRAW_MS));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -74,9 +66,9 @@ pub(crate) async fn follow(
         let is_drawn = session.display.is_live() && session.asking.is_none();
         tokio::select! {
             event = events.recv() => session.event(io, event).await?,
-            Some(()) = interrupts.recv() => return Ok(session.leave(io)),
+            Some(()) = interrupts.recv() => break,
             key = next_key(&mut session.asking) => match key {
-                Some(Key::Interrupt) => return Ok(session.leave(io)),
+                Some(Key::Interrupt) => break,
                 key => session.key(io, key).await?,
             },
             _ = ticks.tick(), if is_drawn => session.draw(io),
@@ -84,7 +76,7 @@ pub(crate) async fn follow(
     }
     session.close_question(io, None);
     session.draw(io);
-    Ok(FollowOutcome::Ended(Box::new(session.state)))
+    Ok(Some(session.state).filter(ViewState::is_ended))
 }
 
 /// A question that is on the screen now.
@@ -191,12 +183,6 @@ impl<'m> Session<'m> {
             self.print(io, &[line]);
         }
         Ok(applied)
-    }
-
-    fn leave(&mut self, io: &mut Io) -> FollowOutcome {
-        self.close_question(io, None);
-        self.draw(io);
-        FollowOutcome::Left
     }
 
     fn resumable(&self, error: Error) -> Error {

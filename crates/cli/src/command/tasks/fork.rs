@@ -3,24 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use setpoint_app::approvals::Policy;
-use setpoint_app::{Error, Fork as ForkWish, Organisation};
+use setpoint_app::{Error, Fork as ForkWish};
 use setpoint_history::fork::ForkResult;
 use setpoint_protocol::replay::CopiedWorkspace;
-use tokio::sync::mpsc;
 
-use crate::app::App;
 use crate::args::values::setting;
-use crate::command::leave;
-use crate::command::pursue::{
-    ResultDetail, exit_of, interrupts, is_interactive, left, policy, pursue, show, tell, tell_notices,
-};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::options::{Options, Setting};
+use crate::command::pursue::{driving, policy, show, tell_notices};
 use crate::report;
-use crate::session::FollowOptions;
-use crate::state::ViewState;
+use crate::{App, Exit, Io, Options, Setting};
 
 /// Continue from a point of a task as a new task, with the models configured now
 #[derive(Args, Debug)]
@@ -49,44 +39,20 @@ impl Fork {
         let policy = policy(self.approve.as_deref(), app)?;
         tell_notices(app, io);
         let organisation = app.host.open().await?;
-        let mut interrupts = interrupts(io)?;
-        let ended = start(&*organisation, &self, policy.as_ref(), &app.options, &mut interrupts, io).await;
-        leave(&organisation, &mut interrupts, io).await;
-        ended
+        driving(organisation, policy.as_ref(), &app.options, io, async |driver, io| {
+            let from = driver.organisation.resolve(&self.task).await?;
+            let wish = ForkWish { from, at: self.at, set: Setting::pairs(&self.set) };
+            let (made, events) = driver.organisation.fork(&wish).await?;
+            report::aside(io, driver.options, &told(&made));
+            if let Some(left_out) = made.copied.as_ref().and_then(left_out) {
+                report::aside(io, driver.options, &left_out);
+            }
+            let state = driver.state(&made.task).await?;
+            let ended = driver.follow(io, state, events, show(driver.options, io), false).await?;
+            driver.tell(io, &made.task, ended)
+        })
+        .await
     }
-}
-
-async fn start(
-    organisation: &dyn Organisation,
-    fork: &Fork,
-    policy: Option<&Policy>,
-    options: &Options,
-    interrupts: &mut mpsc::Receiver<()>,
-    io: &mut Io,
-) -> Result<Exit, Error> {
-    let from = organisation.resolve(&fork.task).await?;
-    let wish = ForkWish { from, at: fork.at, set: Setting::pairs(&fork.set) };
-    let (made, events) = organisation.fork(&wish).await?;
-    if !options.is_quiet {
-        report::note(io, &told(&made));
-        if let Some(left_out) = made.copied.as_ref().and_then(left_out) {
-            report::note(io, &left_out);
-        }
-    }
-    // Events start now; earlier records are in the journal.
-    let records = organisation.records(&made.task).await?;
-    let state = ViewState::of(made.task.clone(), &records);
-    let manner = FollowOptions {
-        policy,
-        is_interactive: is_interactive(options, io),
-        show: show(options, io),
-        is_stream: false,
-    };
-    let Some(state) = pursue(io, organisation, state, events, interrupts, manner).await? else {
-        return Ok(left(io, &made.task, options));
-    };
-    tell(io, &state, ResultDetail::of(options))?;
-    Ok(exit_of(&state))
 }
 
 /// Returns what a person must know about the fork before it runs.
