@@ -31,20 +31,10 @@ pub fn restart_without_bad_time_zone(warn: impl Fn(&str, &OsStr)) -> std::io::Re
 ///
 /// # Errors
 /// When the system accepts no handler.
-#[cfg(unix)]
 pub fn outlive_file_size_limits() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     // The handler stays installed when the stream is dropped.
     signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
-}
-
-/// Other systems have no such limits.
-///
-/// # Errors
-/// Never.
-#[cfg(not(unix))]
-pub fn outlive_file_size_limits() -> std::io::Result<()> {
-    Ok(())
 }
 
 /// Prevents other processes of this user from reading the environment and memory of this one, which hold keys, and

@@ -1,10 +1,11 @@
 //! The input and output of this process.
 
 use std::ffi::OsString;
-use std::io::{BufReader, IsTerminal};
+use std::io::{BufReader, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use jiff::tz::TimeZone;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::terminal::ProcessTerminal;
@@ -19,16 +20,16 @@ impl Io {
         // In a file or a pipe the characters stay as they are: a name with `?` in it would be another name.
         let is_forced = variable("SETPOINT_ASCII").is_some_and(|word| word != "0");
         let wants_ascii = is_dumb || wants_ascii(&variable);
-        let is_ascii = |is_terminal: bool| is_forced || (is_terminal && wants_ascii);
         let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
-        let mut out = Out::new(Box::new(std::io::stdout()));
-        out.is_terminal = stdout.is_terminal();
-        out.has_colours = has_colours(color, AutoStream::choice(&stdout));
-        out.is_ascii = is_ascii(out.is_terminal);
-        let mut err = Out::new(Box::new(std::io::stderr()));
-        err.is_terminal = stderr.is_terminal();
-        err.has_colours = has_colours(color, AutoStream::choice(&stderr));
-        err.is_ascii = is_ascii(err.is_terminal);
+        let dressed = |is_terminal: bool, choice: ColorChoice, inner: Box<dyn Write + Send>| {
+            let mut out = Out::new(inner);
+            out.is_terminal = is_terminal;
+            out.has_colours = has_colours(color, choice);
+            out.is_ascii = is_forced || (is_terminal && wants_ascii);
+            out
+        };
+        let out = dressed(stdout.is_terminal(), AutoStream::choice(&stdout), Box::new(stdout));
+        let err = dressed(stderr.is_terminal(), AutoStream::choice(&stderr), Box::new(stderr));
         Io {
             input: Box::new(BufReader::new(std::io::stdin())),
             out,
@@ -69,9 +70,7 @@ fn has_colours(color: Color, choice: ColorChoice) -> bool {
 }
 
 /// Listens for Ctrl-C and SIGTERM, as one kind of interrupt.
-#[cfg(unix)]
 fn interrupts() -> std::io::Result<mpsc::Receiver<()>> {
-    use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let (sender, receiver) = mpsc::channel(INTERRUPTS_MAX);
@@ -82,20 +81,6 @@ fn interrupts() -> std::io::Result<mpsc::Receiver<()>> {
                 came = terminate.recv() => came,
             };
             if came.is_none() || sender.send(()).await.is_err() {
-                return;
-            }
-        }
-    });
-    Ok(receiver)
-}
-
-/// Listens for Ctrl-C.
-#[cfg(not(unix))]
-fn interrupts() -> std::io::Result<mpsc::Receiver<()>> {
-    let (sender, receiver) = mpsc::channel(INTERRUPTS_MAX);
-    tokio::spawn(async move {
-        while tokio::signal::ctrl_c().await.is_ok() {
-            if sender.send(()).await.is_err() {
                 return;
             }
         }

@@ -30,14 +30,12 @@ pub(crate) fn on_the_wire(state: &ViewState) -> Value {
     let mut value = setpoint_protocol::envelope::on_the_wire(kind.name(), &state.task, Any(payload)).0;
     let exit = state.result.as_ref().map_or(Exit::DONE, Exit::of_result);
     let began = state.opened_at.unwrap_or(state.at);
-    if let Some(fields) = value.as_object_mut() {
-        fields.insert("goal".to_owned(), state.goal.clone().into());
-        fields.insert("models".to_owned(), json!(state.models));
-        fields.insert("duration_ms".to_owned(), state.at.millis_since(began).into());
-        fields.insert("exit_code".to_owned(), exit.code().into());
-        if let Some(result) = &state.result {
-            fields.insert("outcome".to_owned(), words::outcome(result).into());
-        }
+    value["goal"] = json!(state.goal);
+    value["models"] = json!(state.models);
+    value["duration_ms"] = json!(state.at.millis_since(began));
+    value["exit_code"] = json!(exit.code());
+    if let Some(result) = &state.result {
+        value["outcome"] = words::outcome(result).into();
     }
     value
 }

@@ -3,13 +3,15 @@
 use serde_json::{Value, json};
 use setpoint_protocol::message::{ApprovalDecision, EndState, Finding, MacroState, Severity};
 use setpoint_protocol::topology::Kind;
-use setpoint_protocol::{Any, Timestamp};
+use setpoint_protocol::{Any, CallId, Timestamp};
 use setpoint_runtime::organisation::TaskSummary;
 
 use super::result::{self, section};
 use crate::state::ViewState;
 use crate::state::board::Row;
+use crate::state::calls::Call;
 use crate::state::consents::Consent;
+use crate::state::rounds::Round;
 use crate::text::sanitise::exact;
 use crate::text::table::{Cell, table};
 use crate::text::{Line, Tone};
@@ -58,13 +60,11 @@ fn head(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
     if let Some(intent) = state.intent.as_deref().filter(|intent| *intent != state.goal) {
         lines.push(field("read as", intent));
     }
-    if let Some(opened) = state.opened_at {
-        lines.push(field("opened", &words::date_and_time(opened, &look.zone)));
-    }
+    lines.extend(opened(state, look));
     if let Some(from) = &state.forked_from {
         lines.push(field("forked", &format!("from {} at record {}", from.task, from.seq)));
     }
-    lines.push(Line::new().and(Tone::Dim, "state   ").and(Tone::Strong, &state_words(state)));
+    lines.push(stands(state));
     for fault in &state.faults {
         let text = format!("{}: {}", fault.role.label(), fault.reason);
         lines.push(Line::new().and(Tone::Bad, "fault   ").and(Tone::Plain, &text));
@@ -87,10 +87,8 @@ fn head(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
 pub(crate) fn left_lines(state: &ViewState, pruned_at: Timestamp, look: &Look) -> Vec<Line> {
     let mut lines = vec![field("task", state.task.as_str())];
     lines.extend(titled("goal", &state.goal));
-    if let Some(opened) = state.opened_at {
-        lines.push(field("opened", &words::date_and_time(opened, &look.zone)));
-    }
-    lines.push(Line::new().and(Tone::Dim, "state   ").and(Tone::Strong, &state_words(state)));
+    lines.extend(opened(state, look));
+    lines.push(stands(state));
     let when = words::date_and_time(pruned_at, &look.zone);
     lines.push(field("steps", &format!("pruned on {when}; the goal and the result are left")));
     section(&mut lines, result::detailed(state));
@@ -99,70 +97,60 @@ pub(crate) fn left_lines(state: &ViewState, pruned_at: Timestamp, look: &Look) -
 
 /// Returns what is left of a pruned task, as one JSON value.
 pub(crate) fn left_value(state: &ViewState, pruned_at: Timestamp) -> Value {
-    json!({
-        "task_id": state.task,
-        "goal": state.goal,
-        "opened_at": state.opened_at,
-        "forked_from": state.forked_from,
-        "state": state_name(state),
-        "records": state.seq,
-        "clock_ms": state.clock_ms,
-        "pruned_at": pruned_at,
-        "result": state.is_ended().then(|| result::on_the_wire(state)),
-    })
+    let mut value = head_value(state);
+    value["pruned_at"] = json!(pruned_at);
+    value
 }
 
 /// Returns the task as one JSON value.
 pub(crate) fn value(state: &ViewState, findings: &[Finding]) -> Value {
-    let criteria: Vec<Value> = state.board.rows().map(|row| criterion(state, row)).collect();
-    let rounds: Vec<Value> = state
-        .rounds
-        .iter()
-        .map(|round| {
-            json!({
-                "round": round.round,
-                "loss": round.loss,
-                "grad_l": round.grad_l,
-                "directive": MacroState::from(round.directive),
-                "rationale": round.reason,
-                "blocked": round.blocked,
-            })
-        })
-        .collect();
-    let calls: Vec<Value> = state
-        .calls
-        .iter()
-        .map(|(id, call)| {
-            json!({
-                "call_id": id,
-                "tool": call.tool,
-                "target": call.target,
-                "ok": call.ok,
-                "error_kind": call.error_kind,
-                "exit_code": call.exit_code,
-                "duration_ms": call.duration_ms,
-                "at": call.at,
-            })
-        })
-        .collect();
+    let mut value = head_value(state);
+    value["intent"] = json!(state.intent);
+    value["memory"] = json!(state.recall);
+    value["rounds"] = state.rounds.iter().map(round).collect();
+    value["criteria"] = state.board.rows().map(|row| criterion(state, row)).collect();
+    value["calls"] = state.calls.iter().map(call).collect();
+    value["approvals"] = state.consents.iter().map(consent).collect();
+    value["usage"] = json!(state.used);
+    value["faults"] = json!(state.faults);
+    value["findings"] = json!(findings);
+    value
+}
+
+fn head_value(state: &ViewState) -> Value {
     json!({
         "task_id": state.task,
         "goal": state.goal,
-        "intent": state.intent,
         "opened_at": state.opened_at,
         "forked_from": state.forked_from,
         "state": state_name(state),
         "records": state.seq,
         "clock_ms": state.clock_ms,
-        "memory": state.recall,
-        "rounds": rounds,
-        "criteria": criteria,
-        "calls": calls,
-        "approvals": state.consents.iter().map(consent).collect::<Vec<_>>(),
-        "usage": state.used,
-        "faults": state.faults,
-        "findings": findings,
         "result": state.is_ended().then(|| result::on_the_wire(state)),
+    })
+}
+
+fn round(round: &Round) -> Value {
+    json!({
+        "round": round.round,
+        "loss": round.loss,
+        "grad_l": round.grad_l,
+        "directive": MacroState::from(round.directive),
+        "rationale": round.reason,
+        "blocked": round.blocked,
+    })
+}
+
+fn call((id, call): (&CallId, &Call)) -> Value {
+    json!({
+        "call_id": id,
+        "tool": call.tool,
+        "target": call.target,
+        "ok": call.ok,
+        "error_kind": call.error_kind,
+        "exit_code": call.exit_code,
+        "duration_ms": call.duration_ms,
+        "at": call.at,
     })
 }
 
@@ -346,6 +334,14 @@ fn consents(state: &ViewState) -> Vec<Line> {
         lines
     };
     state.consents.iter().flat_map(of).collect()
+}
+
+fn opened(state: &ViewState, look: &Look) -> Option<Line> {
+    state.opened_at.map(|opened| field("opened", &words::date_and_time(opened, &look.zone)))
+}
+
+fn stands(state: &ViewState) -> Line {
+    Line::new().and(Tone::Dim, "state   ").and(Tone::Strong, &state_words(state))
 }
 
 fn field(name: &str, text: &str) -> Line {

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use setpoint_protocol::MegramId;
-use setpoint_protocol::message::{Availability, DispatchManifest, MemoryReply, Potentials, RuleRef, SopKind};
+use setpoint_protocol::message::{
+    Availability, DispatchManifest, Megram, MemoryReply, Potentials, RuleRef, SopKind,
+};
 
 /// The answer of memory to a plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -95,16 +97,14 @@ impl Recall {
             Availability::Available => None,
             Availability::Unavailable => Some(reason.unwrap_or_else(|| "it is not running".to_owned())),
         };
-        let rules = rules.into_iter().map(|rule| {
-            let what = match rule.kind {
-                SopKind::BestPractice => RecalledKind::BestPractice,
-                SopKind::Constraint => RecalledKind::Constraint,
-            };
-            RecalledItem { id: rule.id, what, text: rule.rule }
+        let item = |id, what, text| RecalledItem { id, what, text };
+        let rules = rules.into_iter().map(|rule| match rule.kind {
+            SopKind::BestPractice => item(rule.id, RecalledKind::BestPractice, rule.rule),
+            SopKind::Constraint => item(rule.id, RecalledKind::Constraint, rule.rule),
         });
         let avoided = avoided.into_iter().map(|call| {
             let text = format!("{} on {}: {}", call.tool, call.target, call.evidence.content.lesson);
-            RecalledItem { id: call.evidence.id, what: RecalledKind::Avoided, text }
+            item(call.evidence.id, RecalledKind::Avoided, text)
         });
         let records = records.into_iter().map(|record| {
             let what = match record.sigma {
@@ -112,23 +112,14 @@ impl Recall {
                 sigma if sigma < 0.0 => RecalledKind::Failed,
                 _ => RecalledKind::Noted,
             };
-            RecalledItem { id: record.id, what, text: record.content.lesson }
+            item(record.id, what, record.content.lesson)
         });
-        let hypotheses = hypotheses.into_iter().map(|record| RecalledItem {
-            id: record.id,
-            what: RecalledKind::Hypothesis,
-            text: record.content.lesson,
-        });
-        let related = related.into_iter().map(|record| RecalledItem {
-            id: record.id,
-            what: RecalledKind::Related,
-            text: record.content.lesson,
-        });
-        let facts = facts.into_iter().map(|fact| RecalledItem {
-            id: fact.id,
-            what: RecalledKind::Fact,
-            text: fact.content.lesson,
-        });
+        let of_kind = |records: Vec<Megram>, what| {
+            records.into_iter().map(move |record| item(record.id, what, record.content.lesson))
+        };
+        let hypotheses = of_kind(hypotheses, RecalledKind::Hypothesis);
+        let related = of_kind(related, RecalledKind::Related);
+        let facts = of_kind(facts, RecalledKind::Fact);
         let mut given: Vec<RecalledItem> =
             rules.chain(avoided).chain(records).chain(hypotheses).chain(related).chain(facts).collect();
         given.sort_by_key(|given| given.what);

@@ -37,11 +37,16 @@ pub(crate) fn report(report: &AuditReport, zone: &TimeZone) -> Vec<Line> {
         page.lines.push(Line::new());
         page.text(&text);
     }
-    page.trends(&report.gap_trends);
-    page.tools(&report.tool_health);
-    page.models(&report.model_health);
-    page.roles(&report.role_health);
-    page.claims(&report.false_claims);
+    let head = ["task", "state", "rounds"];
+    page.section("Rounds of tasks that were replanned", &head, &report.gap_trends, trend);
+    let head = ["tool", "calls", "failed", "share", "mean ms", "errors"];
+    page.section("Tools", &head, &report.tool_health, tool);
+    let head = ["model", "calls", "unanswered", "retries", "unusable", "cut", "mean ms"];
+    page.section("Models", &head, &report.model_health, model);
+    let head = ["role", "model", "what", "seen", "happened", "share", "of late", "noticed from", "evidence"];
+    page.section("Roles, over all time", &head, &report.role_health, role);
+    let head = ["model", "claims", "refuted", "share"];
+    page.section("What R3 claimed, and R4a refuted", &head, &report.false_claims, claim);
     page.totals(report);
     page.lines
 }
@@ -93,107 +98,12 @@ impl Page {
         self.table(&["when", "severity", "finding", "accountable", "where", "what"], &rows);
     }
 
-    fn trends(&mut self, trends: &[GapTrend]) {
-        if trends.is_empty() {
-            return;
+    /// Adds a table under its own heading, unless it would be empty.
+    fn section<T>(&mut self, title: &str, head: &[&str], items: &[T], row: fn(&T) -> Vec<String>) {
+        if !items.is_empty() {
+            self.heading(2, title);
+            self.table(head, &items.iter().map(row).collect::<Vec<_>>());
         }
-        self.heading(2, "Rounds of tasks that were replanned");
-        let row = |trend: &GapTrend| {
-            let round = |one: &setpoint_protocol::message::GapRound| {
-                format!("D {:.2} L {:.2} → {}", one.loss.d, one.loss.l, one.directive.name())
-            };
-            let rounds: Vec<String> = trend.rounds.iter().take(ROUNDS_SHOWN).map(round).collect();
-            let state = if trend.is_ended { "ended" } else { "open" };
-            vec![trend.task_id.to_string(), state.to_owned(), rounds.join("; ")]
-        };
-        let rows: Vec<_> = trends.iter().map(row).collect();
-        self.table(&["task", "state", "rounds"], &rows);
-    }
-
-    fn tools(&mut self, tools: &[ToolHealth]) {
-        if tools.is_empty() {
-            return;
-        }
-        self.heading(2, "Tools");
-        let row = |tool: &ToolHealth| {
-            let errors: Vec<String> = tool
-                .errors
-                .iter()
-                .map(|one| {
-                    let kind = one.kind.and_then(|kind| serde_json::to_value(kind).ok());
-                    let kind = kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or("unknown").to_owned();
-                    format!("{kind} {}", one.count)
-                })
-                .collect();
-            vec![
-                tool.tool.clone(),
-                tool.calls.to_string(),
-                tool.failed.to_string(),
-                share(tool.failed, tool.calls),
-                mean_ms(tool.duration_ms, tool.calls),
-                errors.join(", "),
-            ]
-        };
-        let rows: Vec<_> = tools.iter().map(row).collect();
-        self.table(&["tool", "calls", "failed", "share", "mean ms", "errors"], &rows);
-    }
-
-    fn models(&mut self, models: &[ModelHealth]) {
-        if models.is_empty() {
-            return;
-        }
-        self.heading(2, "Models");
-        let row = |model: &ModelHealth| {
-            let failed: u64 = model.failures.iter().map(|one| one.count).sum();
-            vec![
-                model.model.clone(),
-                model.calls.to_string(),
-                failed.to_string(),
-                model.retries.to_string(),
-                model.malformed.to_string(),
-                model.cut.to_string(),
-                mean_ms(model.duration_ms, model.calls),
-            ]
-        };
-        let rows: Vec<_> = models.iter().map(row).collect();
-        self.table(&["model", "calls", "unanswered", "retries", "unusable", "cut", "mean ms"], &rows);
-    }
-
-    fn roles(&mut self, roles: &[RoleHealth]) {
-        if roles.is_empty() {
-            return;
-        }
-        self.heading(2, "Roles, over all time");
-        let row = |one: &RoleHealth| {
-            vec![
-                one.role.label().to_owned(),
-                one.model.clone(),
-                rate(one.rate).to_owned(),
-                one.seen.to_string(),
-                one.happened.to_string(),
-                percent(one.mean),
-                percent(one.recent),
-                one.bound.map(percent).unwrap_or_default(),
-                if one.bound.is_some() { percent(one.score) } else { String::new() },
-            ]
-        };
-        let rows: Vec<_> = roles.iter().map(row).collect();
-        let head =
-            ["role", "model", "what", "seen", "happened", "share", "of late", "noticed from", "evidence"];
-        self.table(&head, &rows);
-    }
-
-    fn claims(&mut self, claims: &[ClaimRate]) {
-        if claims.is_empty() {
-            return;
-        }
-        self.heading(2, "What R3 claimed, and R4a refuted");
-        let row = |one: &ClaimRate| {
-            let numbers = [one.claims.to_string(), one.refuted.to_string(), share(one.refuted, one.claims)];
-            std::iter::once(one.model.clone()).chain(numbers).collect::<Vec<_>>()
-        };
-        let rows: Vec<_> = claims.iter().map(row).collect();
-        self.table(&["model", "claims", "refuted", "share"], &rows);
     }
 
     fn totals(&mut self, report: &AuditReport) {
@@ -218,6 +128,67 @@ impl Page {
             .map(|one| vec![format!("finding: {}", one.kind), words::thousands(one.count)]);
         self.table(&["what", "how many"], &own.chain(found).collect::<Vec<_>>());
     }
+}
+
+fn trend(trend: &GapTrend) -> Vec<String> {
+    let round = |one: &setpoint_protocol::message::GapRound| {
+        format!("D {:.2} L {:.2} → {}", one.loss.d, one.loss.l, one.directive.name())
+    };
+    let rounds: Vec<String> = trend.rounds.iter().take(ROUNDS_SHOWN).map(round).collect();
+    let state = if trend.is_ended { "ended" } else { "open" };
+    vec![trend.task_id.to_string(), state.to_owned(), rounds.join("; ")]
+}
+
+fn tool(tool: &ToolHealth) -> Vec<String> {
+    let errors: Vec<String> = tool
+        .errors
+        .iter()
+        .map(|one| {
+            let kind = one.kind.and_then(|kind| serde_json::to_value(kind).ok());
+            let kind = kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or("unknown").to_owned();
+            format!("{kind} {}", one.count)
+        })
+        .collect();
+    vec![
+        tool.tool.clone(),
+        tool.calls.to_string(),
+        tool.failed.to_string(),
+        share(tool.failed, tool.calls),
+        mean_ms(tool.duration_ms, tool.calls),
+        errors.join(", "),
+    ]
+}
+
+fn model(model: &ModelHealth) -> Vec<String> {
+    let failed: u64 = model.failures.iter().map(|one| one.count).sum();
+    vec![
+        model.model.clone(),
+        model.calls.to_string(),
+        failed.to_string(),
+        model.retries.to_string(),
+        model.malformed.to_string(),
+        model.cut.to_string(),
+        mean_ms(model.duration_ms, model.calls),
+    ]
+}
+
+fn role(one: &RoleHealth) -> Vec<String> {
+    vec![
+        one.role.label().to_owned(),
+        one.model.clone(),
+        rate(one.rate).to_owned(),
+        one.seen.to_string(),
+        one.happened.to_string(),
+        percent(one.mean),
+        percent(one.recent),
+        one.bound.map(percent).unwrap_or_default(),
+        if one.bound.is_some() { percent(one.score) } else { String::new() },
+    ]
+}
+
+fn claim(one: &ClaimRate) -> Vec<String> {
+    let numbers = [one.claims.to_string(), one.refuted.to_string(), share(one.refuted, one.claims)];
+    std::iter::once(one.model.clone()).chain(numbers).collect()
 }
 
 /// Returns a text for a cell of a Markdown table: on one line, and without anything that would end the cell
