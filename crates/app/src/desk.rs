@@ -288,3 +288,6 @@ pub(crate) fn bad(
 ) -> Diagnosis {
     Diagnosis { state: Health::Bad, ..note(subject, finding, hint) }
 }
+
+#[cfg(test)]
+mod tests;

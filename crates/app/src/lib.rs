@@ -17,6 +17,8 @@ pub mod operator;
 pub mod program;
 pub mod surroundings;
 pub mod telemetry;
+#[cfg(test)]
+mod testing;
 
 pub use error::{Error, ErrorKind};
 pub use operator::audit::Audit;

@@ -28,6 +28,7 @@
 //! says, `render` for the format of the wire, `shape` and `http::steps` for bytes and ends), `connection` sends it.
 
 mod answer;
+mod canned;
 mod connection;
 mod delay;
 mod draft;
@@ -48,6 +49,7 @@ mod shape;
 mod wire;
 
 pub use answer::{Answer, Call, Finish, Usage};
+pub use canned::canned;
 pub use delay::{Delay, Gate};
 pub use example::example;
 pub use fault::{Fault, Measures};

@@ -57,9 +57,16 @@ fn a_bad_value_is_named_with_file_and_line() {
         refusal("[controller]\ndelt = 0.2\n", &[], &[]),
         refusal("[controller]\ndetla = 0.2\n", &[], &[]),
         refusal("[nonsense]\nx = 1\n", &[], &[]),
+        refusal("delta = 1\n", &[], &[]),
+        refusal("[run]\npreview_plan = 1\n", &[], &[]),
+        refusal("[budgets]\ncalls = 1.5\n", &[], &[]),
+        refusal("controller = 7\n", &[], &[]),
         refusal("[controller\n", &[], &[]),
         refusal("", &[], &[("controller.delta", "NaN")]),
         refusal("", &[], &[("controller.time_budget_ms", "5 parsecs")]),
+        refusal("", &[], &[("budgets.money", "1000001")]),
+        refusal("", &[], &[("log.level", "inof")]),
+        refusal("", &[("SETPOINT_LOG", "inof")], &[]),
     ]
     .join("\n");
     expect_test::expect![[r#"
@@ -73,10 +80,40 @@ fn a_bad_value_is_named_with_file_and_line() {
         use setpoint.toml:2: there is no key `controller.delt` (did you mean `controller.delta`?)
         use setpoint.toml:2: there is no key `controller.detla` (did you mean `controller.delta`?)
         use setpoint.toml:2: there is no key `nonsense.x`
+        use setpoint.toml:1: there is no key `delta` (did you mean `controller.delta`?)
+        use setpoint.toml:2: `run.preview_plan` is 1; it must be true or false
+        use setpoint.toml:2: `budgets.calls` is 1.5; it must be a whole number, 0 or more
+        use setpoint.toml:1: there is no key `controller`
         read setpoint.toml:1: unclosed table, expected `]`
         use --set controller.delta=NaN: `controller.delta` is "NaN"; it must be a finite number
-        use --set controller.time_budget_ms=5 parsecs: `controller.time_budget_ms` is "5 parsecs"; it must be milliseconds, or a number with ms, s, m, h or d"#]]
+        use --set controller.time_budget_ms=5 parsecs: `controller.time_budget_ms` is "5 parsecs"; it must be milliseconds, or a number with ms, s, m, h or d
+        use --set budgets.money=1000001: `budgets.money` is 1000001.0; it must be from 0 to 1000000
+        use --set log.level=inof: `log.level` is "inof"; it must be off, error, warn, info, debug or trace, alone or for a target, with commas between: `info,setpoint_journal=debug`
+        use $SETPOINT_LOG: `log.level` is "inof"; it must be off, error, warn, info, debug or trace, alone or for a target, with commas between: `info,setpoint_journal=debug`"#]]
     .assert_eq(&said);
+}
+
+/// Files that are none, each with the reason and without a wait for a pipe.
+#[test]
+fn an_invalid_file_is_named_with_the_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    std::fs::write(at("bytes"), b"# fine\nlaw = \"\xff\"\n").unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    std::fs::create_dir(at("folder")).unwrap();
+    std::os::unix::fs::symlink(at("loop"), at("loop")).unwrap();
+    std::fs::write(at("large"), vec![b'#'; (1 << 20) + 1]).unwrap();
+    let said = ["bytes", "pipe", "folder", "loop", "large"].map(|name| {
+        let error = Config::load(&Sources { files: vec![at(name)], ..Sources::default() }).unwrap_err();
+        setpoint_protocol::text::error_chain(&error).replace(&format!("{}/", dir.path().display()), "")
+    });
+    expect_test::expect![[r#"
+        failed to read bytes:2: it is not UTF-8
+        failed to read pipe: it is a pipe, and only regular files are used
+        failed to read folder: it is a directory, and only regular files are used
+        failed to read loop: Too many levels of symbolic links (os error 40)
+        failed to read large: it has more than 1048576 bytes"#]]
+    .assert_eq(&said.join("\n"));
 }
 
 #[test]

@@ -318,3 +318,6 @@ fn check(program: &Program, sight: &SearchResult, made: &[InitFile]) -> Result<(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

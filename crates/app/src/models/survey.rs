@@ -242,3 +242,6 @@ fn others(offer: &Offer, endpoint: &Endpoint) -> String {
         format!("it has {}; `setpoint models --all` lists them all", near.join(", "))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! From the environment, the configuration files and the command line to the program.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use setpoint_protocol::models::Tier;
@@ -28,16 +28,30 @@ pub struct ProgramOptions {
     pub cassette: Option<Cassette>,
 }
 
+/// The environment and the working directory that a program starts in.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    /// The environment.
+    pub(crate) vars: BTreeMap<OsString, OsString>,
+    /// The working directory.
+    pub(crate) cwd: PathBuf,
+}
+
+impl Launch {
+    /// Returns those of this process.
+    fn of_process() -> Result<Self, ProgramError> {
+        let cwd = std::env::current_dir().map_err(ProgramError::Cwd)?;
+        Ok(Launch { vars: std::env::vars_os().collect(), cwd })
+    }
+}
+
 impl Program {
     /// Reads environment, configuration files and command line options. Writes nothing.
     ///
     /// # Errors
     /// When any of these cannot be used.
     pub fn load(wishes: &ProgramOptions) -> Result<Self, ProgramError> {
-        let mut program = Program::without_files(wishes)?;
-        program.config = Config::load(&program.sources)?;
-        program.take_keys_that_are_no_text();
-        Ok(program)
+        Program::launched(wishes, &Launch::of_process()?)
     }
 
     /// Does the same without configuration files: for commands that show where the files are, or write the first one,
@@ -46,39 +60,53 @@ impl Program {
     /// # Errors
     /// When a path cannot be used.
     pub fn without_files(wishes: &ProgramOptions) -> Result<Self, ProgramError> {
+        Program::launched_without_files(wishes, &Launch::of_process()?)
+    }
+
+    pub(crate) fn launched(wishes: &ProgramOptions, launch: &Launch) -> Result<Self, ProgramError> {
+        let mut program = Program::launched_without_files(wishes, launch)?;
+        program.config = Config::load(&program.sources)?;
+        program.take_keys_that_are_no_text(&launch.vars);
+        Ok(program)
+    }
+
+    pub(crate) fn launched_without_files(
+        wishes: &ProgramOptions,
+        Launch { vars, cwd }: &Launch,
+    ) -> Result<Self, ProgramError> {
         for name in PLACE_VARS {
-            if let Some(place) = std::env::var_os(name) {
-                text_of(name, &place)?;
+            if let Some(place) = vars.get(OsStr::new(name)) {
+                text_of(name, place)?;
             }
         }
-        let mut env: BTreeMap<String, String> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        let mut env: BTreeMap<String, String> = vars
+            .iter()
+            .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
             .collect();
         let mut overridden = None;
         if let Some(dir) = &wishes.data_dir {
             let dir = text_of("the data directory", dir.as_os_str())?;
             overridden = env.insert("SETPOINT_DATA_DIR".to_owned(), dir.to_owned());
         }
-        let cwd = std::env::current_dir().map_err(ProgramError::Cwd)?;
         text_of("the working directory", cwd.as_os_str())?;
-        let mut directories = Directories::from_env(&env, &cwd)?;
+        let mut directories = Directories::from_env(&env, cwd)?;
         directories.data = resolved(directories.data);
         let overridden = overridden.filter(|dir| !dir.is_empty()).map(|dir| cwd.join(dir));
         directories.data_elsewhere.extend(overridden.filter(|dir| *dir != directories.data));
-        let (files, foreign) = files_of(&directories, &cwd);
+        let (files, foreign) = files_of(&directories, cwd);
         let flags = flags_of(wishes);
         let config = Config::load(&Sources { env: env.clone(), ..Sources::default() })?;
         let sources = Sources { files, foreign, env, flags, texts: BTreeMap::new() };
         let (is_data_named, cassette) = (wishes.data_dir.is_some(), wishes.cassette.clone());
-        let mut program = Program { config, directories, is_data_named, sources, cwd, cassette };
-        program.take_keys_that_are_no_text();
+        let mut program = Program { config, directories, is_data_named, sources, cwd: cwd.clone(), cassette };
+        program.take_keys_that_are_no_text(vars);
         Ok(program)
     }
 
     /// Adds keys that are not UTF-8 in lossy form, so that they are reported as invalid and not as missing.
-    fn take_keys_that_are_no_text(&mut self) {
+    fn take_keys_that_are_no_text(&mut self, vars: &BTreeMap<OsString, OsString>) {
         for name in provider::keys_of(&self.config) {
-            if let Some(value) = std::env::var_os(&name).filter(|value| value.to_str().is_none()) {
+            if let Some(value) = vars.get(OsStr::new(&name)).filter(|value| value.to_str().is_none()) {
                 self.sources.env.insert(name, value.to_string_lossy().into_owned());
             }
         }

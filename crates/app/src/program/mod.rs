@@ -46,6 +46,8 @@ use crate::telemetry::{self, TelemetryError};
 pub use self::error::ProgramError;
 pub use self::fork::rerun;
 pub use self::limits::{hide_memory_from_user, outlive_file_size_limits, restart_without_bad_time_zone};
+#[cfg(test)]
+pub(crate) use self::load::Launch;
 pub use self::load::ProgramOptions;
 pub use self::log_file::{LogFile, LogWriter};
 pub use self::models::{Cassette, MODELS_FILE};
@@ -453,3 +455,6 @@ fn suffix() -> u64 {
     }
     u64::from_le_bytes(bytes)
 }
+
+#[cfg(test)]
+mod tests;

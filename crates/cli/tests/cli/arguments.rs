@@ -45,8 +45,9 @@ async fn a_goal_is_words_stdin_or_a_file() {
 
 #[test]
 fn options_of_run_become_settings_after_the_others() {
-    let global =
-        options("run --time-budget 5m --max-replans 2 --set a.b=c=d --max-calls 7 --model m --color never x");
+    let global = options(
+        "run --time-budget 5m --max-replans 2 --set a.b=c=d --max-calls 7 --max-tokens 8 --max-cost 0.5 --model m --color never x",
+    );
     let set: Vec<(&str, &str, &str)> =
         global.set.iter().map(|one| (one.key.as_str(), one.value.as_str(), one.option.as_str())).collect();
     assert_eq!(
@@ -55,7 +56,9 @@ fn options_of_run_become_settings_after_the_others() {
             ("a.b", "c=d", "--set a.b"),
             ("controller.time_budget_ms", "300000", "--time-budget"),
             ("controller.max_replans", "2", "--max-replans"),
-            ("budgets.calls", "7", "--max-calls")
+            ("budgets.calls", "7", "--max-calls"),
+            ("budgets.tokens", "8", "--max-tokens"),
+            ("budgets.money", "0.5", "--max-cost")
         ]
     );
     assert_eq!((global.model.as_deref(), global.color), (Some("m"), Color::Never));

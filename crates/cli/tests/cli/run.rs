@@ -45,6 +45,17 @@ async fn without_a_terminal_progress_is_lines_and_stdout_the_result() {
     insta::assert_snapshot!("accepted_stdout", came.out);
 }
 
+/// Whatever else is written: a model that a file of the working directory chose costs the person money.
+#[tokio::test(start_paused = true)]
+async fn notices_of_the_desk_are_warnings_before_a_task_is_driven() {
+    for line in ["run count the files", "run --json --quiet count the files", "tasks resume"] {
+        let mut world = World::headless(Fake::starting(tapes::accepted(), vec![Beat::TellRest]));
+        world.host.desk.notices = vec!["models.brain comes from ./setpoint.toml".to_owned()];
+        let came = world.run(line).await;
+        assert!(came.err.starts_with("warning: models.brain comes from ./setpoint.toml\n"), "{}", came.err);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn gaps_are_told_by_name() {
     let came = run(tapes::migration_with_gaps(), "run migrate").await;

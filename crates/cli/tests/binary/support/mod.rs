@@ -1,6 +1,5 @@
 //! A user's home on a real file system, and the binary run in it.
 
-pub(crate) mod canned;
 pub(crate) mod held;
 pub(crate) mod task;
 pub(crate) mod thinker;

@@ -1,15 +1,19 @@
 //! A server with answers from the test, for what no model server sends: unusual forms of model lists.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-/// Starts a server on a free port of 127.0.0.1 and returns its address. `answer` maps a path and a body to a
-/// status and a body, as long as the test's process lives.
-pub(crate) fn canned(answer: impl Fn(&str, &str) -> (u16, String) + Send + Sync + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
+/// Starts a server on a free port of 127.0.0.1 and returns its address. `answer` maps a path and a body to a status
+/// and a body. It serves as long as the process lives.
+///
+/// # Errors
+///
+/// If no port is available.
+pub fn canned(answer: impl Fn(&str, &str) -> (u16, String) + Send + Sync + 'static) -> io::Result<String> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = format!("http://{}", listener.local_addr()?);
     let answer = Arc::new(answer);
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
@@ -18,10 +22,10 @@ pub(crate) fn canned(answer: impl Fn(&str, &str) -> (u16, String) + Send + Sync 
             thread::spawn(move || drop(serve(stream, &*answer)));
         }
     });
-    address
+    Ok(address)
 }
 
-fn serve(stream: TcpStream, answer: &dyn Fn(&str, &str) -> (u16, String)) -> std::io::Result<()> {
+fn serve(stream: TcpStream, answer: &dyn Fn(&str, &str) -> (u16, String)) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
     let (mut path, mut length) = (String::new(), 0);
     loop {
@@ -30,14 +34,14 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&str, &str) -> (u16, String)) -> std
             break;
         }
         if path.is_empty() {
-            path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+            line.split(' ').nth(1).unwrap_or_default().clone_into(&mut path);
         } else if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
+            length = value.trim().parse().map_err(io::Error::other)?;
         }
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body)?;
-    let (status, text) = answer(&path, &String::from_utf8(body).unwrap());
+    let (status, text) = answer(&path, &String::from_utf8_lossy(&body));
     let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", text.len());
     stream.get_mut().write_all(head.as_bytes())?;
     stream.get_mut().write_all(text.as_bytes())
