@@ -23,24 +23,17 @@ fn an_approval_is_given_with_one_key() {
     assert!(shown.contains("accepted"), "{shown}");
 }
 
+/// Interrupted at the question, it is asked again; interrupted while it runs, nothing of it is left.
 #[test]
-fn an_interrupted_question_is_asked_again() {
+fn an_interrupted_task_can_be_cancelled() {
     let (held, mut terminal) = asked();
     terminal.types(INTERRUPT);
     let (code, shown) = terminal.end();
     assert_eq!((code, held.written().as_str()), (130, ""), "{shown}");
     let task = open_task(&held.home);
     assert!(shown.contains(&format!("tasks resume {task}")), "{shown}");
-    let mut terminal = Terminal::start_with(&held.home, "", &format!("tasks resume {task}"));
+    let mut terminal = Terminal::start(&held.home, "", &format!("tasks resume {task}"));
     terminal.waits_for(QUESTION);
-    terminal.types("n");
-    let (code, shown) = terminal.end();
-    assert_eq!(code, 5, "{shown}");
-}
-
-#[test]
-fn an_interrupted_task_can_be_cancelled() {
-    let (held, mut terminal) = asked();
     terminal.types("y");
     let mut alive = held.running();
     terminal.types(INTERRUPT);
@@ -56,7 +49,7 @@ fn an_interrupted_task_can_be_cancelled() {
 #[test]
 fn an_approval_is_refused_with_one_key_without_colours_and_signs() {
     let held = Held::new(COMMAND);
-    let mut terminal = Terminal::start(&held.home, "NO_COLOR=1 SETPOINT_ASCII=1 ");
+    let mut terminal = Terminal::start(&held.home, "NO_COLOR=1 SETPOINT_ASCII=1 ", &pursued());
     terminal.waits_for(QUESTION);
     terminal.types("n");
     let (code, shown) = terminal.end();
@@ -71,10 +64,15 @@ fn an_approval_is_refused_with_one_key_without_colours_and_signs() {
     assert_eq!(sequences.find(|sequence| ends(sequence)), None, "{shown}");
 }
 
+/// Returns the command line that pursues the goal.
+fn pursued() -> String {
+    format!("run '{GOAL}'")
+}
+
 /// Starts the task and waits for the question.
 fn asked() -> (Held, Terminal) {
     let held = Held::new(COMMAND);
-    let mut terminal = Terminal::start(&held.home, "");
+    let mut terminal = Terminal::start(&held.home, "", &pursued());
     terminal.waits_for(QUESTION);
     assert!(terminal.shown.contains("asks to do this"), "{}", terminal.shown);
     (held, terminal)
@@ -110,12 +108,8 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Pursues the goal in it; `before` comes before the command.
-    fn start(home: &Home, before: &str) -> Self {
-        Self::start_with(home, before, &format!("run '{GOAL}'"))
-    }
-
-    fn start_with(home: &Home, before: &str, arguments: &str) -> Self {
+    /// Starts a command in it; `before` comes before the command.
+    fn start(home: &Home, before: &str, arguments: &str) -> Self {
         let binary = env!("CARGO_BIN_EXE_setpoint");
         let line = format!("stty cols 80 rows 24; exec env {before}'{binary}' {arguments}");
         let mut script = home

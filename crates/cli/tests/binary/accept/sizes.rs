@@ -1,7 +1,9 @@
 //! `largest-files`, `disk-usage`, `file-checksum`.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt;
 
 use serde_json::{Value, json};
@@ -80,6 +82,13 @@ fn largest_files() {
             cases.push(case(way.replace("{}", &format!("'{folder}'")), Want::Answer(values)));
         }
     }
+    // A file whose name is not UTF-8 is listed like others.
+    fs::create_dir(home.work().join("bytes")).unwrap();
+    fs::write(home.work().join(OsStr::from_bytes(b"bytes/l\xffrgest.bin")), vec![0; 5000]).unwrap();
+    home.file("bytes/line\nbreak.txt", "xy");
+    let path = json!("bytes/l\\xffrgest.bin [name is not UTF-8]");
+    let largest = vec![("/files/0/path", path), ("/out_of", json!(2)), ("/total_bytes", json!(5002))];
+    cases.push(case("find the 2 largest files in bytes", Want::Answer(largest)));
     let none = vec![("/files", json!([])), ("/out_of", json!(0)), ("/total_bytes", json!(0))];
     cases.push(case("largest files in 'odd dir/empty'", Want::Answer(none)));
     cases.push(case("find the 200 largest files in many", Want::Refused("between 1 and 100")));
