@@ -119,6 +119,7 @@ fn unusable_settings_are_named_with_a_hint() {
         said(&[("models.brain", "openai/gpt-5")], &[("OPENAI_API_KEY", "sk-a\nb")]),
         said(&[("providers.new.api", "gemini"), ("models.brain", "new/x")], &[]),
         said(&[("providers.local.base_url", "localhost"), ("models.brain", "local/x")], &[]),
+        said(&[("providers.local.base_url", "http://me:secret@h/v1"), ("models.brain", "local/x")], &[]),
         said(&[("providers.local.extra", "[1]"), ("models.brain", "local/x")], &[]),
         said(&[("providers.local.key_env", "MY_KEY"), ("models.brain", "local/x")], &[]),
         said(&[("budgets.money", "1"), ("models.brain", "local/x")], &[]),
@@ -138,6 +139,7 @@ fn unusable_settings_are_named_with_a_hint() {
         failed to ask openai: the key in OPENAI_API_KEY contains characters that a request cannot carry. hint: set OPENAI_API_KEY to the key alone: letters, digits and signs in one line
         failed to ask new: it has no address (`providers.new.base_url`). hint: set `providers.new.base_url` in your configuration file; `setpoint config path` shows where that is
         failed to use the address that --set providers.local.base_url names: use "localhost" as a model's address: it does not begin with http:// or https://. hint: an address looks like https://host/v1 or http://localhost:8000
+        failed to use the address that --set providers.local.base_url names: use "http://…@h/v1" as a model's address: it contains a user or a password; a key has its own setting. hint: an address looks like https://host/v1 or http://localhost:8000
         failed to use --set providers.local.extra: `providers.local.extra` is not a JSON object: invalid type: sequence, expected a map at line 1 column 0. hint: write it as text that holds JSON, such as '{"top_k": 20}'
         failed to ask local: its key is missing, MY_KEY is not set. hint: set MY_KEY, choose another model with --model, or use `--model playbook`, which needs none
         failed to enforce the budget of money: the price of local/x is not known. hint: state price_in and price_out of local/x in `models.toml`, or leave --set budgets.money out"#]].assert_eq(&told);

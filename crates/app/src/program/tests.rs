@@ -57,6 +57,25 @@ fn a_model_of_the_command_line_is_one_for_everything() {
     chosen(Some("playbook"), &[("models.executor", "openai/gpt-5")]).unwrap_err();
 }
 
+/// The person's own table of models counts, and its mistakes are reported before anything is written.
+#[tokio::test]
+async fn an_unusable_model_is_reported_before_a_journal_is_created() {
+    let brain = "[models]\nbrain = \"mine/m\"\n[providers.mine]\nbase_url = \"http://127.0.0.1:9\"\n";
+    let judged = brain.replace("\n[", "\nmeta_validator = \"mine/n\"\n[");
+    let ranks = "[[model]]\nname = \"mine/m\"\nrank = 4\n[[model]]\nname = \"mine/n\"\nrank = 2\n";
+    for (own, table, said) in [
+        (brain, "[[model]]\nname = \"mine/m\"\nwindow_tokens = 4096\n", "window of 4096 tokens is too small"),
+        (&judged, ranks, "its rank 2 is below 4"),
+        (&judged, "", "the rank of mine/n is not known; state the `rank`"),
+        (brain, "[[model]]\nname = 7\n", "config/setpoint/models.toml"),
+    ] {
+        let home = Home::new().own(own);
+        fs::write(home.config().join(MODELS_FILE), table).unwrap();
+        let said_of = refusal(home.program(&options(None, &[]), &[]).unwrap().open());
+        assert!(said_of.contains(said) && !home.data().exists(), "{said}: {said_of}");
+    }
+}
+
 #[tokio::test]
 async fn a_program_that_cannot_start_leaves_no_recording() {
     let home = Home::new();

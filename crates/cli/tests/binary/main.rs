@@ -6,8 +6,6 @@ mod approval_files;
 #[cfg(test)]
 mod audit;
 #[cfg(test)]
-mod bad_models;
-#[cfg(test)]
 mod bad_places;
 #[cfg(test)]
 mod cancel;
