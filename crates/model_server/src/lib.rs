@@ -49,7 +49,7 @@ mod shape;
 mod wire;
 
 pub use answer::{Answer, Call, Finish, Usage};
-pub use canned::canned;
+pub use canned::{CannedRequest, canned};
 pub use delay::{Delay, Gate};
 pub use example::example;
 pub use fault::{Fault, Measures};

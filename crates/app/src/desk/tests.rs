@@ -13,7 +13,7 @@ fn of<'f>(found: &'f [Diagnosis], subject: &str) -> &'f Diagnosis {
 
 #[test]
 fn the_doctor_says_where_telemetry_goes() {
-    let collector = canned(|_, _| (200, String::new())).unwrap();
+    let collector = canned(|_| (200, String::new())).unwrap();
     for (address, state, said) in [
         ("", Health::Good, "off: nothing is sent anywhere".to_owned()),
         (

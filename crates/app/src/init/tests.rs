@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
-use setpoint_model_server::canned;
+use setpoint_model_server::{CannedRequest, canned};
 
 use super::*;
 use crate::desk::Health;
@@ -49,24 +49,20 @@ fn table(home: &Home) -> PathBuf {
 
 /// Starts an Ollama with models of several sizes: name, bytes, longest window, capabilities.
 fn ollama(models: &'static [(&str, u64, u64, &[&str])]) -> String {
-    let answer = move |path: &str, body: &str| match path {
-        "/api/version" => (200, json!({ "version": "0.12.6" })),
+    canned(move |CannedRequest { path, body, .. }| match path.as_str() {
+        "/api/version" => (200, json!({ "version": "0.12.6" }).to_string()),
         "/api/tags" => {
             let tags = models.iter().map(|(name, size, ..)| json!({ "name": name, "size": size }));
-            (200, json!({ "models": tags.collect::<Vec<_>>() }))
+            (200, json!({ "models": tags.collect::<Vec<_>>() }).to_string())
         }
         "/api/show" => {
-            let asked: Value = serde_json::from_str(body).unwrap();
+            let asked: Value = serde_json::from_str(&body).unwrap();
             let (.., window, capabilities) =
                 models.iter().find(|(name, ..)| asked["model"] == *name).unwrap();
             let info = json!({ "general.architecture": "q", "q.context_length": window });
-            (200, json!({ "model_info": info, "capabilities": capabilities }))
+            (200, json!({ "model_info": info, "capabilities": capabilities }).to_string())
         }
-        _ => (404, Value::Null),
-    };
-    canned(move |path, body| {
-        let (status, value) = answer(path, body);
-        (status, value.to_string())
+        _ => (404, String::new()),
     })
     .unwrap()
 }
@@ -81,7 +77,7 @@ const THREE: &[(&str, u64, u64, &[&str])] = &[
 /// Starts a server with this list of models.
 fn listing(data: &Value) -> String {
     let list = json!({ "object": "list", "data": data }).to_string();
-    canned(move |path, _| if path == "/v1/models" { (200, list.clone()) } else { (404, String::new()) })
+    canned(move |asked| if asked.path == "/v1/models" { (200, list.clone()) } else { (404, String::new()) })
         .unwrap()
 }
 
@@ -195,9 +191,9 @@ async fn a_useless_server_is_reported_and_not_chosen() {
     for (address, said) in [
         (ollama(&[]), "`ollama pull MODEL` gets one"),
         (ollama(&[("narrow:7b", 1, 2_048, &["completion"])]), "no model that a task could use"),
-        (canned(|_, _| (200, "<html>".to_owned())).unwrap(), "not a list of models"),
-        (canned(|_, _| (401, String::new())).unwrap(), "401"),
-        (canned(|_, _| (200, "[".repeat(5_000_000))).unwrap(), "4194304 bytes"),
+        (canned(|_| (200, "<html>".to_owned())).unwrap(), "not a list of models"),
+        (canned(|_| (401, String::new())).unwrap(), "401"),
+        (canned(|_| (200, "[".repeat(5_000_000))).unwrap(), "4194304 bytes"),
     ] {
         let home = Home::new();
         let done = init(&home, &look_at(&address), &[]).await.unwrap();

@@ -2,50 +2,15 @@
 //! run.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
-use setpoint_model_server::canned;
+use setpoint_model_server::{CannedRequest, canned};
 
 use crate::support::task::{GOAL, Trial};
 use crate::support::{Came, Home};
 
 /// A secret that a collector requires.
 const KEY: &str = "otel-secret-0123456789";
-
-/// Received requests: first line and headers, and the length of the body.
-type Requests = Arc<Mutex<Vec<(String, usize)>>>;
-
-/// Starts a collector that accepts everything.
-fn collector() -> (String, Requests) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let base = format!("http://{}", listener.local_addr().unwrap());
-    let requests = Requests::default();
-    let kept = Arc::clone(&requests);
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = BufReader::new(stream.unwrap());
-            let (mut head, mut length) = (String::new(), 0);
-            loop {
-                let mut line = String::new();
-                if stream.read_line(&mut line).unwrap() <= 2 {
-                    break;
-                }
-                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                    length = value.trim().parse().unwrap();
-                }
-                head.push_str(&line);
-            }
-            let mut body = vec![0; length];
-            stream.read_exact(&mut body).unwrap();
-            kept.lock().unwrap().push((head, length));
-            let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-            stream.get_mut().write_all(answer).unwrap();
-        }
-    });
-    (base, requests)
-}
 
 fn home() -> Home {
     let home = Home::new();
@@ -56,7 +21,13 @@ fn home() -> Home {
 
 #[test]
 fn a_run_is_sent_to_the_collector_of_the_environment() {
-    let (home, (base, requests)) = (home(), collector());
+    let (home, requests) = (home(), Arc::new(Mutex::new(Vec::<CannedRequest>::new())));
+    let kept = Arc::clone(&requests);
+    let base = canned(move |request| {
+        kept.lock().unwrap().push(request);
+        (200, String::new())
+    })
+    .unwrap();
     let mut command = home.command(&["run", "--json", GOAL]);
     let headers = format!("x-key={KEY}");
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &base).env("OTEL_EXPORTER_OTLP_HEADERS", headers);
@@ -64,8 +35,8 @@ fn a_run_is_sent_to_the_collector_of_the_environment() {
     assert_eq!(came.code, 0, "{came:#?}");
     let requests = requests.lock().unwrap().clone();
     let has = |path: &str| {
-        let line = format!("POST {path} HTTP/1.1");
-        requests.iter().any(|(head, length)| head.starts_with(&line) && head.contains(KEY) && *length > 200)
+        let mut at = requests.iter().filter(|one| one.head.starts_with("POST ") && one.path == path);
+        at.any(|one| one.head.contains(KEY) && one.body.len() > 200)
     };
     assert!(has("/v1/traces") && has("/v1/metrics"), "{requests:#?}");
     let log = fs::read_to_string(home.data().join("setpoint.log")).unwrap_or_default();
@@ -102,7 +73,7 @@ fn neither_a_key_nor_an_answer_is_logged() {
     let reply = format!(
         r#"{{"choices":[{{"message":{{"role":"assistant","content":"{SAID}"}},"finish_reason":"stop"}}],"usage":{{}}}}"#
     );
-    let base = canned(move |_, _| (200, reply.clone())).unwrap();
+    let base = canned(move |_| (200, reply.clone())).unwrap();
     let home = Home::new();
     let mut command = home.command(&["--set", "models.stream=false", "--model", "openai/x", "run", "do it"]);
     command

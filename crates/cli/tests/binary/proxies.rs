@@ -76,7 +76,7 @@ fn forward(stream: TcpStream, server: &str, log: &Mutex<Vec<String>>) -> std::io
 /// Starts a server with one model.
 fn server() -> String {
     let list = json!({ "data": [{ "id": "m" }] }).to_string();
-    canned(move |path, _| if path == "/v1/models" { (200, list.clone()) } else { (404, String::new()) })
+    canned(move |asked| if asked.path == "/v1/models" { (200, list.clone()) } else { (404, String::new()) })
         .unwrap()
 }
 
