@@ -62,6 +62,9 @@ fn options_of_run_become_settings_after_the_others() {
         ]
     );
     assert_eq!((global.model.as_deref(), global.color), (Some("m"), Color::Never));
+    // A model of the doctor is one for every role, and may be left out.
+    assert_eq!(options("doctor --model m").model.as_deref(), Some("m"));
+    assert_eq!(options("doctor --model").model, None);
 }
 
 #[test]

@@ -237,7 +237,9 @@ async fn an_unusable_choice_is_shown_beside_the_providers() {
     );
     assert!(came.out.contains("MY_KEY must be set"), "{}", came.out);
     let came = at(broken(), "", "models --json").await;
-    assert_eq!((came.code, &came.json()["error"]["hints"][0]), (2, &"set MY_KEY".into()));
+    let value = came.json();
+    assert_eq!((came.code, &value["error"]["hints"][0]), (2, &"set MY_KEY".into()));
+    assert_eq!(value["providers"][0]["name"], "mine");
 }
 
 #[tokio::test]
@@ -276,7 +278,11 @@ async fn a_first_configuration_is_told_shown_or_missed() {
     let came = at(written(), "", "init").await;
     assert_eq!((came.code, came.err.as_str()), (0, "warning: SETPOINT_BRAIN_MODEL is set\n"));
     insta::assert_snapshot!(came.out);
-    assert_eq!(at(written(), "", "init --json").await.json()["tool"], "openai/b");
+    let value = at(written(), "", "init --json").await.json();
+    assert_eq!((&value["tool"], &value["is_written"]), (&"openai/b".into(), &true.into()));
+    let file = &value["files"][0];
+    assert_eq!((&file["path"], &file["text"]), (&"/home/ada/setpoint.toml".into(), &"brain = 1\n".into()));
+    assert_eq!(file["kept"], "/home/ada/setpoint.toml.bak");
     let mut shown = written();
     shown.initialised.is_written = false;
     let came = at(shown, "", "init --print").await;
@@ -295,14 +301,18 @@ async fn a_first_configuration_is_told_shown_or_missed() {
 
 #[tokio::test]
 async fn the_options_of_init_are_passed_on() {
-    let mut world = World::headless(Fake::with(vec![]));
-    world.host.desk = FakeDesk::default();
-    let (_, host) = world.run_arguments(words("init --look-at http://a --look-at b --force")).await;
-    let wishes = InitOptions {
-        look_at: vec!["http://a".to_owned(), "b".to_owned()],
-        is_forced: true,
-        is_shown_only: false,
-    };
-    assert_eq!(*host.desk.wishes.lock().unwrap(), wishes);
+    let look_at = vec!["http://a".to_owned(), "b".to_owned()];
+    for (line, wishes) in [
+        (
+            "init --look-at http://a --look-at b --force",
+            InitOptions { look_at, is_forced: true, is_shown_only: false },
+        ),
+        ("init --dry-run", InitOptions { is_shown_only: true, ..InitOptions::default() }),
+    ] {
+        let mut world = World::headless(Fake::with(vec![]));
+        world.host.desk = FakeDesk::default();
+        let (_, host) = world.run_arguments(words(line)).await;
+        assert_eq!(*host.desk.wishes.lock().unwrap(), wishes);
+    }
     assert_eq!(run("init --force --print").await.code, 2);
 }
