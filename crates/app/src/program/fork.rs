@@ -6,7 +6,7 @@ use setpoint_protocol::TaskId;
 use setpoint_protocol::replay::Rerun;
 
 use super::{Program, ProgramError, suffix};
-use crate::config::{Origin, bare_name, controller_with};
+use crate::config::{Config, Origin, bare_name, controller_with};
 
 impl Program {
     /// Creates a fork of a task at a record, with other controller settings, whose names are bare or as in the
@@ -23,16 +23,21 @@ impl Program {
     ) -> Result<NewFork, ProgramError> {
         let recorded = history.controller(&from)?;
         let controller = controller_with(&recorded, set).map_err(ProgramError::Settings)?;
-        let budgets = self.config.budgets();
-        let wishes = [
-            ("budgets.calls", BudgetWish::Calls(budgets.calls)),
-            ("budgets.tokens", BudgetWish::Tokens(budgets.tokens)),
-            ("budgets.money", BudgetWish::Money(budgets.money)),
-        ];
-        let is_named = |key: &str| matches!(self.config.origin(key), Origin::Flag(_));
-        let budgets = wishes.into_iter().filter(|(key, _)| is_named(key)).map(|(_, wish)| wish).collect();
+        let budgets = wishes(&self.config);
         Ok(NewFork { from, at, controller, budgets, suffix: suffix() })
     }
+}
+
+/// Returns the budgets that the command line names; what a file says is for new tasks.
+fn wishes(config: &Config) -> Vec<BudgetWish> {
+    let budgets = config.budgets();
+    let wishes = [
+        ("budgets.calls", BudgetWish::Calls(budgets.calls)),
+        ("budgets.tokens", BudgetWish::Tokens(budgets.tokens)),
+        ("budgets.money", BudgetWish::Money(budgets.money)),
+    ];
+    let is_named = |key: &str| matches!(config.origin(key), Origin::Flag(_));
+    wishes.into_iter().filter(|(key, _)| is_named(key)).map(|(_, wish)| wish).collect()
 }
 
 /// Runs a task's controller again under other settings, whose names are bare or as in the configuration.
@@ -54,12 +59,14 @@ mod tests {
 
     use setpoint_history::import::take_in;
     use setpoint_protocol::message::{EndedBy, MacroState};
+    use setpoint_protocol::money::Money;
     use setpoint_protocol::replay::{Decided, PartingKind};
     use setpoint_protocol::topology::Payload;
     use setpoint_roles::factory::Roles;
     use setpoint_tools::{Host, Registry};
 
     use super::*;
+    use crate::config::Sources;
     use crate::{Error, ErrorKind};
 
     /// Returns the history of an exported task: those of the net that holds the formats.
@@ -69,6 +76,30 @@ mod tests {
         let (journal, task) = take_in(file, &setpoint_mkct::slug).unwrap();
         let reader = Arc::new(Registry::built_in(&Host::new("linux", [])));
         (History::new(journal, Arc::new(Roles::new(reader))), task)
+    }
+
+    #[test]
+    fn only_the_command_line_names_budgets_of_a_fork() {
+        let file = std::path::PathBuf::from("setpoint.toml");
+        let wished = |set: &[(&str, &str)]| {
+            let flag = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned(), String::new());
+            wishes(
+                &Config::load(&Sources {
+                    texts: [(file.clone(), "[budgets]\ncalls = 3\n".to_owned())].into(),
+                    files: vec![file.clone()],
+                    flags: set.iter().map(flag).collect(),
+                    ..Sources::default()
+                })
+                .unwrap(),
+            )
+        };
+        assert_eq!(wished(&[]), []);
+        let half = Money::of_units(0.5);
+        assert_eq!(
+            wished(&[("budgets.money", "0.5"), ("budgets.calls", "50")]),
+            [BudgetWish::Calls(Some(50)), BudgetWish::Money(half)]
+        );
+        assert_eq!(wished(&[("budgets.tokens", "")]), [BudgetWish::Tokens(None)]);
     }
 
     fn tried(name: &str, set: &str) -> Result<Rerun, ProgramError> {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use setpoint_protocol::Timestamp;
 
 use crate::support::Home;
 use crate::support::task::{Ended, Trial, pursue};
@@ -183,65 +182,4 @@ fn a_fork_asks_before_it_changes_what_the_other_task_created() {
     let came = home.run(&["tasks", "fork", id(&ended), "--at", &at, "--json"]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "now", "{came:#?}");
     assert_eq!(came.json()["ended_by"], "consent", "{came:#?}");
-}
-
-/// The recorded budgets hold, but for those that the command line names.
-#[test]
-fn a_fork_has_the_budgets_that_the_command_line_names() {
-    let home = Home::new();
-    Trial::new().reads("gone.txt", "0").counts("there.txt", "1").write(&home);
-    let ended = pursue(&home, &["--max-calls", "30", "--max-tokens", "1000000"]);
-    let at = ended.records.iter().find(|line| line["type"] == "setpoint.PlanDirective").unwrap()["seq"]
-        .to_string();
-    let budgets = |options: &[&str]| {
-        let fork = ["tasks", "fork", id(&ended), "--at", &at, "--json"];
-        let came = home.run(&[&fork[..], options].concat());
-        let task = came.json()["task_id"].as_str().unwrap().to_owned();
-        let budgets = home.records(&task)[0]["data"]["budgets"].clone();
-        (came.json()["ended_by"].as_str().unwrap().to_owned(), budgets)
-    };
-    let recorded = ended.records[0]["data"]["budgets"].clone();
-    assert_eq!((&recorded["calls"], &recorded["tokens"]), (&30.into(), &1_000_000.into()));
-    home.file("setpoint.toml", "[budgets]\ncalls = 3\n");
-    assert_eq!(budgets(&[]), ("criteria_met".to_owned(), recorded.clone()), "a file changes none");
-    let mut named = recorded.clone();
-    (named["calls"], named["money"]) = (50.into(), serde_json::json!(0.5));
-    let set = ["--set", "budgets.calls=50", "--set", "budgets.money=0.5"];
-    assert_eq!(budgets(&set), ("criteria_met".to_owned(), named));
-    let mut none = recorded;
-    none["tokens"] = Value::Null;
-    assert_eq!(budgets(&["--set", "budgets.tokens="]).1, none);
-}
-
-/// In the middle of a step, and while an ask is open: it is asked again.
-#[test]
-fn an_ask_that_is_open_at_the_point_is_asked_again() {
-    let home = Home::new();
-    let ended = four_rounds(&home);
-    let plan = ended.records.iter().find(|line| line["data"]["ask"]["model"]["purpose"] == "plan").unwrap();
-    let at = plan["seq"].as_u64().unwrap().to_string();
-    let came = good(home.run(&["tasks", "fork", id(&ended), "--at", &at, "--json"]));
-    let fork = came.json()["task_id"].as_str().unwrap().to_owned();
-    let records = home.records(&fork);
-    let reasked: Vec<&Value> = records.iter().filter(|line| line["type"] == "setpoint.Reasked").collect();
-    assert_eq!(reasked.len(), 1);
-    assert_eq!(reasked[0]["data"]["reason"], "the task was forked here");
-    assert_eq!(
-        (&reasked[0]["data"]["call"], &reasked[0]["data"]["spent"]),
-        (&plan["data"]["call"], &Value::Null)
-    );
-    assert!(good(home.run(&["replay", &fork])).out.contains("replayed exactly"));
-    // It is opened when it is made.
-    let listed = good(home.run(&["tasks", "list", "--json"])).json();
-    let time = |place: usize, name: &str| listed[place][name].as_str().unwrap().parse::<Timestamp>().unwrap();
-    assert_eq!((&listed[0]["task_id"], &listed[1]["task_id"]), (&fork.as_str().into(), &id(&ended).into()));
-    assert!(
-        time(1, "opened_at") < time(1, "closed_at") && time(1, "closed_at") < time(0, "opened_at"),
-        "{listed}"
-    );
-    let shown = good(home.run(&["tasks", "show", "--json", &fork])).json();
-    let shown = shown["opened_at"].as_str().unwrap().parse::<Timestamp>().unwrap();
-    assert!(shown >= time(0, "opened_at"), "{listed}");
-    // Its ids are derived from the times of its records, which are the other task's.
-    assert!(records.iter().all(|line| line["correlationid"] == records[0]["id"]), "{}", records[0]);
 }

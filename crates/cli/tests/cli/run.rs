@@ -2,11 +2,15 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
+use setpoint_protocol::RoleId;
 use setpoint_protocol::limits::RAW_INPUT_BYTES_MAX;
 use setpoint_protocol::message::*;
+use setpoint_protocol::money::Money;
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::tool::ToolAnswer;
 
 use crate::support::organisation::{Beat, Fake};
-use crate::support::tape::{Tape, final_result};
+use crate::support::tape::{Tape, final_result, pass, spec};
 use crate::support::tapes;
 use crate::support::world::{Came, World};
 
@@ -126,6 +130,53 @@ async fn the_rule_that_ended_a_task_is_told_in_words() {
     let came = run(tapes::ended(result), "run x").await;
     let words = "not started: no playbook matches this goal, and no language model is set";
     assert!(came.out.contains(words), "{}", came.out);
+    let mut result = final_result(EndState::Abandon, EndedBy::Fault);
+    result.verdicts = vec![pass("t1", "the count is right", "42", &[])];
+    result.unmet_criteria = vec!["it is even".to_owned()];
+    let came = run(tapes::ended(result), "run x").await;
+    let words = "given up: no further plan was found; 1 of 2 criteria is not met";
+    assert!(came.out.contains(words), "{}", came.out);
+}
+
+/// The proof comes first: what code checked, before what a model judged, and the rest is counted.
+#[tokio::test(start_paused = true)]
+async fn an_accept_names_its_proof_and_counts_the_rest() {
+    let by_model = |id: &str, text: &str| Verdict {
+        judged_by: JudgedBy::Model,
+        strength: Strength::Opinion,
+        ..pass(id, text, "42", &[])
+    };
+    let checked = || pass("s1.c1", "the count is right", "42", &[]);
+    for (verdicts, told) in [
+        (vec![checked()], "accepted: the count is right\n"),
+        (vec![checked(), pass("s1.c2", "it is even", "42", &[])], "right  (and 1 more criterion)\n"),
+        (
+            vec![by_model("t1", "it fits"), by_model("s1.c2", "the name is well chosen"), checked()],
+            "accepted: the count is right  (and 2 more criteria, 2 of which a model judged)\n",
+        ),
+    ] {
+        let mut result = final_result(EndState::Accept, EndedBy::CriteriaMet);
+        result.verdicts = verdicts;
+        let came = run(tapes::ended(result), "run x").await;
+        assert!(came.out.starts_with("42\n") && came.out.contains(told), "{told:?}: {}", came.out);
+        assert!(!came.out.contains("not met"), "{}", came.out);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn created_files_are_listed_and_a_recording_is_named() {
+    let mut tape = Tape::opened("write a file");
+    let made = vec!["/made/names".to_owned(), "/made/names/alpha.txt".to_owned()];
+    let wrote = ToolAnswer { ok: true, created: made, ..ToolAnswer::default() };
+    let mut result = final_result(EndState::Accept, EndedBy::CriteriaMet);
+    result.usage = UsageReport { cost: Some(Money::ZERO), tokens_recorded: 9, ..result.usage };
+    tape.say(RoleId::Perceiver, 0, spec("write a file"))
+        .ask_tool("r3.1/2", "write_file", json!({ "path": "names/alpha.txt" }))
+        .answer("r3.1/2", Answer::Tool(Box::new(wrote)))
+        .say(RoleId::GoalGradientSolver, 0, result);
+    let came = run(tape, "run x").await;
+    assert!(came.out.contains("files that were made:\n- /made/names/alpha.txt\n\n"), "{}", came.out);
+    assert!(came.out.contains("price 0.00, a recording answered"), "{}", came.out);
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use setpoint_protocol::RoleId::*;
 use setpoint_protocol::message::*;
+use setpoint_protocol::record::Answer;
+use setpoint_protocol::tool::{ErrorKind, ToolAnswer};
 use setpoint_protocol::topology::{Kind, Payload};
 
 use crate::support::organisation::{Beat, Fake};
@@ -71,6 +73,90 @@ async fn the_basis_of_a_result_is_shown() {
     assert!(replayed.out.contains(&format!("  check, {own}: ")), "{}", replayed.out);
     let replaced = "judged by another check than at first:\n- list.txt has three lines: its check";
     assert!(shown.out.contains(replaced), "{}", shown.out);
+}
+
+/// Refuted, not shown, and impossible: in every view, by word and by sign.
+#[tokio::test(start_paused = true)]
+async fn kinds_of_failure_are_distinct_everywhere() {
+    let texts = ["the number is even", "the number was counted twice", "the tests were run"];
+    let shown = [Shown::Refuted, Shown::NotShown, Shown::Cannot];
+    let ids = ["s1.c1", "s1.c2", "s1.c3"];
+    let verdicts: Vec<Verdict> = (0..3)
+        .map(|n| Verdict {
+            shown: Some(shown[n]),
+            ..fail(ids[n], texts[n], Some(FailureClass::Logical), "nothing says so", &[])
+        })
+        .collect();
+    let criteria: Vec<Criterion> = (0..3).map(|n| criterion(ids[n], texts[n])).collect();
+    let mut result = final_result(EndState::Abandon, EndedBy::Infeasible);
+    result.subtask_verdicts = verdicts.clone();
+    result.unmet_criteria = texts.map(str::to_owned).to_vec();
+    let mut tape = Tape::opened("count the tests");
+    tape.say(Perceiver, 0, spec("count the tests"))
+        .say(Planner, 0, manifest(1, &[(1, 1, criteria.clone())], vec![]))
+        .say(Planner, 1, subtask(1, "count the tests", criteria.clone()))
+        .say(Executor, 1, execution(1, 1, vec![]))
+        .say(AgentValidator, 1, outcome(1, criteria, verdicts, vec![], vec![]))
+        .say(GoalGradientSolver, 0, result);
+    let ran = World::headless(Fake::starting(tape.clone(), vec![Beat::TellRest])).run("run count").await;
+    assert!(ran.err.contains("1 refuted, 1 not shown, 1 cannot hold here"), "{}", ran.err);
+    let world = || World::headless(Fake::with(vec![(tape.clone(), ALL, vec![], None)]));
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    world().run(&format!("tasks show count --html '{}'", page.display())).await;
+    let verbose = world().run("tasks show -v count").await.out;
+    for seen in [
+        ran.out,
+        world().run("tasks show count").await.out,
+        world().run("replay count").await.out,
+        std::fs::read_to_string(page).unwrap(),
+    ] {
+        for word in ["refuted", "not shown", "cannot hold here"] {
+            assert!(seen.contains(word), "{word}: {seen}");
+        }
+    }
+    for sign in ["✗L", "?L", "⊘"] {
+        assert!(verbose.contains(sign), "{sign}: {verbose}");
+    }
+    let value = world().run("tasks show --json count").await.json();
+    let states: Vec<&Value> =
+        value["criteria"].as_array().unwrap().iter().map(|row| &row["attempts"][0]["state"]).collect();
+    assert_eq!(states, ["failed_logical", "not_shown_logical", "cannot"], "{value:#}");
+}
+
+/// The change that a person is asked to allow is shown, and the call that waited for it counts once.
+#[tokio::test(start_paused = true)]
+async fn consent_shows_the_change_and_its_call_counts_once() {
+    const CHANGE: &str = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three";
+    let edit = json!({ "path": "notes.txt", "find": "two", "replace": "2" });
+    let unasked = ToolAnswer { error_kind: Some(ErrorKind::ApprovalRequired), ..ToolAnswer::default() };
+    let mut request = approval("r3.1/3", "edit_file notes.txt", &[]);
+    request.need.preview = Some(CHANGE.to_owned());
+    let decision = ApprovalDecision {
+        call_id: id("r3.1/3"),
+        decision: ApprovalWord::Once,
+        digest: request.need.digest.clone(),
+        by: "file:approve:1".to_owned(),
+    };
+    let mut tape = Tape::opened("mend the notes");
+    tape.ask_tool("r3.1/2", "edit_file", edit.clone())
+        .answer("r3.1/2", Answer::Tool(Box::new(unasked)))
+        .say(Executor, 1, request);
+    let mut refused = tape.clone();
+    refused.say(GoalGradientSolver, 0, final_result(EndState::Abandon, EndedBy::Consent));
+    let beats = vec![Beat::Tell(5), Beat::AwaitSaid(Kind::ApprovalDecision), Beat::TellRest];
+    let asked = World::headless(Fake::starting(refused, beats)).run("run mend").await.err;
+    assert!(asked.contains("\n   one\n  -two\n  +2\n   three\n"), "{asked}");
+    tape.say(User, 1, decision)
+        .ask_tool("r3.1/4", "edit_file", edit)
+        .answer("r3.1/4", Answer::Tool(Box::new(ToolAnswer { ok: true, ..ToolAnswer::default() })));
+    let world = || World::headless(Fake::with(vec![(tape.clone(), ALL, vec![], None)]));
+    let shown = world().run("tasks show mend").await.out;
+    assert!(shown.contains("\n  -two\n  +2\n") && !shown.contains("needs approval"), "{shown}");
+    let value = world().run("tasks show --json mend").await.json();
+    assert_eq!(value["approvals"][0]["preview"], CHANGE, "{value:#}");
+    assert_eq!((value["calls"].as_array().unwrap().len(), &value["calls"][0]["ok"]), (1, &json!(true)));
+    assert_eq!(value["usage"]["tool_calls"], 1, "{value:#}");
 }
 
 #[tokio::test]

@@ -10,6 +10,8 @@ mod budgets;
 #[cfg(test)]
 mod cassettes;
 #[cfg(test)]
+mod forks;
+#[cfg(test)]
 mod loops;
 #[cfg(test)]
 mod memory;

@@ -2,15 +2,9 @@
 
 mod cassettes;
 mod costs;
-mod evidence;
-mod hostile;
-mod impossible;
 #[cfg(target_os = "linux")]
 mod keys;
-mod overlooked;
-mod planning;
 mod process_killed;
-mod results;
 mod wires;
 
 use std::process::Command;

@@ -1,5 +1,6 @@
 use expect_test::expect;
 use setpoint_protocol::models::ModelCard;
+use setpoint_protocol::money::Money;
 use setpoint_protocol::record::Purpose;
 use setpoint_protocol::settings::Budgets;
 
@@ -95,6 +96,34 @@ fn faults(bench: &Bench) -> Vec<String> {
 }
 
 #[test]
+fn a_used_up_budget_says_how_to_allow_more() {
+    let none = Budgets::default();
+    for (budgets, option) in [
+        (Budgets { calls: Some(2), ..none.clone() }, "`budgets.calls` or `run --max-calls`"),
+        (Budgets { tokens: Some(280), ..none.clone() }, "`budgets.tokens` or `run --max-tokens`"),
+        (Budgets { money: Money::of_units(280e-6), ..none }, "`budgets.money` or `run --max-cost`"),
+    ] {
+        let mut bench = Bench::with_goal(Opened { budgets, models: priced(), ..opened() }, "count");
+        bench.replies("r1/1", "count");
+        bench.memory_replies();
+        let hints = bench.records.iter().find_map(|record| match record.message()? {
+            Payload::TaskFault(fault) => Some(fault.hints),
+            _ => None,
+        });
+        assert_eq!(hints, Some(vec![format!("allow more with {option}")]));
+    }
+}
+
+/// A free model is this program.
+#[test]
+fn calls_of_a_free_model_are_not_limited() {
+    let free = ModelCard { is_free: true, ..ModelCard::named("m") };
+    let models = setpoint_protocol::models::Models { brain: free.clone(), tool: free, ..Default::default() };
+    let bench = Bench::with_goal(Opened { models, ..calls(1) }, "count");
+    assert_eq!((bench.asked.len(), faults(&bench)), (1, vec![]));
+}
+
+#[test]
 fn questions_without_room_wait_for_running_calls() {
     // A toy's question takes 18 tokens and its answer at most 8,192. Three judges ask at once, and there is room for
     // two of them.
@@ -142,8 +171,6 @@ fn money_is_counted_by_the_price_that_the_task_opened_with() {
 
 #[test]
 fn inherited_calls_of_a_fork_keep_their_price() {
-    use setpoint_protocol::models::ModelCard;
-    use setpoint_protocol::money::Money;
     use setpoint_protocol::record::ForkedFrom;
     let original = Opened { models: priced(), ..opened() };
     let seq = 4;

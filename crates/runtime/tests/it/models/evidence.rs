@@ -59,6 +59,33 @@ fn merging(plans: Vec<Value>, merges: Vec<Value>) -> Hosted {
 }
 
 #[test]
+fn facts_before_the_task_do_not_prove_the_work() {
+    // The second plan's sub-tasks are about other things than the task.
+    let part =
+        |name: &str| json!({ "intent": format!("look after {name}"), "success_criteria": [says(name, "x")] });
+    for plan in [
+        json!({ "subtasks": [{ "intent": "make done.txt", "success_criteria": [says("done.txt", "hello")] }] }),
+        json!({ "subtasks": [part("a.txt"), part("b.txt")], "task_criteria": [says("done.txt", "hello")] }),
+    ] {
+        let place = Place::new();
+        for (name, text) in [("done.txt", "hello"), ("a.txt", "x"), ("b.txt", "x")] {
+            place.file(name, text);
+        }
+        let result =
+            run(&place, &server(vec![plan], vec![]), "see to it that done.txt says hello", "").result;
+        assert_eq!(
+            (&result["directive"], &result["ended_by"], &result["unproven"]),
+            (&json!("success"), &json!("unproven"), &json!(true)),
+            "{result:#}"
+        );
+        assert!(
+            result["verdicts"].as_array().unwrap().iter().all(|one| one["vacuous"] == true),
+            "{result:#}"
+        );
+    }
+}
+
+#[test]
 fn what_round_one_made_is_not_vacuous_in_round_two() {
     let answers = |text: &str| {
         json!({ "criterion": format!("the answer says {text}"),

@@ -9,6 +9,10 @@ use setpoint_runtime::Models;
 
 use super::{Place, asked, remote, run, run_on, said, site};
 
+/// The most characters of a question to R2 beside the person's words and the survey, with the schema of its
+/// answer.
+const PLAN_CHARS_MAX: usize = 6_300;
+
 /// Returns a plan of one sub-task that writes x.txt, with a check for it.
 fn writes() -> Value {
     let probe = json!({ "tool": "read_file", "input": { "path": "names/x.txt" } });
@@ -31,6 +35,34 @@ fn server(plan: impl Fn(&str) -> Value + Send + Sync + 'static) -> Hosted {
         Site::Judge | Site::Merge | Site::Report => panic!("nobody has to ask: {}", seen.asked.system),
     };
     Hosted::start(Arc::new(answer)).unwrap()
+}
+
+#[test]
+fn a_first_plan_sees_existing_and_missing_files() {
+    let (place, server) = (Place::new(), server(|_| writes()));
+    place.file("src/calc.py", "x = 1\n");
+    place.file("pytest.ini", "[pytest]\n");
+    let goal = "make src/calc.py right, so that tests/ is green; src/gone is true/false";
+    // It writes another file than the goal names.
+    assert_eq!(run(&place, &server, goal, "").result["directive"], "success");
+    let plan = asked(&server, Site::Plan).swap_remove(0).asked;
+    let question = plan.last_user().unwrap();
+    for told in [
+        "src/calc.py 6 bytes",
+        "pytest.ini, tests by `pytest`",
+        "- src/calc.py: file, 6 bytes",
+        "- tests/: is not there",
+        "- src/gone: is not there",
+        "What the person asked:\nmake src/calc.py right",
+    ] {
+        assert!(question.contains(told), "{told}: {question}");
+    }
+    assert!(!question.contains("- true/false"), "{question}");
+    let survey = question.split_once("data place\n").unwrap().1.split_once("```").unwrap().0;
+    let chars = |text: &str| text.chars().count();
+    let whole = chars(&plan.system) + chars(question) + chars(&plan.schema.as_ref().unwrap().to_string());
+    let besides = whole - chars(survey) - chars(goal);
+    assert!(besides <= PLAN_CHARS_MAX, "{besides} characters:\n{}\n{question}", plan.system);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use setpoint_model_server::question::Site;
+use setpoint_model_server::question::{self, Site};
 use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn};
 
 use super::{Place, run, said, site};
@@ -66,6 +66,36 @@ fn cat(file: &str) -> Step {
 fn on_call(text: &str, command: &str, expect: &Value) -> Value {
     let on = json!({ "call": { "tool": "shell", "which": command } });
     json!({ "criterion": text, "check": { "on": on, "expect": expect } })
+}
+
+/// The output of the failed step is delivered, and what is unmet is the task's own.
+#[test]
+fn gaps_leave_the_output_and_count_the_tasks_own_criteria() {
+    const OWN: &str = "the answer names the number of tests";
+    let trivial = |n| json!({ "criterion": format!("the wording is good in way {n}"), "mode": "plausible" });
+    let criteria: Vec<Value> =
+        (1..=9).map(trivial).chain([json!("the number is confirmed by a run")]).collect();
+    let mut plan = one(&criteria);
+    plan["task_criteria"] = json!([OWN]);
+    let judge = |question: &str| {
+        let verdict = |id: &str| {
+            let word = if id.ends_with("c10") { "fail" } else { "pass" };
+            json!({ "criterion_id": id, "verdict": word, "evidence": "read", "cites": ["output"],
+                    "failure_class": "logical" })
+        };
+        json!({ "verdicts": question::criteria(question).map(verdict).collect::<Vec<_>>() })
+    };
+    let server = server(plan, vec![done("there are 42 tests")], judge);
+    let result = run(&Place::new(), &server, "say how many tests there are", "").result;
+    assert_eq!(
+        (&result["directive"], &result["ended_by"], &result["output"]),
+        (&json!("success"), &json!("distance"), &json!("there are 42 tests")),
+        "{result:#}"
+    );
+    assert_eq!((&result["unmet_criteria"], &result["verdicts"]), (&json!([OWN]), &json!([])));
+    assert_eq!(result["subtask_verdicts"].as_array().unwrap().len(), 10);
+    let summary = result["summary"].as_str().unwrap();
+    assert!(summary.contains(&format!("Not met: {OWN} (not judged).")), "{summary}");
 }
 
 #[test]

@@ -6,17 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use setpoint_model_server::question::Site;
-use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
+use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn};
 
-use super::command;
-use crate::support::thinker::site;
-use crate::support::{Came, Home};
+use super::{Place, run, said, site};
 
 const GOAL: &str = "run the tests in tests/ and say how many pass";
-
-fn said(value: &Value) -> Turn {
-    Turn::from(Answer::text(&value.to_string()))
-}
 
 fn plan() -> Value {
     json!({ "subtasks": [{
@@ -57,19 +51,16 @@ fn honest_server(plan: Value) -> Hosted {
 
 #[test]
 fn a_proved_impossibility_ends_the_task_in_one_round() {
-    let (home, server) = (Home::new(), honest_server(plan()));
-    let came = Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", GOAL]));
-    let result = came.json();
-    assert_eq!((came.code, &result["ended_by"]), (4, &json!("infeasible")), "{came:#?}");
+    let server = honest_server(plan());
+    let result = run(&Place::new(), &server, GOAL, "").result;
+    assert_eq!(
+        (&result["directive"], &result["ended_by"]),
+        (&json!("abandon"), &json!("infeasible")),
+        "{result:#}"
+    );
     assert_eq!(result["next_moves"][0], "the folder tests");
     let verdict = &result["verdicts"][0];
     assert_eq!((&verdict["verdict"], &verdict["shown"]), (&json!("fail"), &json!("cannot")), "{verdict:#}");
     // The proof came with the third question; one more judged it, and one more ended the task.
     assert!(server.seen().len() <= 5, "{}", server.seen().len());
-    let id = result["task_id"].as_str().unwrap();
-    for shown in [home.run(&["tasks", "show", id]).out, home.run(&["replay", id]).out] {
-        for told in ["cannot hold here", "There is no folder tests here.", "the folder tests"] {
-            assert!(shown.contains(told), "{told}: {shown}");
-        }
-    }
 }

@@ -2,11 +2,9 @@
 //! whatever a hostile model makes of its criteria.
 
 use serde_json::{Value, json};
-use setpoint_model_server::Wire;
 
-use super::command;
-use super::hostile::{Attack, Cites, attack, checked, server, shell};
-use crate::support::{Came, Home};
+use super::Place;
+use super::hostile::{Attack, Cites, attack, checked, ran, shell};
 
 /// Returns goals, the part of each that no call names, and a lie about it, judged by a check if it cites
 /// nothing, else by a judge.
@@ -109,29 +107,31 @@ fn lies() -> Vec<(&'static str, &'static str, Attack)> {
     ]
 }
 
-fn came_of(goal: &str, attack: &Attack) -> Came {
-    let home = Home::new();
+fn result_of(goal: &str, attack: &Attack) -> Value {
+    let place = Place::new();
     for (name, content) in [
         ("a.txt", "one two three\n"),
         ("b.txt", "one\ntwo\n"),
         ("n.txt", "1\n2\n3\n"),
         ("t.log", "5 passed\n"),
+        ("log.txt", "ERROR a\nERROR b\n"),
     ] {
-        home.file(name, content);
+        place.file(name, content);
     }
-    home.file("log.txt", "ERROR a\nERROR b\n");
-    let server = server(attack);
-    Came::of(&mut command(&home, &server, Wire::Chat, &["run", "--json", "--max-replans", "1", goal]))
+    ran(&place, attack, goal, "").result
 }
 
 #[test]
 fn a_named_file_that_no_call_touches_prevents_an_accept() {
     for (goal, overlooked, attack) in lies() {
-        let came = came_of(goal, &attack);
-        let result = came.json();
+        let result = result_of(goal, &attack);
         let told: Vec<&str> =
             result["overlooked"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        assert_eq!((came.code, told.join(", ").as_str()), (3, overlooked), "{goal}: {came:#?}");
+        assert_eq!(
+            (&result["directive"], told.join(", ").as_str()),
+            (&json!("success"), overlooked),
+            "{goal}: {result:#}"
+        );
     }
 }
 
@@ -144,14 +144,8 @@ fn other_spellings_of_a_named_file_are_recognised() {
         ("how many lines have b.txt and n.txt together? `wc` will do", "wc -l *.txt", "6 total"),
         ("is there a line with two in b.txt, e.g. by Node.js?", "grep -rn two .", "b.txt:2"),
     ] {
-        let came = came_of(
-            goal,
-            &attack(
-                checked("the lines are told", on(command), json!({ "contains": seen })),
-                vec![shell(command)],
-                json!("as told"),
-            ),
-        );
-        assert_eq!(came.json()["overlooked"], Value::Null, "{goal}: {came:#?}");
+        let check = checked("the lines are told", on(command), json!({ "contains": seen }));
+        let result = result_of(goal, &attack(check, vec![shell(command)], json!("as told")));
+        assert_eq!(result["overlooked"], Value::Null, "{goal}: {result:#}");
     }
 }
