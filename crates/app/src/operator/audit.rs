@@ -358,3 +358,40 @@ fn verdict(
         cannot_prove,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use setpoint_protocol::message::{FindingKind, Severity};
+    use setpoint_protocol::{RoleId, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn findings_are_filtered_by_what_they_are() {
+        let finding = Finding {
+            kind: FindingKind::ConvergenceFailure,
+            accountable: RoleId::GoalGradientSolver,
+            at: Timestamp::from_micros(7),
+            task_id: Some("try-the-trial-0000000000007f3a".parse().unwrap()),
+            records: Vec::new(),
+            text: "replans lead nowhere".to_owned(),
+        };
+        let all =
+            || FindingFilter { kind: None, task: None, role: None, severity: None, since: None, limit: 9 };
+        for (is_kept, filter) in [
+            (true, all()),
+            (true, FindingFilter { kind: Some(FindingKind::ConvergenceFailure), ..all() }),
+            (false, FindingFilter { kind: Some(FindingKind::AuditLogDamaged), ..all() }),
+            (true, FindingFilter { task: Some("try-the".to_owned()), ..all() }),
+            (false, FindingFilter { task: Some("nobody".to_owned()), ..all() }),
+            (true, FindingFilter { role: Some(RoleId::GoalGradientSolver), ..all() }),
+            (false, FindingFilter { role: Some(RoleId::Operator), ..all() }),
+            (true, FindingFilter { severity: Some(Severity::Warning), ..all() }),
+            (false, FindingFilter { severity: Some(Severity::Violation), ..all() }),
+            (true, FindingFilter { since: Some(finding.at), ..all() }),
+            (false, FindingFilter { since: Some(Timestamp::from_micros(8)), ..all() }),
+        ] {
+            assert_eq!(is_wanted(&finding, &filter), is_kept, "{filter:?}");
+        }
+    }
+}

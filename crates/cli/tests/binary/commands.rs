@@ -22,10 +22,6 @@ fn task_of(ended: &Ended) -> &str {
     ended.result["task_id"].as_str().unwrap()
 }
 
-fn lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
 #[test]
 fn an_ended_task_is_shown_again_and_not_run_again() {
     let (home, ended) = home();
@@ -39,51 +35,6 @@ fn an_ended_task_is_shown_again_and_not_run_again() {
     assert_eq!(home.records(task), ended.records);
     let all = home.run(&["tasks", "resume", "--json"]);
     assert_eq!((all.code, all.json()), (0, Value::Array(vec![])));
-}
-
-#[test]
-fn an_export_is_cloud_events_to_stdout_or_whole_into_a_file() {
-    let (home, ended) = home();
-    let task = task_of(&ended);
-    let came = home.run(&["tasks", "export", task]);
-    let events = lines(&came.out);
-    for event in &events {
-        assert_eq!(event["specversion"], "1.0", "{event:#}");
-        for field in ["id", "source", "type", "time"] {
-            assert!(event[field].is_string(), "{field}: {event:#}");
-        }
-    }
-    // Ids are unique. Besides the records there is the seal, and each piece of a prompt once, before its
-    // first use.
-    let ids: std::collections::BTreeSet<&str> =
-        events.iter().map(|event| event["id"].as_str().unwrap()).collect();
-    assert_eq!(ids.len(), events.len());
-    let numbers: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
-    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
-    let seal = &events[0]["data"];
-    let pieces = events.iter().filter(|event| event["type"] == "setpoint.Fragment").count();
-    assert_eq!((&seal["records"], &seal["fragments"]), (&numbers.len().into(), &pieces.into()));
-    assert_eq!(1 + numbers.len() + pieces, events.len());
-    let mut known = Vec::new();
-    for event in &events {
-        if event["type"] == "setpoint.Fragment" {
-            known.push(&event["subject"]);
-        }
-        let named = event["data"]["ask"]["model"]["fragments"].as_array();
-        assert!(named.into_iter().flatten().all(|hash| known.contains(&hash)), "{event:#}");
-    }
-    assert_eq!(home.run(&["tasks", "export", task, "--json"]).out, came.out);
-    let file = home.file("out/task.jsonl", "before");
-    let into = home.run(&["tasks", "export", task, "--output", file.to_str().unwrap()]);
-    assert_eq!((into.code, into.out.as_str()), (0, ""));
-    assert_eq!(fs::read_to_string(&file).unwrap(), came.out);
-    let before = tree(&home.work());
-    for place in ["out", "gone/task.jsonl", "there.txt/task.jsonl", "/dev/full/x"] {
-        let failed = home.run(&["tasks", "export", task, "-o", place]);
-        assert_eq!((failed.code, failed.out.as_str()), (2, ""), "{failed:#?}");
-        assert!(failed.err.contains("failed to write") && failed.err.contains("hint: "), "{failed:#?}");
-    }
-    assert_eq!(tree(&home.work()), before);
 }
 
 #[test]

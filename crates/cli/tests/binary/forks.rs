@@ -11,7 +11,7 @@ use crate::time_travel::{four_rounds, good, id, tasks};
 #[test]
 fn a_fork_goes_on_from_a_point_where_that_can_be_and_is_a_task_of_its_own() {
     let home = Home::new();
-    let ended = four_rounds(&home);
+    let ended = four_rounds(&home, &[]);
     assert_other_points_are_refused(&home, &ended);
     let at = |seq: usize| seq.to_string();
     let second = ended.records.iter().filter(|line| line["type"] == "setpoint.PlanDirective").nth(1).unwrap();
@@ -108,7 +108,7 @@ fn writes_thrice(home: &Home, path: &str) -> (Ended, String) {
     };
     let way = ["first", "second", "made"].map(call).join("\n[[approach.step.call]]\n");
     Trial::new().way(&way, "0").counts("there.txt", "1").write(home);
-    let ended = pursue(home, &[]);
+    let ended = pursue(home, &["--set", "memory.recall=false"]);
     assert_eq!(ended.course(), "init→break_symmetry→accept");
     let is_made = |line: &&Value| line["data"]["answer"]["tool"]["created"].is_array();
     let at = ended.records.iter().find(is_made).unwrap()["seq"].to_string();
@@ -168,13 +168,7 @@ fn a_fork_has_a_workspace_of_its_own() {
     assert!(came.code == 2 && came.err.contains("its files have more than 1073741824 bytes"), "{came:#?}");
     assert!(came.err.contains("hint: ") && came.err.contains(old.to_str().unwrap()), "{came:#?}");
     assert_eq!((tasks(&home), workspaces()), (before, there));
-}
-
-/// A file that the other task created elsewhere does not belong to the fork, so it asks before it replaces
-/// it.
-#[test]
-fn a_fork_asks_before_it_changes_what_the_other_task_created() {
-    let home = Home::new();
+    // A file that the other task created elsewhere is not the fork's own: it asks before it replaces it.
     let (ended, at) = writes_thrice(&home, "made/report.md");
     let file = home.work().join("made/report.md");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "made", "it was the task's own");

@@ -1,7 +1,5 @@
 //! What one process learns and the next one uses.
 
-use std::fs;
-
 use serde_json::Value;
 
 use crate::support::Home;
@@ -76,74 +74,5 @@ fn the_second_task_prefers_what_worked_and_avoids_what_failed() {
         let later = memory(&home, &["query", space, entity, "--at", "+60d"]);
         assert_eq!((&later["action"], &later["records"][0]["standing"]), (&"ignore".into(), &"faded".into()));
         assert!(number(&later, "attention") < 0.15, "{later:#}");
-    }
-}
-
-#[test]
-fn a_task_without_memory_says_why() {
-    let home = Home::new();
-    trial(&home);
-    // A folder cannot be created in place of a file.
-    fs::create_dir_all(home.data()).unwrap();
-    fs::write(home.data().join("memory"), "not a folder").unwrap();
-    let ended = pursue(&home, &[]);
-    assert_eq!(ended.result["directive"], "accept");
-    let reply = recalled(&ended)[0];
-    assert_eq!(reply["availability"], "unavailable");
-    assert!(reply["reason"].as_str().unwrap().contains("memory"), "{reply:#}");
-    let told = home.run(&["run", "try the trial"]);
-    assert!(told.err.contains("memory: the plan is made without memory: failed to "), "{}", told.err);
-    let asked = home.run(&["memory", "stats"]);
-    assert_eq!(asked.code, 2, "{asked:#?}");
-
-    // After the repair, it knows what happened meanwhile.
-    fs::remove_file(home.data().join("memory")).unwrap();
-    assert!(memory(&home, &["stats"])["records"].as_u64().unwrap() > 3);
-}
-
-#[test]
-fn a_store_of_a_newer_version_is_left_alone() {
-    let home = Home::new();
-    trial(&home);
-    pursue(&home, &[]);
-    let path = home.data().join("memory/memory.db");
-    let newer = rusqlite::Connection::open(&path).unwrap();
-    newer.pragma_update(None, "user_version", 99).unwrap();
-    drop(newer);
-    let before = fs::read(&path).unwrap();
-    let ended = pursue(&home, &[]);
-    assert_eq!(ended.result["directive"], "accept");
-    let reason = recalled(&ended)[0]["reason"].as_str().unwrap().to_owned();
-    assert!(reason.contains("format 99"), "{reason}");
-    let asked = home.run(&["memory", "query"]);
-    assert!(asked.code == 2 && asked.err.contains("format 99") && asked.err.contains("hint: "), "{asked:#?}");
-    assert_eq!(fs::read(&path).unwrap(), before);
-    let doctor = home.run(&["doctor"]).out;
-    assert!(doctor.contains("format 99"), "{doctor}");
-}
-
-#[test]
-fn the_principles_file_is_used_or_the_run_fails() {
-    let home = Home::new();
-    trial(&home);
-    fs::write(home.config().join("thinking.md"), "Never touch /etc.\n").unwrap();
-    let ended = pursue(&home, &[]);
-    assert_eq!(ended.payloads("Opened")[0]["thinking"], serde_json::json!(["Never touch /etc."]));
-    fs::write(home.config().join("thinking.md"), "law ".repeat(3_000)).unwrap();
-    let came = home.run(&["run", "try the trial"]);
-    assert_eq!(came.code, 2, "{came:#?}");
-    assert!(came.err.contains("thinking.md: it has 11999 characters, and at most 8000"), "{}", came.err);
-    // A pipe or an endless file is not read.
-    let path = home.config().join("thinking.md");
-    for make in ["mkfifo", "ln -s /dev/zero"] {
-        fs::remove_file(&path).unwrap();
-        crate::support::shell(&home.config(), &format!("{make} thinking.md"));
-        let came = home.run(&["run", "try the trial"]);
-        assert_eq!(came.code, 2, "{came:#?}");
-        assert!(
-            came.err.contains("thinking.md: it is a ") && came.err.contains("only regular files"),
-            "{}",
-            came.err
-        );
     }
 }

@@ -92,25 +92,6 @@ fn pruned_task_keeps_its_goal_result_and_lessons() {
 }
 
 #[test]
-fn pruning_needs_an_age_and_consent() {
-    let (home, _) = learnt();
-    let came = home.run(&["tasks", "prune", "--yes"]);
-    assert_eq!(came.code, 2, "{came:#?}");
-    assert!(came.err.contains("retention.tasks = \"90d\""), "{came:#?}");
-    let came = home.run(&["tasks", "prune", "--older-than", "0d"]);
-    assert_eq!(came.code, 2, "{came:#?}");
-    assert!(came.err.contains("`--yes` prunes without asking"), "{came:#?}");
-    // The age comes from the configuration, and no task has reached it.
-    fs::write(home.config().join("setpoint.toml"), "[retention]\ntasks = \"90d\"\n").unwrap();
-    let came = ok(home.run(&["tasks", "prune", "--yes"]));
-    assert!(came.err.contains("no task to prune that ended before "), "{came:#?}");
-    // A file of the working directory may not set it.
-    fs::remove_file(home.config().join("setpoint.toml")).unwrap();
-    home.file("setpoint.toml", "[retention]\ntasks = 0\n");
-    assert_eq!(home.run(&["tasks", "prune", "--yes"]).code, 2);
-}
-
-#[test]
 fn process_nothing_is_pruned_while_a_task_runs() {
     let mut held = Held::new(held::COMMAND);
     let running = held.home.command(&["run", held::GOAL, "--approve", "approve"]).spawn().unwrap();
@@ -124,25 +105,4 @@ fn process_nothing_is_pruned_while_a_task_runs() {
     assert_eq!(Came::from(running.wait_with_output().unwrap()).code, 0);
     let pruned = ok(held.home.run(&["tasks", "prune", "--older-than", "0d", "--yes", "--json"])).json();
     assert_eq!(pruned["tasks"].as_array().unwrap().len(), 2, "{pruned:#}");
-}
-
-#[test]
-fn old_lessons_are_forgotten_and_stay_so() {
-    let (home, _) = learnt();
-    ok(home.run(&["memory", "remember", "the ruler has one line"]));
-    let came = home.run(&["memory", "prune", "--older-than", "0d"]);
-    assert_eq!(came.code, 2, "{came:#?}");
-    let came = ok(home.run(&["memory", "prune", "--older-than", "30d", "--yes"]));
-    assert!(came.err.contains("nothing to prune that was learnt before "), "{came:#?}");
-    let before = remembered(&home);
-    let told = ok(home.run(&["memory", "prune", "--older-than", "0d", "--dry-run"]));
-    assert!(told.err.contains(" would be pruned"), "{told:#?}");
-    assert_eq!(remembered(&home), before);
-
-    ok(home.run(&["--set", "retention.memory=0", "memory", "prune", "--yes"]));
-    let left = remembered(&home);
-    let [fact] = left.as_array().unwrap().as_slice() else { panic!("{left:#}") };
-    assert_eq!(fact["content"]["lesson"], "the ruler has one line");
-    fs::remove_dir_all(home.data().join("memory")).unwrap();
-    assert_eq!(remembered(&home), left);
 }

@@ -346,3 +346,22 @@ async fn an_output_equal_to_the_summary_is_printed_once() {
     let came = run(tapes::ended(result), "run x").await;
     assert_eq!(came.out.matches("Counted the files.").count(), 1, "{}", came.out);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_without_memory_says_why() {
+    let mut tape = Tape::opened("count");
+    let reply = json!({ "call_id": "r2/1", "potentials": { "attention": 0.0, "decision": 0.0, "action": "ignore" },
+        "availability": "unavailable", "reason": "failed to open memory", "records": [], "rules": [] });
+    let reply: MemoryReply = serde_json::from_value(reply).unwrap();
+    tape.say(RoleId::Memory, 0, reply).say(
+        RoleId::GoalGradientSolver,
+        0,
+        final_result(EndState::Accept, EndedBy::CriteriaMet),
+    );
+    let came = run(tape, "run count").await;
+    assert!(
+        came.err.contains("memory: the plan is made without memory: failed to open memory"),
+        "{}",
+        came.err
+    );
+}

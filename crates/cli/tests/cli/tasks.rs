@@ -221,9 +221,14 @@ async fn an_export_to_a_file_is_whole() {
     let came = World::headless(journal()).run(&format!("tasks export tidy -o '{}'", path.display())).await;
     assert_eq!((came.code, came.out.as_str()), (0, ""));
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
-    let missing = folder.path().join("none/tidy.jsonl");
-    let came = World::headless(journal()).run(&format!("tasks export tidy -o '{}'", missing.display())).await;
-    assert_eq!(came.code, 2, "{}", came.err);
+    for place in ["none/tidy.jsonl", ".", "tidy.jsonl/task.jsonl"] {
+        let place = folder.path().join(place);
+        let line = format!("tasks export tidy -o '{}'", place.display());
+        let came = World::headless(journal()).run(&line).await;
+        assert_eq!((came.code, came.out.as_str()), (2, ""), "{place:?}");
+        assert!(came.err.contains("failed to write") && came.err.contains("hint: "), "{}", came.err);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
 }
 
 #[tokio::test(start_paused = true)]

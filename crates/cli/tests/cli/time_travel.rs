@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 use setpoint_cli::{Options, parse};
+use setpoint_protocol::Any;
 use setpoint_protocol::RoleId::*;
 use setpoint_protocol::message::*;
 use setpoint_protocol::record::*;
 use setpoint_protocol::replay::*;
+use setpoint_protocol::tool::{Effect, Phase, ToolCall};
 
 use crate::support::organisation::{Beat, Fake};
 use crate::support::tape::*;
@@ -55,6 +57,11 @@ async fn a_model_is_asked_what_the_journal_holds() {
     let gist = World::headless(fake()).run("replay ask --from 3").await.out;
     let full = World::headless(fake()).run("replay ask --from 3 --prompts").await.out;
     insta::assert_snapshot!(format!("{gist}\n{full}"));
+    let call = ToolCall { tool: "read_file".to_owned(), input: Any(json!({ "path": "a" })) };
+    let mut reads = tape.clone();
+    reads.ask("r3.1/2", Ask::Tool { call, phase: Phase::Work, effect: Effect::ReadOnly, grant: None });
+    let shown = World::headless(Fake::with(vec![(reads, ALL, vec![], None)])).run("replay ask").await.out;
+    assert!(shown.contains("tool read_file (reads)"), "{shown}");
     let json = World::headless(fake()).run("replay ask --from 3 --prompts --json").await.out;
     let first: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
     assert_eq!(first["prompt"], json!([texts[0], texts[1], null]));

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use setpoint_protocol::RoleId;
-use setpoint_protocol::message::DriftRate;
+use setpoint_protocol::message::{DriftRate, FindingKind};
 use setpoint_roles::r6_auditor::{Auditor, STALLED_MS, Share};
 
 use crate::support::{Script, seconds, text};
@@ -107,20 +107,30 @@ fn runaway_costs_are_found() {
 
 #[test]
 fn a_rising_failure_share_is_found() {
-    let failing = || {
+    let failing = |error: &str| {
         Script::healthy()
-            .with("tool", r#""ok":true"#, r#""ok":false,"error_kind":"network""#)
+            .with("tool", r#""ok":true"#, &format!(r#""ok":false,"error_kind":"{error}""#))
             .with("outcome-1", r#""ok":true"#, r#""ok":false"#)
             .with("outcome-1", r#""judged_by":"model""#, r#""judged_by":"check""#)
     };
-    let mut auditor = Auditor::default();
-    let mut findings = Vec::new();
-    for n in 0..200 {
-        findings.extend(Script::healthy().feed(&mut auditor, n, 100 * n as i64));
-    }
-    assert_eq!(text(&findings), "", "nothing has changed yet");
+    let after_200 = || {
+        let mut auditor = Auditor::default();
+        for n in 0..200 {
+            let findings = Script::healthy().feed(&mut auditor, n, 100 * n as i64);
+            assert_eq!(text(&findings), "", "nothing has changed yet");
+        }
+        auditor
+    };
+    // A call that only asked for consent says nothing about the tool.
+    let mut auditor = after_200();
     for n in 200..240 {
-        findings.extend(failing().feed(&mut auditor, n, 100 * n as i64));
+        let findings = failing("approval_required").feed(&mut auditor, n, 100 * n as i64);
+        assert!(findings.iter().all(|finding| finding.kind != FindingKind::ToolUnhealthy));
+    }
+    let mut auditor = after_200();
+    let mut findings = Vec::new();
+    for n in 200..240 {
+        findings.extend(failing("network").feed(&mut auditor, n, 100 * n as i64));
     }
     for finding in &mut findings {
         finding.records.clear();

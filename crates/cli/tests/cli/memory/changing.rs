@@ -116,6 +116,39 @@ async fn without_a_terminal_deleting_needs_yes() {
     assert_eq!(came.json()[0]["id"], id(1).as_str());
 }
 
+/// The age comes from the command line, else from the configuration; without a terminal `--yes` consents.
+#[tokio::test(start_paused = true)]
+async fn pruning_needs_an_age_and_consent() {
+    for (line, told) in [
+        ("memory prune --yes", "`retention.memory = \"90d\"`"),
+        ("tasks prune --yes", "`retention.tasks = \"90d\"`"),
+        ("memory prune --older-than 0d", "`--yes` prunes without asking"),
+        ("tasks prune --older-than 0d", "`--yes` prunes without asking"),
+    ] {
+        let (came, asked) = run(remembering(two()), line).await;
+        assert_eq!((came.code, came.out.as_str(), asked.len()), (2, "", 0), "{line}");
+        assert!(came.err.contains(told), "{line}: {}", came.err);
+    }
+    let configured = || {
+        let mut world = remembering(two());
+        world.host.desk.retention_ms = Some(5_000);
+        world
+    };
+    let forgotten = format!("forget {} {}", id(1), id(2));
+    let (came, asked) = run(configured(), "memory prune --yes").await;
+    assert_eq!(came.out, "forgot 2 records\n");
+    assert_eq!(asked, ["prunable 5000", forgotten.as_str(), "close"]);
+    let (came, asked) = run(configured(), "memory prune --older-than 1h --dry-run").await;
+    assert_eq!(asked, ["prunable 3600000", "close"]);
+    assert!(came.err.contains(" would be pruned"), "{}", came.err);
+    let (came, asked) = run(remembering(FakeMemory::default()), "memory prune --older-than 1h --yes").await;
+    assert_eq!(asked, ["prunable 3600000", "close"]);
+    assert!(came.err.contains("nothing to prune that was learnt before "), "{}", came.err);
+    let came = World::headless(crate::support::organisation::Fake::with(vec![]));
+    let came = came.run("tasks prune --older-than 1h --yes").await;
+    assert!(came.err.contains("no task to prune that ended before "), "{}", came.err);
+}
+
 #[tokio::test]
 async fn a_missing_record_stops_the_deletion_of_all() {
     let (_, asked) =

@@ -119,6 +119,8 @@ pub(crate) struct FakeDesk {
     pub(crate) initialised: InitResult,
     pub(crate) wishes: Mutex<InitOptions>,
     pub(crate) notices: Vec<String>,
+    /// The configured age in milliseconds from which lessons are pruned.
+    pub(crate) retention_ms: Option<u64>,
 }
 
 #[async_trait]
@@ -141,11 +143,16 @@ impl Desk for FakeDesk {
             origin: origin.to_owned(),
             about: about.to_owned(),
         };
-        Ok(vec![
+        let age = |ms: u64| line("retention.memory", ms.into(), "setpoint.toml:2", "age");
+        let retention = self.retention_ms.map(age);
+        Ok(Vec::from([
             line("controller.delta", serde_json::json!(0.2), "--set", "δ, convergence threshold of D"),
             line("models.brain", serde_json::json!("playbook"), "built in", "model of R1, R2 and R4b"),
             line("budgets.calls", serde_json::Value::Null, "built in", "model calls of a task at most"),
         ])
+        .into_iter()
+        .chain(retention)
+        .collect())
     }
 
     fn config_files(&self) -> Vec<(String, bool)> {

@@ -3,6 +3,7 @@ use setpoint_protocol::models::ModelCard;
 use setpoint_protocol::money::Money;
 use setpoint_protocol::record::Purpose;
 use setpoint_protocol::settings::Budgets;
+use setpoint_protocol::tool::{ErrorKind, ToolAnswer};
 
 use super::*;
 
@@ -112,6 +113,15 @@ fn a_used_up_budget_says_how_to_allow_more() {
         });
         assert_eq!(hints, Some(vec![format!("allow more with {option}")]));
     }
+}
+
+#[test]
+fn a_call_that_only_asked_for_consent_is_not_counted() {
+    let mut bench = Bench::dispatched(opened(), "one");
+    assert_eq!(bench.cell.ledger().usage.tool_calls, 1);
+    let unasked = ToolAnswer { error_kind: Some(ErrorKind::ApprovalRequired), ..ToolAnswer::default() };
+    bench.step(answered("r3.1/2", Answer::Tool(Box::new(unasked))));
+    assert_eq!(bench.cell.ledger().usage.tool_calls, 0);
 }
 
 /// A free model is this program.
