@@ -24,7 +24,7 @@ pub enum Word {
 /// Reads an approval file.
 ///
 /// # Errors
-/// When the file cannot be read, or a line is invalid.
+/// If the file cannot be read, or a line is invalid.
 pub fn read(file: &Path, surroundings: &Surroundings) -> Result<Policy, ApprovalFileError> {
     let file = ApprovalFile::read(file, surroundings)?;
     Ok(Box::new(move |need| {

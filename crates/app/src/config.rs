@@ -35,7 +35,6 @@ pub enum Origin {
     Default,
     /// A line of a file.
     File {
-        /// The file.
         path: PathBuf,
         /// Number of the line, from 1.
         line: usize,
@@ -63,22 +62,16 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("read {path}")]
     Read {
-        /// The file.
         path: PathBuf,
-        /// The cause.
         #[source]
         source: std::io::Error,
     },
     /// The file is larger than [`FILE_BYTES_MAX`].
     #[error("read {path}: it has more than {FILE_BYTES_MAX} bytes")]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
+    TooLarge { path: PathBuf },
     /// The file is not TOML.
     #[error("read {path}:{line}: {reason}")]
     Syntax {
-        /// The file.
         path: PathBuf,
         /// Number of the line, from 1.
         line: usize,
@@ -90,7 +83,6 @@ pub enum ConfigError {
     UnknownKey {
         /// Where it was set.
         origin: Origin,
-        /// The key.
         key: String,
         /// The most similar known key.
         near: Option<&'static str>,
@@ -102,18 +94,16 @@ pub enum ConfigError {
     Foreign {
         /// Where it was set.
         origin: Origin,
-        /// The key.
         key: String,
     },
     /// A file of the working directory raises a limit that holds without it.
     #[error(
-        "use {origin}: `{key}` {lift}: a file of the working directory, which may come from anyone, can only make it \
+        "use {origin}: `{key}` {lift}; a file of the working directory, which may come from anyone, can only make it \
          stricter"
     )]
     Lifted {
         /// Where it was set.
         origin: Origin,
-        /// The key.
         key: String,
         /// The value, and the value without that line.
         lift: String,
@@ -131,9 +121,7 @@ pub enum ConfigError {
     Value {
         /// Where it was set.
         origin: Origin,
-        /// The key.
         key: String,
-        /// What is wrong.
         reason: String,
     },
 }
@@ -145,7 +133,6 @@ fn did_you_mean(near: &Option<&'static str>) -> String {
 /// A value with its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The value.
     pub value: Value,
     /// Origin of the value.
     pub origin: Origin,
@@ -192,7 +179,7 @@ impl Config {
     /// Reads all layers.
     ///
     /// # Errors
-    /// When a value cannot be used; the error names file and line.
+    /// If a value cannot be used; the error names file and line.
     pub fn load(sources: &Sources) -> Result<Self, ConfigError> {
         let mut settings = built_in();
         for path in &sources.files {
@@ -272,13 +259,13 @@ impl Config {
     pub fn display_value(name: &str, setting: &Setting) -> Value {
         match setting.value.as_str() {
             Some(address) if name == crate::telemetry::ENDPOINT_KEY => {
-                Value::String(setpoint_telemetry::otlp::seen(address))
+                Value::String(setpoint_telemetry::otlp::redacted(address))
             }
             Some(address) if name.ends_with(".base_url") => {
                 // Ollama's own variable names a host without a scheme.
                 let (scheme, bare) =
                     if address.contains("://") { ("", address) } else { ("http://", address) };
-                let seen = setpoint_telemetry::otlp::seen(&format!("{scheme}{bare}"));
+                let seen = setpoint_telemetry::otlp::redacted(&format!("{scheme}{bare}"));
                 Value::String(seen.strip_prefix(scheme).unwrap_or(&seen).to_owned())
             }
             _ => setting.value.clone(),
@@ -414,7 +401,7 @@ pub fn bare_name(name: &str) -> &str {
 /// value of a name wins.
 ///
 /// # Errors
-/// When a name is unknown, or the controller rejects a value.
+/// If a name is unknown, or the controller rejects a value.
 pub fn controller_with(
     recorded: &ControllerSettings,
     set: &[(String, String)],

@@ -36,7 +36,6 @@ pub enum Health {
 pub struct Diagnosis {
     /// The checked thing.
     pub subject: Cow<'static, str>,
-    /// Its state.
     pub state: Health,
     /// What the check found.
     pub finding: String,
@@ -145,7 +144,7 @@ fn journal(directories: &Directories) -> Diagnosis {
             // A log that cannot be read is reported below.
             let put_back = put_back(&directories.audit(), &journal).unwrap_or_default();
             if let Some(put_back) = put_back.filter(|found| concerns_any(found, &journal).unwrap_or(true)) {
-                let finding = format!("an older journal was put back: {}", put_back.why);
+                let finding = format!("an older journal was restored: {}", put_back.why);
                 return bad("journal", finding, PUT_BACK_HINT);
             }
             let tasks = if report.tasks == 1 { "task" } else { "tasks" };
@@ -234,8 +233,8 @@ fn telemetry(program: &Program) -> Diagnosis {
         }
     };
     let with = match plan.content {
-        Content::Left => "",
-        Content::Told => ", with the text of goals, answers and tool results",
+        Content::Omitted => "",
+        Content::Exported => ", with the text of goals, answers and tool results",
     };
     match plan.reach() {
         Ok(()) => good("telemetry", format!("{}{with}; the collector accepts it", plan.shown())),

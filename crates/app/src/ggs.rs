@@ -62,7 +62,6 @@ pub enum GgsError {
     Read {
         /// Number of the line, from 1.
         line: u64,
-        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -71,7 +70,6 @@ pub enum GgsError {
     Write {
         /// Number of the line, from 1.
         line: u64,
-        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -86,7 +84,7 @@ pub enum GgsError {
 /// forgotten at its end; the same id then starts a new one.
 ///
 /// # Errors
-/// When settings are not allowed, or the input or output fails.
+/// If settings are not allowed, or the input or output fails.
 pub fn run(
     input: impl BufRead,
     output: impl Write,

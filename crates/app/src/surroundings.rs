@@ -40,7 +40,7 @@ impl Directories {
     /// directory.
     ///
     /// # Errors
-    /// When no home directory is known.
+    /// If no home directory is known.
     pub fn from_env(env: &BTreeMap<String, String>, cwd: &Path) -> Result<Self, NoHome> {
         let get =
             |name: &str| env.get(name).filter(|value| Path::new(value).is_absolute()).map(PathBuf::from);

@@ -43,7 +43,7 @@ impl Plan {
     /// Reads configuration and environment; `None` if nothing is sent.
     ///
     /// # Errors
-    /// When an address is not valid.
+    /// If an address is not valid.
     pub fn of(config: &Config, env: &BTreeMap<String, String>) -> Result<Option<Plan>, EndpointError> {
         let said = |name: &str| env.get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
         let is = |name: &str, word: &str| said(name).is_some_and(|value| value.eq_ignore_ascii_case(word));
@@ -74,7 +74,7 @@ impl Plan {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             instance: instance(),
         };
-        let content = if config.is_on(CONTENT_KEY) { Content::Told } else { Content::Left };
+        let content = if config.is_on(CONTENT_KEY) { Content::Exported } else { Content::Omitted };
         Ok(Some(Plan { settings, content }))
     }
 
@@ -82,7 +82,7 @@ impl Plan {
     #[must_use]
     pub fn shown(&self) -> String {
         let to = |what: &str, address: &Option<String>| {
-            address.as_deref().map(|address| format!("{what} go to {}", otlp::seen(address)))
+            address.as_deref().map(|address| format!("{what} go to {}", otlp::redacted(address)))
         };
         let ways = [to("spans", &self.settings.traces), to("metrics", &self.settings.metrics)];
         ways.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -91,7 +91,7 @@ impl Plan {
     /// Checks that the collector accepts an empty message. Blocks for at most [`REACH_MS_MAX`].
     ///
     /// # Errors
-    /// When the collector does not accept it.
+    /// If the collector does not accept it.
     pub fn reach(&self) -> Result<(), OtlpError> {
         let settings = self.settings.clone();
         let asked = async move {
@@ -112,7 +112,7 @@ impl Plan {
     /// Creates an exporter.
     ///
     /// # Errors
-    /// When the system or the environment does not allow it.
+    /// If the system or the environment does not allow it.
     pub fn exporter(&self) -> Result<Exporter, OtlpError> {
         Exporter::start(&self.settings)
     }

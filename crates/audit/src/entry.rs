@@ -25,11 +25,10 @@ pub enum LogEntry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         end: Option<u64>,
     },
-    /// A person let a task go on although an older journal was put back.
+    /// A person let a task go on although an older journal was restored.
     Forced {
         /// When.
         at: Timestamp,
-        /// The task.
         task: TaskId,
     },
     /// Rows of the journal were read.
@@ -112,7 +111,7 @@ pub fn parse(json: &str) -> Option<LogEntry> {
     serde_json::from_str(json).ok()
 }
 
-/// Returns whether an entry can decide if a task may continue after an older journal was put back. Looks at its
+/// Returns whether an entry can decide if a task may continue after an older journal was restored. Looks at its
 /// first bytes only: most entries cannot, and need no parsing.
 pub(super) fn is_about_resuming(json: &str) -> bool {
     [r#"{"entry":"begun""#, r#"{"entry":"forced""#].iter().any(|beginning| json.starts_with(beginning))

@@ -78,7 +78,7 @@ impl Follower {
                 Ok(behind) => is_behind = behind,
                 Err(error) => {
                     news.push(AuditEvent::Note(error_chain(&error)));
-                    if error.is_of_a_log_to_open_again() {
+                    if error.requires_reopen() {
                         self.keeper = None;
                     }
                 }
@@ -122,7 +122,7 @@ impl Follower {
                 }
                 Some(LogEntry::Report(report)) => news.push(AuditEvent::Report(report)),
                 Some(LogEntry::Forced { task, .. }) => {
-                    let note = format!("{task} was resumed by force, from a journal that was put back");
+                    let note = format!("{task} was resumed by force, from a restored journal");
                     news.push(AuditEvent::Note(note));
                 }
                 _ => {}

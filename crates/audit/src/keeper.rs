@@ -59,7 +59,7 @@ pub struct Keeper {
     is_settled: bool,
     /// The entry that this process audits, written before its first other entry.
     begun: Option<String>,
-    /// Why auditing started again from the first row, if this process found that the journal is another one.
+    /// Why auditing started again from the first row; `None` if the journal is the audited one.
     anew: Option<String>,
     /// The position of the stored state, or of the state at the start.
     written_at: u64,
@@ -308,7 +308,7 @@ impl Keeper {
             match self.journal.task(task.as_str()) {
                 // The end is missing only if all rows of the task were read.
                 Ok(found) if found.is_closed() && found.head.seq() == last_seq => {
-                    findings.extend(self.auditor.is_closed_without_end(&task, now));
+                    findings.extend(self.auditor.report_closed_without_end(&task, now));
                 }
                 Ok(_) => {}
                 Err(JournalError::UnknownTask { .. }) => {
@@ -426,7 +426,7 @@ fn untold_aside(dir: &Path, size: u64) -> Result<Option<String>, AuditFailure> {
     let has_aside = || Ok::<_, AuditFailure>(size == 0 && !verify::put_aside(dir)?.is_empty());
     Ok(match why {
         Some(why) => Some(why),
-        None => has_aside()?.then(|| "a log that did not hold what it should was put aside".to_owned()),
+        None => has_aside()?.then(|| "a damaged audit log was put aside".to_owned()),
     })
 }
 

@@ -80,7 +80,7 @@ impl AuditFailure {
     /// Returns whether the log must be opened again, by the process that holds the lock, before it takes another
     /// entry.
     #[must_use]
-    pub fn is_of_a_log_to_open_again(&self) -> bool {
+    pub fn requires_reopen(&self) -> bool {
         matches!(self, AuditFailure::Log(LogError::Poisoned { .. } | LogError::Changed { .. }))
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn page(
                 if let JournalError::Damaged { damage, .. } = &error {
                     tasks.extend(damage.task.clone());
                 }
-                at = behind(journal, at)?;
+                at = gap_end(journal, at)?;
                 why.get_or_insert_with(|| error_chain(&error));
             }
             Err(_) if why.is_some() => break,
@@ -74,7 +74,7 @@ pub(super) fn page(
 
 /// Returns where a gap ends whose first row, after `at`, cannot be read: before the next readable position, or at
 /// that row.
-fn behind(journal: &Journal, at: u64) -> Result<u64, JournalError> {
+fn gap_end(journal: &Journal, at: u64) -> Result<u64, JournalError> {
     let next = match journal.next_pos(at) {
         Ok(next) => next,
         Err(JournalError::Damaged { .. }) => None,

@@ -73,12 +73,12 @@ pub(super) fn read(dir: &Path) -> Option<Snapshot> {
     if !is_ours {
         return None;
     }
-    let is_settled = noted(dir, &heading.log, known)?;
+    let is_settled = settled_if_noted(dir, &heading.log, known)?;
     Some(Snapshot { seq: heading.log.seq, is_settled, auditor: serde_json::from_str(known).ok()? })
 }
 
 /// Returns whether the noted state is settled; `None` if the entry notes another state.
-fn noted(dir: &Path, mark: &Mark, known: &str) -> Option<bool> {
+fn settled_if_noted(dir: &Path, mark: &Mark, known: &str) -> Option<bool> {
     let entry = Entries::after(dir, mark.seq.checked_sub(1)?).ok()?.next()?.ok()?;
     if entry.seq != mark.seq || entry.hash.to_string() != mark.hash {
         return None;

@@ -38,7 +38,6 @@ pub struct JournalMisfit {
     pub after: u64,
     /// Up to this row.
     pub to: u64,
-    /// What is wrong.
     pub what: String,
 }
 
@@ -101,7 +100,12 @@ pub fn verify_journal(dir: &Path, journal: &Journal) -> Result<JournalFit, Audit
                         fit.pruned += rows.iter().filter(|row| row.is_pruned).count() as u64;
                     }
                     Ok(rows) if (rows.len() as u64) < count => {
-                        fit.misfit(seq, after, to, format!("{} of {count} rows are there", rows.len()));
+                        fit.misfit(
+                            seq,
+                            after,
+                            to,
+                            format!("only {} of {count} noted rows are there", rows.len()),
+                        );
                     }
                     Ok(_) => fit.misfit(seq, after, to, "they are not the rows that were read"),
                     Err(what) => fit.misfit(seq, after, to, what),

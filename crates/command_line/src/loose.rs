@@ -187,7 +187,7 @@ impl Names {
         }
         let own = usize::from(lists(WRAPPERS_WITH_ONE, name));
         if own > 0 || lists(WRAPPERS, name) {
-            let rest = behind_wrapper(args, own);
+            let rest = wrapped_command(args, own);
             if !rest.is_empty() {
                 self.program(rest, directory, depth);
                 return;
@@ -222,7 +222,7 @@ impl Names {
 }
 
 /// Returns what a wrapper runs: the words after its options, assignments and own operands.
-fn behind_wrapper(args: &[(String, bool)], own: usize) -> &[(String, bool)] {
+fn wrapped_command(args: &[(String, bool)], own: usize) -> &[(String, bool)] {
     let mut rest = args;
     let mut own = own;
     while let Some(((text, _), after)) = rest.split_first() {

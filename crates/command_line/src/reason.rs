@@ -50,21 +50,16 @@ pub enum Reason {
     /// The program's entry does not list the option or operand.
     #[error("{program} with {argument} is not known to only read")]
     UnlistedArgument {
-        /// Name of the program.
         program: String,
         /// The argument.
         argument: String,
     },
     /// The program would store its piped input in a file of its own.
     #[error("{program} writes down what it gets from another program")]
-    Input {
-        /// Name of the program.
-        program: String,
-    },
+    Input { program: String },
     /// A wildcard's matches could be taken for something other than files to read.
     #[error("what {program} gets for {argument} is only known when it runs")]
     Wildcard {
-        /// Name of the program.
         program: String,
         /// The argument, as written.
         argument: String,

@@ -15,7 +15,6 @@ pub(super) enum Begin {
     Json,
     /// An object whose first name has other marks than JSON's quotation marks and colon, or no quotation marks.
     Alike {
-        /// The name.
         name: String,
         /// Whether the name has no quotation marks at all, as in code.
         is_bare: bool,

@@ -39,7 +39,6 @@ pub enum ExtractError {
     /// Not JSON.
     #[error("read the JSON object: {flaw} {at}")]
     Broken {
-        /// What is wrong.
         flaw: Flaw,
         /// Where it is wrong.
         at: ObjectPath,

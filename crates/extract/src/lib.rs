@@ -102,12 +102,12 @@ pub(crate) fn same_name(ours: &str, written: &str) -> bool {
     node::same_name(ours, written)
 }
 
-/// Returns the word of a turn's status that `text` means.
+/// Returns the status of a turn that `text` means; `None` if it means none.
 pub(crate) fn status_word(text: &str) -> Option<&'static str> {
     words::variant(text, &["completed", "uncertain", "failed"])
 }
 
-/// Returns the class of failure that `text` means.
+/// Returns the class of failure that `text` means; `None` if it means none.
 pub(crate) fn class_word(text: &str) -> Option<&'static str> {
     words::variant(text, &["logical", "environmental"])
 }

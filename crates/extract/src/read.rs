@@ -195,7 +195,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Node, E> {
-        // JSON has no number that is not finite.
+        // JSON cannot say NaN or infinity.
         self.leaf(serde_json::Number::from_f64(number).map_or(Node::Null, Node::Number))
     }
 

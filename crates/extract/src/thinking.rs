@@ -46,7 +46,7 @@ const NOISE: &[&str] = &[
     "<|begin_of_text|>",
 ];
 
-/// Bytes of a line examined before a mark, and blanks after it, to decide whether it counts.
+/// Maximum bytes of a line examined before a mark, and blanks after it, to decide whether it counts.
 const LINE_BYTES_MAX: usize = 512;
 const BLANKS_MAX: usize = 256;
 
@@ -145,7 +145,7 @@ impl<'t> SplitText<'t> {
 /// it. If more are opened than closed, the last closing mark ends it: some are only mentioned.
 fn block(text: &str, from: usize, kind: Kind) -> (ThinkingBlock<'_>, usize) {
     let is_of_kind = |found: &FoundMark| match found.mark {
-        Mark::Opens(other) => other == kind && stands_first(text, found),
+        Mark::Opens(other) => other == kind && is_first_on_line(text, found),
         Mark::Closes(other) => other == kind,
         Mark::TurnEnds | Mark::Noise => false,
     };
@@ -224,15 +224,17 @@ fn opening_in_line(before: &str, kind: Kind) -> Option<(usize, usize)> {
 /// Returns whether a mark is where a model puts it.
 fn counts(text: &str, found: &FoundMark) -> bool {
     match found.mark {
-        Mark::Opens(_) => stands_first(text, found) || is_no_word(text, found),
-        Mark::Noise => stands_first(text, found),
-        Mark::Closes(_) => stands_first(text, found) || stands_last(text, found) || is_no_word(text, found),
-        Mark::TurnEnds => stands_first(text, found) || stands_last(text, found),
+        Mark::Opens(_) => is_first_on_line(text, found) || is_no_word(text, found),
+        Mark::Noise => is_first_on_line(text, found),
+        Mark::Closes(_) => {
+            is_first_on_line(text, found) || is_last_on_line(text, found) || is_no_word(text, found)
+        }
+        Mark::TurnEnds => is_first_on_line(text, found) || is_last_on_line(text, found),
     }
 }
 
 /// Returns whether only blanks and other marks precede it on its line.
-fn stands_first(text: &str, found: &FoundMark) -> bool {
+fn is_first_on_line(text: &str, found: &FoundMark) -> bool {
     let line = line_before(text, found);
     let line = line.trim_matches(is_blank);
     line.is_empty() || line.ends_with("|>") || TAGS.iter().any(|tag| ends_with_closing(line, tag))
@@ -243,7 +245,7 @@ fn ends_with_closing(line: &str, tag: &str) -> bool {
 }
 
 /// Returns whether only blanks follow it on its line, or JSON or another mark.
-fn stands_last(text: &str, found: &FoundMark) -> bool {
+fn is_last_on_line(text: &str, found: &FoundMark) -> bool {
     let rest = text.get(found.end..).unwrap_or_default();
     let blanks = rest.chars().take(BLANKS_MAX).take_while(|c| *c != '\n' && is_blank(*c));
     let rest = rest.get(blanks.map(char::len_utf8).sum()..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the extractor knows of a wanted type, besides how to decode it.
+//! Properties of an answer's type that guide the extraction.
 
 use serde::de::DeserializeOwned;
 

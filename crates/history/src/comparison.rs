@@ -19,7 +19,7 @@ use setpoint_protocol::record::{Ask, Asked, Opened, Record, RecordKind};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{TaskId, Timestamp};
 
-use self::time::{is_of_time, without_numbers, without_time};
+use self::time::{depends_on_time, without_numbers, without_time};
 use crate::cost::CostReport;
 
 /// At most this many ancestor tasks of a fork are recognised by id, the latest ones. A file may name any number of
@@ -112,7 +112,7 @@ fn place(name: &str) -> Place {
     }
 }
 
-/// A task's aspects, each in lines.
+/// The compared aspects of a task, each as lines of text.
 #[derive(Default)]
 struct Account {
     aspects: BTreeMap<Key, Vec<String>>,
@@ -383,7 +383,7 @@ impl Names {
             Value::Object(fields) => {
                 for (field, value) in fields {
                     match value {
-                        Value::Number(_) if has_times && is_of_time(name, field) => *value = Value::Null,
+                        Value::Number(_) if has_times && depends_on_time(name, field) => *value = Value::Null,
                         _ => self.strip(field, value, has_times),
                     }
                 }

@@ -97,7 +97,7 @@ impl Spending {
         self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
         self.tokens_cached = self.tokens_cached.saturating_add(other.tokens_cached);
         self.tokens_unpriced = self.tokens_unpriced.saturating_add(other.tokens_unpriced);
-        self.cost = both(self.cost, other.cost);
+        self.cost = add(self.cost, other.cost);
         self.failed.add(other.failed);
     }
 
@@ -132,12 +132,12 @@ impl FailedAttempts {
         self.calls = self.calls.saturating_add(other.calls);
         self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
         self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
-        self.cost = both(self.cost, other.cost);
+        self.cost = add(self.cost, other.cost);
     }
 }
 
 /// Returns the sum of two amounts; an unknown one counts as zero beside a known one.
-fn both(mine: Option<Money>, theirs: Option<Money>) -> Option<Money> {
+fn add(mine: Option<Money>, theirs: Option<Money>) -> Option<Money> {
     match (mine, theirs) {
         (mine, None) => mine,
         (mine, Some(theirs)) => Some(mine.unwrap_or_default().plus(theirs)),

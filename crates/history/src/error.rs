@@ -13,10 +13,10 @@ use crate::fork::ForkError;
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// Reading the journal failed.
-    #[error("use the journal")]
+    #[error("read the journal")]
     Journal(#[from] JournalError),
     /// Appending to the journal failed.
-    #[error("use the journal")]
+    #[error("append to the journal")]
     Append(#[source] Arc<JournalError>),
     /// A stored record cannot be parsed.
     #[error("read the {what} of record {seq} of {task}")]

@@ -65,7 +65,7 @@ impl History {
     /// Returns a fragment of a prompt; `None` if the journal does not have it.
     ///
     /// # Errors
-    /// Fails if the journal cannot be read.
+    /// If the journal cannot be read.
     pub fn fragment(&self, hash: &FragmentHash) -> Result<Option<String>, HistoryError> {
         let bytes = self.journal.fragment(hash.bytes())?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))

@@ -83,7 +83,6 @@ pub enum ForkError {
     /// The record does not exist.
     #[error("fork {task} at record {at}: its records are 1 to {last}")]
     NoRecord {
-        /// Task to fork.
         task: TaskId,
         /// Named record.
         at: u64,
@@ -93,7 +92,6 @@ pub enum ForkError {
     /// The task had not received its goal.
     #[error("fork {task} at record {at}: it has no goal before record {goal}")]
     NoGoal {
-        /// Task to fork.
         task: TaskId,
         /// Named record.
         at: u64,
@@ -103,7 +101,6 @@ pub enum ForkError {
     /// The task ends with that step.
     #[error("fork {task} at record {at}: the task had ended there")]
     AtItsEnd {
-        /// Task to fork.
         task: TaskId,
         /// Named record.
         at: u64,
@@ -111,7 +108,6 @@ pub enum ForkError {
     /// The fork cannot have a workspace of its own.
     #[error("fork {task} with its workspace")]
     Workspace {
-        /// Task to fork.
         task: TaskId,
         /// Cause of the failure.
         #[source]
@@ -120,7 +116,6 @@ pub enum ForkError {
     /// The machines give other outputs for the same inputs.
     #[error("fork {task}: the machines differ from it at record {seq}: {reason}")]
     Parts {
-        /// Task to fork.
         task: TaskId,
         /// Record of the original task.
         seq: u64,

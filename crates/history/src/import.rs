@@ -8,9 +8,9 @@ use setpoint_protocol::TaskId;
 use crate::cloud_events::import::{ImportError, Importer, Line, StoredRecord};
 use crate::records::row_of;
 
-/// Rows after which the read part is appended.
+/// Rows per append.
 const ROWS_MAX: usize = 1_000;
-/// Fragments after which the read part is appended.
+/// Fragments per append.
 const FRAGMENTS_MAX: usize = 500;
 /// Bytes after which the read part is appended; the largest row still fits on top of them.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -48,7 +48,7 @@ pub enum TakeInError {
 /// Loads an exported task into a journal in memory; `slug_of` returns an intent's slug.
 ///
 /// # Errors
-/// Fails if the file is not byte for byte what was exported.
+/// If the file is not byte for byte what was exported.
 pub fn take_in(
     input: impl BufRead,
     slug_of: &dyn Fn(&str) -> String,

@@ -27,7 +27,7 @@ pub fn row_of(record: Record) -> NewRow {
 /// Converts a row to a record.
 ///
 /// # Errors
-/// Fails if a column cannot be parsed: the row was written by another program, or damaged below the chain.
+/// If a column cannot be parsed: the row was written by another program, or damaged below the chain.
 pub fn record_of(row: Row) -> Result<Record, HistoryError> {
     let unreadable =
         |what: &'static str| HistoryError::Unreadable { task: row.task.to_string(), seq: row.seq, what };

@@ -49,7 +49,12 @@ impl History {
         let (_, strictness) = strictness_of(&records);
         let mut steps = Vec::new();
         cell.replay_steps(&records, strictness, &mut |step| {
-            let told = step.records.iter().rev().find(|record| is_told(record)).map(|record| record.seq);
+            let told = step
+                .records
+                .iter()
+                .rev()
+                .find(|record| makes_controller_decide(record))
+                .map(|record| record.seq);
             // If R7 received no message in this step (but an answer or `Quiesced`), the step's input woke it.
             let seq = told.or(step.records.first().map(|record| record.seq)).unwrap_or(0);
             let log = log.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,7 +104,7 @@ fn tried_settings(
 }
 
 /// Returns whether this record makes R7 decide.
-fn is_told(record: &Record) -> bool {
+fn makes_controller_decide(record: &Record) -> bool {
     matches!(
         record.kind,
         RecordKind::Message(

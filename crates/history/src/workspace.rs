@@ -88,7 +88,7 @@ impl Move {
 
     fn copy_within(&self, entries_max: u64, bytes_max: u64) -> Result<CopiedWorkspace, CopyError> {
         let found = self.look(entries_max, bytes_max)?;
-        let Some(mode) = found.mode else { return Ok(self.told(&found)) };
+        let Some(mode) = found.mode else { return Ok(self.copy_report(&found)) };
         let root = Entry { path: PathBuf::new(), kind: Kind::Folder { mode } };
         make_folder(&self.to)?;
         let mut room = bytes_max;
@@ -98,7 +98,7 @@ impl Move {
             found.entries.iter().rev().chain([&root]).try_for_each(|entry| self.finish_folder(entry))
         });
         match copied {
-            Ok(()) => Ok(self.told(&found)),
+            Ok(()) => Ok(self.copy_report(&found)),
             Err(error) => {
                 self.undo();
                 Err(error)
@@ -193,7 +193,7 @@ impl Move {
         CopyError::TooLarge { folder: self.from.clone(), max }
     }
 
-    fn told(&self, found: &WorkspaceContent) -> CopiedWorkspace {
+    fn copy_report(&self, found: &WorkspaceContent) -> CopiedWorkspace {
         let named = found.left_out.iter().take(LEFT_OUT_NAMED_MAX);
         CopiedWorkspace {
             workspace: self.target(),

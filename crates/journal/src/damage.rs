@@ -5,7 +5,6 @@ use std::fmt;
 /// One damage, with its place as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// The damaged file.
     pub file: JournalFile,
     /// Position of the row.
     pub pos: Option<u64>,
@@ -13,7 +12,6 @@ pub struct Damage {
     pub task: Option<String>,
     /// Sequence number of the row in its task.
     pub seq: Option<u64>,
-    /// Kind of the damage.
     pub kind: DamageKind,
 }
 
@@ -66,15 +64,9 @@ pub enum DamageKind {
     /// The tables or indexes differ from those of this format.
     Schema,
     /// SQLite cannot read the place.
-    Unreadable {
-        /// SQLite's message.
-        message: String,
-    },
+    Unreadable { message: String },
     /// SQLite's integrity check reported something.
-    Integrity {
-        /// SQLite's message.
-        message: String,
-    },
+    Integrity { message: String },
     /// A slot of the head file does not match its check, or the file has another length.
     HeadUnreadable,
     /// The head file is absent or empty, although the journal has rows.

@@ -13,7 +13,6 @@ pub enum JournalError {
     /// The directory is missing and cannot be created.
     #[error("create the journal directory {}", path.display())]
     CreateDir {
-        /// The directory.
         path: PathBuf,
         /// The operating system's error.
         source: Arc<io::Error>,
@@ -27,31 +26,23 @@ pub enum JournalError {
     /// The disk or the quota is full. Nothing of the submission was stored; it can be submitted again when
     /// there is space.
     #[error("write to the journal at {}: no space is left on the device", path.display())]
-    NoSpace {
-        /// The database.
-        path: PathBuf,
-    },
+    NoSpace { path: PathBuf },
     /// Another process held the lock for longer than this one waits.
     #[error("lock the journal at {}: another process has held it for {waited_ms} ms", path.display())]
     Locked {
-        /// The database.
         path: PathBuf,
         /// How long this process waited, in milliseconds.
         waited_ms: u64,
     },
     /// The file is not a journal.
     #[error("open {}: it is not a journal", path.display())]
-    NotAJournal {
-        /// The file.
-        path: PathBuf,
-    },
+    NotAJournal { path: PathBuf },
     /// A newer program wrote the journal.
     #[error(
         "open the journal at {}: it has format {found}, and this program knows formats up to {known}",
         path.display()
     )]
     FormatTooNew {
-        /// The database.
         path: PathBuf,
         /// The journal's format.
         found: u32,
@@ -64,7 +55,6 @@ pub enum JournalError {
         path.display()
     )]
     LostTail {
-        /// The directory.
         path: PathBuf,
         /// Position of the last row known to have been durable.
         head_pos: u64,
@@ -78,7 +68,6 @@ pub enum JournalError {
         path.display()
     )]
     HeadMismatch {
-        /// The directory.
         path: PathBuf,
         /// Position of the row.
         pos: u64,
@@ -94,15 +83,13 @@ pub enum JournalError {
     /// The operating system refused a file operation.
     #[error("use {}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
         /// The operating system's error.
         source: Arc<io::Error>,
     },
     /// SQLite failed in a way that has no variant of its own.
-    #[error("use the journal at {}", path.display())]
+    #[error("access the journal at {}", path.display())]
     Storage {
-        /// The database.
         path: PathBuf,
         /// SQLite's error.
         source: StorageFault,
@@ -125,22 +112,13 @@ pub enum JournalError {
 
     /// No task has this id.
     #[error("find task {task}: the journal has no such task")]
-    UnknownTask {
-        /// The id.
-        task: String,
-    },
+    UnknownTask { task: String },
     /// The submission opens a task that already exists.
     #[error("open task {task}: it exists already")]
-    TaskExists {
-        /// The id.
-        task: String,
-    },
+    TaskExists { task: String },
     /// The task has ended; no row can follow its last one.
     #[error("append to task {task}: it is closed")]
-    TaskClosed {
-        /// The id.
-        task: String,
-    },
+    TaskClosed { task: String },
     /// The stream of the journal's own records cannot be closed.
     #[error("close {task}: this stream cannot be closed")]
     NeverCloses {
@@ -150,7 +128,6 @@ pub enum JournalError {
     /// The rows do not follow the task's last row by number.
     #[error("append to task {task}: its next row is {expected}, not {got}")]
     SeqConflict {
-        /// The task.
         task: String,
         /// The number that the next row must have.
         expected: u64,
@@ -160,22 +137,17 @@ pub enum JournalError {
     /// The rows are chained to another row than the task's last one.
     #[error("append row {seq} to task {task}: it does not continue the task's chain")]
     ChainBroken {
-        /// The task.
         task: String,
         /// Number of the first refused row.
         seq: u64,
     },
     /// The submission holds no rows.
     #[error("append to task {task}: the submission holds no row")]
-    EmptySubmission {
-        /// The task.
-        task: String,
-    },
+    EmptySubmission { task: String },
 
     /// The task has another owner now, or none.
     #[error("act for task {task}: its lease is lost (epoch {current} is current)")]
     LeaseLost {
-        /// The task.
         task: String,
         /// The epoch that the caller held; `None` if it acted without a lease.
         held: Option<u64>,
@@ -187,7 +159,6 @@ pub enum JournalError {
     /// Another owner holds the lease.
     #[error("lease task {task}: {owner} holds it")]
     LeaseHeld {
-        /// The task.
         task: String,
         /// The current owner.
         owner: String,
@@ -202,10 +173,7 @@ pub enum JournalError {
     PruneOvertaken,
     /// The task has not ended, so it cannot be pruned.
     #[error("prune task {task}: it has not ended")]
-    PruneOpen {
-        /// The task.
-        task: String,
-    },
+    PruneOpen { task: String },
     /// A task is being driven, so nothing was pruned.
     #[error("prune tasks: task {task} is being driven by {owner}")]
     PruneBeside {
@@ -218,7 +186,6 @@ pub enum JournalError {
     /// The command is not pending for this task.
     #[error("take command {id} for task {task}: it is not pending there")]
     CommandGone {
-        /// The task.
         task: String,
         /// The command.
         id: u64,
@@ -226,7 +193,6 @@ pub enum JournalError {
     /// The task already has as many pending commands as it may have.
     #[error("send a command to task {task}: {max} are already pending")]
     CommandsFull {
-        /// The task.
         task: String,
         /// How many commands may be pending.
         max: usize,
@@ -257,7 +223,6 @@ pub enum JournalError {
     Limit {
         /// Name of the value.
         what: &'static str,
-        /// The limit.
         max: u64,
         /// The size that it had.
         got: u64,
@@ -275,7 +240,6 @@ pub enum JournalError {
         "read row {seq} of task {task}: it has format {found}, and this program knows formats up to {known}"
     )]
     RowFormatTooNew {
-        /// The task.
         task: String,
         /// Number of the row in its task.
         seq: u64,
@@ -306,7 +270,6 @@ pub enum JournalError {
 pub struct StorageFault {
     /// Extended result code; -1 if SQLite gave none.
     pub code: i32,
-    /// SQLite's message.
     pub message: String,
 }
 

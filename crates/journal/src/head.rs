@@ -22,7 +22,7 @@ const MAGIC: &[u8; 8] = b"SPhead\x00\x01";
 /// One sector per slot; bytes after the mark are zero.
 const SLOT_BYTES: usize = 512;
 const FILE_BYTES: usize = 2 * SLOT_BYTES;
-/// Tries to lock the file, which another process keeps locked for microseconds. If all of them fail, the mark is
+/// Maximum attempts to lock the file, which another process keeps locked for microseconds. If all of them fail, the mark is
 /// left unwritten.
 const LOCK_TRIES_MAX: usize = 1_000;
 

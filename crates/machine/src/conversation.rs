@@ -36,7 +36,7 @@ struct Entry {
 #[derive(Debug, PartialEq)]
 enum TurnContent {
     /// The model's reply.
-    Said(Vec<Part>),
+    Reply(Vec<Part>),
     /// The result of one of its calls. Results follow the turn that requested them, in the order of its requests.
     Result {
         /// Whether the call succeeded.
@@ -45,7 +45,7 @@ enum TurnContent {
         head: String,
     },
     /// A message of the runtime.
-    Told,
+    Notice,
 }
 
 // Numbers in a model's parameters are JSON numbers, which are never NaN.
@@ -54,10 +54,10 @@ impl Eq for TurnContent {}
 impl Turn {
     /// Makes a turn from the parts of a model's reply.
     #[must_use]
-    pub fn said(parts: Vec<Part>) -> Self {
+    pub fn of_reply(parts: Vec<Part>) -> Self {
         // Parts read from JSON can always be written as JSON.
         let text = serde_json::to_string(&parts).unwrap_or_default();
-        Turn::new(TurnContent::Said(parts), text)
+        Turn::new(TurnContent::Reply(parts), text)
     }
 
     /// Makes a turn from a call's result: one line that says which call and how it ended, and its output.
@@ -69,8 +69,8 @@ impl Turn {
 
     /// Makes a turn from a message of the runtime.
     #[must_use]
-    pub fn told(text: String) -> Self {
-        Turn::new(TurnContent::Told, text)
+    pub fn of_notice(text: String) -> Self {
+        Turn::new(TurnContent::Notice, text)
     }
 
     fn new(what: TurnContent, text: String) -> Self {
@@ -99,9 +99,9 @@ impl Turn {
     #[must_use]
     pub fn kind(&self) -> FragmentKind {
         match self.0.what {
-            TurnContent::Said(_) => FragmentKind::Said,
+            TurnContent::Reply(_) => FragmentKind::Said,
             TurnContent::Result { .. } => FragmentKind::Result,
-            TurnContent::Told => FragmentKind::Task,
+            TurnContent::Notice => FragmentKind::Task,
         }
     }
 
@@ -112,14 +112,14 @@ impl Turn {
             TurnContent::Result { head, .. } if head.len() < self.0.text.len() => {
                 Some(format!("{head} (its output is left out: the window is short)"))
             }
-            TurnContent::Said(_) | TurnContent::Result { .. } | TurnContent::Told => None,
+            TurnContent::Reply(_) | TurnContent::Result { .. } | TurnContent::Notice => None,
         }
     }
 
     pub(crate) fn parts(&self) -> &[Part] {
         match &self.0.what {
-            TurnContent::Said(parts) => parts,
-            TurnContent::Result { .. } | TurnContent::Told => &[],
+            TurnContent::Reply(parts) => parts,
+            TurnContent::Result { .. } | TurnContent::Notice => &[],
         }
     }
 
@@ -161,9 +161,9 @@ pub enum Block<'p> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestId<'p> {
     /// An id given by the provider.
-    Given(&'p str),
+    Provider(&'p str),
     /// An id made here, because the provider gave none or an unusable one.
-    Made(String),
+    Local(String),
 }
 
 impl RequestId<'_> {
@@ -171,8 +171,8 @@ impl RequestId<'_> {
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
-            RequestId::Given(id) => id,
-            RequestId::Made(id) => id,
+            RequestId::Provider(id) => id,
+            RequestId::Local(id) => id,
         }
     }
 
@@ -180,8 +180,8 @@ impl RequestId<'_> {
     #[must_use]
     pub fn given(&self) -> Option<&str> {
         match self {
-            RequestId::Given(id) => Some(id),
-            RequestId::Made(_) => None,
+            RequestId::Provider(id) => Some(id),
+            RequestId::Local(_) => None,
         }
     }
 }
@@ -331,14 +331,14 @@ impl<'p> Writer<'p, '_> {
         if let Some(id) = given.filter(is_usable)
             && self.ids.insert(id.to_owned())
         {
-            return RequestId::Given(id);
+            return RequestId::Provider(id);
         }
         let mut number = self.ids.len() + 1;
         loop {
             // Nine letters and digits: some servers accept no other form.
             let id = format!("call{number:05}");
             if self.ids.insert(id.clone()) {
-                return RequestId::Made(id);
+                return RequestId::Local(id);
             }
             number += 1;
         }
@@ -354,7 +354,7 @@ mod tests {
     fn rounds(count: usize, chars: usize) -> Vec<Turn> {
         let call = |n: usize| ToolRequest { tool: "t".to_owned(), input: Any(json!({ "n": n })), id: None };
         let round = |n: usize| {
-            let said = Turn::said(vec![Part::ToolCall(call(n))]);
+            let said = Turn::of_reply(vec![Part::ToolCall(call(n))]);
             [said, Turn::result(true, format!("[{n}] ok"), &"ä".repeat(chars))]
         };
         (1..=count).flat_map(round).collect()

@@ -8,6 +8,8 @@
 //! [`conversation`] (what follows the question), [`cell`], [`admission`] (what
 //! another process may say to a task).
 
+#![warn(missing_docs)]
+
 pub mod admission;
 pub mod brief;
 pub mod cell;

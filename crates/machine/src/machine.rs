@@ -24,7 +24,7 @@ pub trait AnyMachine: Send {
     /// Handles one input and collects its effects.
     ///
     /// # Errors
-    /// Fails if the input is a message that the role does not receive.
+    /// If the input is a message that the role does not receive.
     fn handle_any(
         &mut self,
         input: AnyInput,

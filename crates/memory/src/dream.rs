@@ -56,7 +56,7 @@ impl Memory {
     /// the process.
     ///
     /// # Errors
-    /// When the lock file cannot be created.
+    /// If the lock file cannot be created.
     pub fn alone(&self) -> Result<Option<DreamLock>, MemoryFailure> {
         let path = self.store.path().with_file_name(LOCK);
         let failed = |source| MemoryFailure::Lock { path: path.clone(), source };

@@ -35,7 +35,7 @@ pub struct Dreamer {
 }
 
 impl Dreamer {
-    /// Creates a Dreamer that takes its words from this model. The embedded brain is ignored: it has no words.
+    /// Creates a Dreamer whose rules and lessons this model words. The embedded brain is ignored, because it cannot.
     #[must_use]
     pub fn new(memory: Arc<Memory>, model: Option<Arc<dyn Model>>) -> Self {
         let model = model.filter(|model| model.name() != PLAYBOOK_MODEL);
@@ -51,7 +51,7 @@ impl Dreamer {
     /// Runs one pass over everything in the journal; `None` if another process is dreaming.
     ///
     /// # Errors
-    /// When the store or the journal fails; earlier steps keep their results.
+    /// If the store or the journal fails; earlier steps keep their results.
     pub async fn pass(&self, now: Timestamp) -> Result<Option<DreamResult>, MemoryFailure> {
         let Some(alone) = self.blocking(Memory::alone).await? else { return Ok(None) };
         let alone = Arc::new(alone);
@@ -66,17 +66,17 @@ impl Dreamer {
             if self.stop.is_cancelled() || has_no_call_left {
                 break;
             }
-            let asked = match self.may_be_told(&candidate).await? {
+            let asked = match self.may_see(&candidate).await? {
                 true => {
                     self.ask(&mut calls_left, || r5_memory::distil(super::dream::brief(&candidate))).await
                 }
-                false => AskOutcome::Nothing,
+                false => AskOutcome::NoAnswer,
             };
             let (words, worded) = match asked {
-                // The rule is due again in the next pass. Making it now would fix it in a template's words.
+                // The rule is due again in the next pass. Promoting it now would keep the template's wording permanently.
                 AskOutcome::Stopped => break,
-                AskOutcome::Nothing => (None, None),
-                AskOutcome::Said(text, worded) => (r5_memory::rule(&text), Some(worded)),
+                AskOutcome::NoAnswer => (None, None),
+                AskOutcome::Answered(text, worded) => (r5_memory::rule(&text), Some(worded)),
             };
             let by = Arc::clone(&alone);
             let promote = move |memory: &Memory| memory.promote(&by, &candidate, words, worded, now);
@@ -96,7 +96,7 @@ impl Dreamer {
     }
 
     /// Returns whether the model knows the records of a rule, or may see all of memory.
-    async fn may_be_told(&self, candidate: &Candidate) -> Result<bool, MemoryFailure> {
+    async fn may_see(&self, candidate: &Candidate) -> Result<bool, MemoryFailure> {
         let Some(readers) = self.readers() else { return Ok(true) };
         if candidate.lessons.iter().all(|lesson| readers.know(&lesson.megram)) {
             return Ok(true);
@@ -127,10 +127,10 @@ impl Dreamer {
             let Some(brief) = self.blocking(move |memory| memory.reflection(&of)).await? else { continue };
             match self.ask(calls_left, || r5_memory::reflect(brief)).await {
                 AskOutcome::Stopped => break,
-                AskOutcome::Nothing => {
+                AskOutcome::NoAnswer => {
                     self.unanswered().insert(id);
                 }
-                AskOutcome::Said(text, worded) => {
+                AskOutcome::Answered(text, worded) => {
                     let better = r5_memory::insight(&text, &record.megram.content);
                     reflected.extend(better.is_some().then(|| id.clone()));
                     let content = better.unwrap_or(record.megram.content);
@@ -147,7 +147,7 @@ impl Dreamer {
     }
 
     async fn ask(&self, calls_left: &mut usize, call: impl FnOnce() -> ModelCall) -> AskOutcome {
-        let Some(model) = &self.model else { return AskOutcome::Nothing };
+        let Some(model) = &self.model else { return AskOutcome::NoAnswer };
         *calls_left = calls_left.saturating_sub(1);
         let (call, progress) = (call(), Progress::none());
         let limit = Duration::from_millis(call.limits.ms_max);
@@ -157,15 +157,15 @@ impl Dreamer {
             answer = tokio::time::timeout(limit, model.answer(&call, &progress)) => match answer {
                 Ok(Ok(reply)) => {
                     let worded = Worded { model: model.name().to_owned(), usage: reply.usage };
-                    AskOutcome::Said(reply.text(), worded)
+                    AskOutcome::Answered(reply.text(), worded)
                 }
                 Ok(Err(error)) => {
                     tracing::info!(reason = error.failure.reason, "the Dreamer's question was not answered");
-                    AskOutcome::Nothing
+                    AskOutcome::NoAnswer
                 }
                 Err(_) => {
                     tracing::info!(limit_ms = call.limits.ms_max, "the Dreamer's question took too long");
-                    AskOutcome::Nothing
+                    AskOutcome::NoAnswer
                 }
             },
         }
@@ -200,7 +200,7 @@ enum AskOutcome {
     /// The Dreamer was stopped.
     Stopped,
     /// No answer, or no model to ask.
-    Nothing,
+    NoAnswer,
     /// The text, with the model that wrote it.
-    Said(String, Worded),
+    Answered(String, Worded),
 }

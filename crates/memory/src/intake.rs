@@ -33,7 +33,7 @@ impl Memory {
     /// out to be damaged is set aside and rebuilt.
     ///
     /// # Errors
-    /// When the journal cannot be read or the store cannot be written.
+    /// If the journal cannot be read or the store cannot be written.
     pub fn catch_up(&self) -> Result<u64, MemoryFailure> {
         let _held = held(&self.intake);
         self.mended(|| self.take_in())
@@ -93,7 +93,7 @@ impl Memory {
                     tracing::warn!(refused = applied.refused, "records that memory cannot keep");
                 }
                 // If another process was faster, the next iteration reads its position.
-                BatchOutcome::Applied(_) | BatchOutcome::Elsewhere { .. } => {}
+                BatchOutcome::Applied(_) | BatchOutcome::WrongPosition { .. } => {}
             }
         }
     }
@@ -148,7 +148,7 @@ impl Memory {
     /// Writes an act to the journal and applies it.
     ///
     /// # Errors
-    /// When the journal refuses it. Once written, the act takes effect even if this fails.
+    /// If the journal refuses it. Once written, the act takes effect even if this fails.
     pub fn act(&self, by: RoleId, act: &MemoryAct, at: Timestamp) -> Result<u64, MemoryFailure> {
         self.acts(by, std::slice::from_ref(act), at)
     }

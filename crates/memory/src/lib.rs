@@ -45,12 +45,7 @@ pub enum MemoryFailure {
     Act(#[source] std::sync::Arc<JournalError>),
     /// The Dreamer's lock file cannot be used.
     #[error("lock {}", path.display())]
-    Lock {
-        /// Path of the file.
-        path: std::path::PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
+    Lock { path: std::path::PathBuf, source: std::io::Error },
     /// The record to approve is not a proposal.
     #[error("approve {id}: it is not a proposal that waits for approval")]
     NoProposal {
@@ -59,35 +54,21 @@ pub enum MemoryFailure {
     },
     /// A fact has invalid words or tags.
     #[error("remember this: {reason}")]
-    Fact {
-        /// The reason.
-        reason: String,
-    },
+    Fact { reason: String },
     /// There are too many facts.
     #[error("remember more than {max} facts: every task reads all of them")]
-    TooManyFacts {
-        /// The limit.
-        max: usize,
-    },
+    TooManyFacts { max: usize },
     /// An import is too long.
     #[error("import more than {max} records at once")]
-    TooManyLines {
-        /// The limit.
-        max: usize,
-    },
+    TooManyLines { max: usize },
     /// A skill's file cannot be written.
     #[error("write {}", path.display())]
-    Skill {
-        /// Path of the file.
-        path: std::path::PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
+    Skill { path: std::path::PathBuf, source: std::io::Error },
     /// Memory panicked: a programming error.
     #[error("use memory: it panicked")]
     Panicked,
     /// Other processes kept writing to the journal's `system` stream.
-    #[error("write a decision of memory to the journal: another process was faster {tries} times")]
+    #[error("write a decision of memory to the journal: other processes wrote first {tries} times")]
     Crowded {
         /// Number of attempts.
         tries: u32,
@@ -127,7 +108,7 @@ impl Memory {
     /// Opens the memory in this directory as a projection of this journal.
     ///
     /// # Errors
-    /// When the store cannot be opened.
+    /// If the store cannot be opened.
     pub fn open(dir: &Path, journal: &Journal) -> Result<(Self, OpenReport), MemoryError> {
         Memory::open_with(dir, journal, &Options::default())
     }
@@ -135,7 +116,7 @@ impl Memory {
     /// Opens the memory with options for its store.
     ///
     /// # Errors
-    /// When the store cannot be opened.
+    /// If the store cannot be opened.
     pub fn open_with(
         dir: &Path,
         journal: &Journal,

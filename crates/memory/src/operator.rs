@@ -51,7 +51,7 @@ impl Memory {
     /// States a fact, which every later task sees. The same words are stored once.
     ///
     /// # Errors
-    /// When the words or tags are invalid, or the journal or the store fails.
+    /// If the words or tags are invalid, or the journal or the store fails.
     pub fn remember(&self, text: &str, tags: &[String], now: Timestamp) -> Result<StatedFact, MemoryFailure> {
         let lesson = text.trim();
         check_fact(lesson, tags)?;
@@ -101,7 +101,7 @@ impl Memory {
     /// Deletes these records permanently, all of them or none, and returns them.
     ///
     /// # Errors
-    /// When an id has no record, or the journal or the store fails.
+    /// If an id has no record, or the journal or the store fails.
     pub fn forget_records(
         &self,
         ids: &[MegramId],
@@ -122,7 +122,7 @@ impl Memory {
     /// their source records, proposals, and what the operator stated.
     ///
     /// # Errors
-    /// When the journal or the store cannot be read.
+    /// If the journal or the store cannot be read.
     pub fn prunable(&self, before: Timestamp) -> Result<Vec<StoredRecord>, MemoryFailure> {
         self.catch_up()?;
         let mut found = Vec::new();
@@ -140,7 +140,7 @@ impl Memory {
     /// Imports records, one JSON object per line. A single invalid line rejects the whole import, unless `is_lenient`.
     ///
     /// # Errors
-    /// When there are too many lines, or the journal or the store fails. Records imported until then stay; a second
+    /// If there are too many lines, or the journal or the store fails. Records imported until then stay; a second
     /// import counts them as known.
     pub fn import(
         &self,
@@ -192,7 +192,7 @@ impl Memory {
     /// Returns the proposals for every task that are not approved, newest first.
     ///
     /// # Errors
-    /// When the store or the journal cannot be read.
+    /// If the store or the journal cannot be read.
     pub fn proposals(&self) -> Result<Vec<StoredRecord>, MemoryFailure> {
         self.catch_up()?;
         self.mended(|| Ok(self.store.thoughts()?.1))
@@ -201,7 +201,7 @@ impl Memory {
     /// Approves a proposal: every model of every task opened from now on sees it.
     ///
     /// # Errors
-    /// When the record is not a proposal, or the journal or the store fails.
+    /// If the record is not a proposal, or the journal or the store fails.
     pub fn approve(&self, id: &MegramId, now: Timestamp) -> Result<StoredRecord, MemoryFailure> {
         let proposals = self.proposals()?;
         if !proposals.iter().any(|proposal| proposal.megram.id == *id) {
@@ -214,7 +214,7 @@ impl Memory {
     /// Returns the words of the approved proposals, oldest first.
     ///
     /// # Errors
-    /// When the store or the journal cannot be read.
+    /// If the store or the journal cannot be read.
     pub fn approved_principles(&self) -> Result<Vec<String>, MemoryFailure> {
         // An approval applies the journal, so only a new memory has to do it here.
         if self.mended(|| Ok(self.store.cursor()?))? == 0 {
@@ -228,7 +228,7 @@ impl Memory {
     /// more. Leaves out source records, which their rule replaces.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn exported(&self, after: u64) -> Result<(Vec<Megram>, Option<u64>), MemoryFailure> {
         let (page, next) = self.mended(|| Ok(self.store.page(after, EXPORT_PAGE)?))?;
         Ok((page.into_iter().filter_map(as_it_is).collect(), next))

@@ -89,7 +89,7 @@ impl Memory {
     /// decided; then it is not shown.
     ///
     /// # Errors
-    /// When the store or the journal cannot be read.
+    /// If the store or the journal cannot be read.
     pub fn is_shared(&self) -> Result<Option<bool>, MemoryFailure> {
         self.mended(|| Ok(self.store.is_shared()?))
     }
@@ -97,7 +97,7 @@ impl Memory {
     /// Records whether a model may see what was learnt without it.
     ///
     /// # Errors
-    /// When the journal or the store fails.
+    /// If the journal or the store fails.
     pub fn share(&self, is_allowed: bool, now: Timestamp) -> Result<(), MemoryFailure> {
         self.act(RoleId::Operator, &MemoryAct::Shared { is_allowed }, now).map(drop)
     }
@@ -106,7 +106,7 @@ impl Memory {
     /// these models do not know.
     ///
     /// # Errors
-    /// When the store or the journal cannot be read.
+    /// If the store or the journal cannot be read.
     pub fn must_ask(&self, readers: &Readers) -> Result<bool, MemoryFailure> {
         if readers.0.is_empty() {
             return Ok(false);

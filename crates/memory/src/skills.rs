@@ -27,7 +27,7 @@ impl Memory {
     /// Writes each rule in force below this folder and returns the folders written. Leaves other files alone.
     ///
     /// # Errors
-    /// When the store cannot be read or a file cannot be written; files written until then stay.
+    /// If the store cannot be read or a file cannot be written; files written until then stay.
     pub fn export_skills(&self, folder: &Path) -> Result<Vec<PathBuf>, MemoryFailure> {
         self.catch_up()?;
         let mut rules = self.mended(|| Ok(self.store.rules()?))?;

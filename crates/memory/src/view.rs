@@ -47,15 +47,12 @@ pub struct Sums {
 /// A pair in a list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairLine {
-    /// Its space.
     pub space: String,
-    /// Its entity.
     pub entity: String,
     /// Number of summed records.
     pub records: u64,
     /// Number of rules in force.
     pub rules: u64,
-    /// Its sums.
     #[serde(flatten)]
     pub sums: Sums,
 }
@@ -69,10 +66,7 @@ pub enum Standing {
     /// Faded: the Dreamer's next pass deletes it.
     Faded,
     /// Source of a rule, which replaces it.
-    Source {
-        /// The rule.
-        rule: MegramId,
-    },
+    Source { rule: MegramId },
     /// A rule or fact in force.
     InForce,
     /// A rule that another one has replaced.
@@ -129,13 +123,10 @@ pub struct CurvePoint {
 /// Everything about one pair.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairReport {
-    /// Its space.
     pub space: String,
-    /// Its entity.
     pub entity: String,
     /// Moment of all numbers.
     pub at: Timestamp,
-    /// Its sums.
     #[serde(flatten)]
     pub sums: Sums,
     /// Number of summed records; the newest of them are in `records`.
@@ -187,7 +178,6 @@ pub struct RecordFilter {
 /// A record with its sources.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordReport {
-    /// The record.
     #[serde(flatten)]
     pub record: RecordLine,
     /// Source records of a rule, newest first; empty for other records.
@@ -197,7 +187,6 @@ pub struct RecordReport {
 /// A rule in force.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RuleLine {
-    /// The rule.
     #[serde(flatten)]
     pub record: RecordLine,
     /// Sign of the rule; `None` for a fact.

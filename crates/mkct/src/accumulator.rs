@@ -4,7 +4,7 @@
 //! over their origins t, at a reference time T, gives the sum at any later moment by one factor e^(−k·(now − T)). There is
 //! one such [`Cell`] per k, with a number for each of the two sums.
 
-use crate::decay::{left, signed_days};
+use crate::decay::{remaining_share, signed_days};
 use crate::potential::Potentials;
 use crate::quantization::Quantum;
 use crate::sum::Sum;
@@ -143,7 +143,7 @@ impl Accumulators {
             if now_us < cell.newest_us {
                 return None;
             }
-            let left = left(cell.k, cell.reference_us, now_us);
+            let left = remaining_share(cell.k, cell.reference_us, now_us);
             attention.add(cell.attention.value() * left);
             decision.add(cell.decision.value() * left);
         }

@@ -43,7 +43,7 @@ pub(crate) fn signed_days(from_us: i64, to_us: i64) -> f64 {
 
 /// Returns e^(−k·Δt): the share of a strength that is left, from 1 down to 0. `k` in 1/days, not negative.
 #[must_use]
-pub fn left(k: f64, origin_us: i64, now_us: i64) -> f64 {
+pub fn remaining_share(k: f64, origin_us: i64, now_us: i64) -> f64 {
     (-k * days_between(origin_us, now_us)).exp()
 }
 
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn future_origin_counts_as_now() {
-        assert_eq!(left(0.5, DAY_US, 0), 1.0);
+        assert_eq!(remaining_share(0.5, DAY_US, 0), 1.0);
         assert_eq!(days_between(i64::MIN, i64::MAX), i64::MAX as f64 / DAY_US as f64);
     }
 
@@ -95,14 +95,14 @@ mod tests {
         #[test]
         fn share_left_never_grows_with_time(k in 0.0..10.0, origin in any::<i32>(), a in any::<i64>(), b in any::<i64>()) {
             let (early, late) = (a.min(b), a.max(b));
-            let (more, less) = (left(k, i64::from(origin), early), left(k, i64::from(origin), late));
+            let (more, less) = (remaining_share(k, i64::from(origin), early), remaining_share(k, i64::from(origin), late));
             prop_assert!((0.0..=1.0).contains(&less) && less <= more && more <= 1.0);
         }
 
         #[test]
         fn half_is_left_after_one_half_life(k in 1e-3..10.0) {
             let half_life = half_life_days(k).unwrap();
-            prop_assert!((left(k, 0, (half_life * DAY_US as f64) as i64) - 0.5).abs() < 1e-9);
+            prop_assert!((remaining_share(k, 0, (half_life * DAY_US as f64) as i64) - 0.5).abs() < 1e-9);
         }
     }
 }

@@ -20,6 +20,8 @@
 //! assert_eq!(potentials.map(Action::of), Some(Action::Exploit));
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod accumulator;
 pub mod consolidation;
 pub mod decay;

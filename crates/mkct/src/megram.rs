@@ -1,6 +1,6 @@
 //! The part of a record that the arithmetic uses.
 
-use crate::decay::{Moments, left};
+use crate::decay::{Moments, remaining_share};
 use crate::quantization::Quantum;
 
 /// The four layers of memory (SPEC 7).
@@ -47,13 +47,13 @@ impl Trace {
     /// Returns |f|·e^(−k·Δt): its own attention.
     #[must_use]
     pub fn attention(&self, now_us: i64) -> f64 {
-        self.quantum.f.abs() * left(self.quantum.k, self.moments.origin_us(), now_us)
+        self.quantum.f.abs() * remaining_share(self.quantum.k, self.moments.origin_us(), now_us)
     }
 
     /// Returns σ·f·e^(−k·Δt): its part of the decision.
     #[must_use]
     pub fn decision(&self, now_us: i64) -> f64 {
         let Quantum { f, sigma, k } = self.quantum;
-        sigma * f * left(k, self.moments.origin_us(), now_us)
+        sigma * f * remaining_share(k, self.moments.origin_us(), now_us)
     }
 }

@@ -53,7 +53,6 @@ pub struct Defaults {
 pub struct CatalogueError {
     /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong.
     pub reason: String,
 }
 
@@ -90,7 +89,7 @@ impl Catalogue {
     /// Returns the program's own table.
     ///
     /// # Errors
-    /// Never, as the tests show; an error in the table would be reported.
+    /// If the embedded table is invalid, which the tests rule out.
     pub fn built_in() -> Result<Self, CatalogueError> {
         Ok(Catalogue { tables: vec![read(BUILT_IN)?] })
     }
@@ -98,7 +97,7 @@ impl Catalogue {
     /// Adds a person's table, which overrides this one.
     ///
     /// # Errors
-    /// When an entry is invalid; the error names its line.
+    /// If an entry is invalid; the error names its line.
     pub fn over(mut self, text: &str) -> Result<Self, CatalogueError> {
         self.tables.insert(0, read(text)?);
         Ok(self)

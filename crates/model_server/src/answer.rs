@@ -20,7 +20,6 @@ pub struct Answer {
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The tool's name.
     pub name: String,
     /// The arguments as the model wrote them; not necessarily JSON.
     pub arguments: String,

@@ -49,10 +49,10 @@ async fn converse(reader: &mut Reader<ReadHalf<'_>>, write: &mut WriteHalf<'_>, 
         seen.repeated = shared.repeated(&seen);
         let plan = plan(&seen, keeps_alive, shared);
         let (nth, wire) = (seen.nth, seen.wire);
-        shared.saw(seen);
+        shared.record_request(seen);
         shared.prepare(plan.fault.as_ref()).await;
         let end = perform(plan.steps, reader, write).await;
-        shared.has_served(RequestOutcome {
+        shared.record_outcome(RequestOutcome {
             nth,
             wire,
             fault: plan.fault.map(|fault| fault.name()),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Levels to which a schema is followed.
+/// Maximum levels to which a schema is followed.
 const DEPTH_MAX: usize = 16;
 /// Maximum elements that are generated for an array with `minItems`.
 const ELEMENTS_MAX: u64 = 8;

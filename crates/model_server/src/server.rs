@@ -170,7 +170,7 @@ fn base(address: SocketAddr, wire: Wire) -> String {
     format!("http://{address}{}", wire.base_path())
 }
 
-/// Prompts that are remembered, as in a provider's cache. Comparing with all of them, ten thousand requests took half
+/// Maximum prompts that are remembered, as in a provider's cache. Comparing with all of them, ten thousand requests took half
 /// an hour.
 const CACHED_PROMPTS_MAX: usize = 64;
 
@@ -216,15 +216,15 @@ impl Shared {
         earlier.map(common).max().unwrap_or_default()
     }
 
-    pub(crate) fn saw(&self, seen: SeenRequest) {
+    pub(crate) fn record_request(&self, seen: SeenRequest) {
         self.log.send_modify(|log| log.seen.push(seen));
     }
 
-    pub(crate) fn has_served(&self, served: RequestOutcome) {
+    pub(crate) fn record_outcome(&self, served: RequestOutcome) {
         self.log.send_modify(|log| log.served.push(served));
     }
 
-    /// Whether a storm is in progress.
+    /// Returns whether a storm is in progress.
     pub(crate) fn is_stormy(&self) -> bool {
         self.log.borrow().storm_ends.is_some_and(|ends| Instant::now() < ends)
     }

@@ -25,7 +25,6 @@ const DATABASE_FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 /// A refused file, and why.
 #[derive(Debug)]
 pub struct RefusedFile {
-    /// Path of the file.
     pub path: PathBuf,
     /// A [`Refusal`], or the system's error.
     pub source: io::Error,

@@ -46,10 +46,10 @@ impl Draft {
     /// # Errors
     /// If the system refuses.
     pub fn with_mode(path: &Path, mode: u32) -> io::Result<Self> {
-        Draft::beside(path, Some(mode))
+        Draft::in_folder_of(path, Some(mode))
     }
 
-    fn beside(path: &Path, mode: Option<u32>) -> io::Result<Self> {
+    fn in_folder_of(path: &Path, mode: Option<u32>) -> io::Result<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let created = if mode.is_some() { PRIVATE_MODE } else { NEW_MODE };
         // `make_in` returns the system's own errors; those of `tempfile_in` name the draft, which means nothing to a person.
@@ -117,7 +117,7 @@ pub fn replace(path: &Path, text: &str, is_forced: bool) -> Result<Option<PathBu
     }
     let mode = mode_of(path);
     let kept = if is_there { Some(keep(path, mode)?) } else { None };
-    let mut draft = Draft::beside(path, mode)?;
+    let mut draft = Draft::in_folder_of(path, mode)?;
     draft.write_all(text.as_bytes())?;
     if is_forced {
         draft.finish()?;
@@ -135,7 +135,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let mut draft = Draft::beside(path, mode_of(path))?;
+    let mut draft = Draft::in_folder_of(path, mode_of(path))?;
     draft.write_all(text.as_bytes())?;
     draft.finish()
 }
@@ -151,7 +151,7 @@ fn keep(path: &Path, mode: Option<u32>) -> Result<PathBuf, ReplaceError> {
     };
     let kept = (1..=NAMES_MAX).map(numbered).find(|kept| kept.symlink_metadata().is_err());
     let kept = kept.ok_or_else(|| io::Error::from(ErrorKind::AlreadyExists))?;
-    let mut copy = Draft::beside(&kept, mode)?;
+    let mut copy = Draft::in_folder_of(&kept, mode)?;
     io::copy(&mut old, &mut copy)?;
     copy.finish_new()?;
     Ok(kept)
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "three");
         assert_eq!(names(path.parent().unwrap()), ["x.toml", "x.toml.bak", "x.toml.bak2"]);
         // The name was taken after the first check.
-        let draft = Draft::beside(&path, None).unwrap();
+        let draft = Draft::in_folder_of(&path, None).unwrap();
         assert!(matches!(draft.finish_new(), Err(ReplaceError::Exists)));
         assert_eq!(names(path.parent().unwrap()), ["x.toml", "x.toml.bak", "x.toml.bak2"]);
     }

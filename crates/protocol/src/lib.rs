@@ -7,6 +7,8 @@
 //! journal stores besides messages), [`envelope`] (the outer form of a record), [`replay`] (the result of a replay),
 //! then [`predicate`] (the conditions of checks), [`id`] and [`limits`].
 
+#![warn(missing_docs)]
+
 pub mod address;
 pub mod any;
 pub mod asyncapi;

@@ -12,7 +12,7 @@ pub const CRITERIA_MAX: usize = 32;
 pub const CRITERION_CHARS_MAX: usize = 1_000;
 /// Longest intent in characters. A longer one is cut at a word with a mark.
 pub const INTENT_CHARS_MAX: usize = 2_000;
-/// Characters of the person's words that a model sees; longer ones are cut at a line's end, with a mark.
+/// Maximum characters of the person's words that a model sees; longer ones are cut at a line's end, with a mark.
 pub const WORDS_CHARS_MAX: usize = 16_000;
 /// Longest `context` of a sub-task in characters. A longer one is cut with a mark.
 pub const CONTEXT_CHARS_MAX: usize = 16_000;
@@ -63,7 +63,7 @@ pub const REPORT_MS_MIN: u64 = 30_000;
 /// Time limit of a partial report as a multiple of its model's median latency so far, if that is more than
 /// [`REPORT_MS_MIN`].
 pub const REPORT_MEDIANS: u64 = 3;
-/// Milliseconds that stopped asks have to return; after that they are answered `interrupted`.
+/// Maximum milliseconds that stopped asks have to return; after that they are answered `interrupted`.
 pub const STOP_MS_MAX: u64 = 2_000;
 /// Maximum effector instances (sub-tasks) of one task over all its rounds; reaching it is a `TaskFault`.
 pub const INSTANCES_MAX: u16 = 4_096;

@@ -3,11 +3,11 @@
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::Repair;
 
-/// Characters of the problems of an unusable answer.
+/// Maximum characters of the problems of an unusable answer.
 const ERROR_CHARS_MAX: usize = 500;
-/// The same for a judge, whose problems are listed by criterion.
+/// Maximum characters of the problems of a judge's answer, which are listed by criterion.
 const PROBLEMS_CHARS_MAX: usize = 2_100;
-/// Characters of a judge's unusable answer.
+/// Maximum characters of a judge's unusable answer.
 const VERDICTS_CHARS_MAX: usize = 4_000;
 
 /// Shows an unusable reply, at most `chars_max` characters of it.

@@ -55,7 +55,7 @@ pub(crate) enum Inbound {
         spent: Usage,
     },
     /// A person's message.
-    Said {
+    UserMessage {
         /// The message.
         payload: Payload,
         /// Receives `Ok` once the message is durable, or why it was refused.
@@ -186,7 +186,7 @@ impl Driver {
             let Some(inbound) = self.backlog.pop_front().or_else(|| self.inbox.try_recv().ok()) else {
                 break;
             };
-            if let Inbound::Said { command: Some(command), .. } = &inbound
+            if let Inbound::UserMessage { command: Some(command), .. } = &inbound
                 && !self.commands.insert(*command)
             {
                 // The command was read when the task was resumed, and again by the poll for new ones.
@@ -201,7 +201,7 @@ impl Driver {
                         None => continue,
                     }
                 }
-                Inbound::Said { payload, reply, command } => {
+                Inbound::UserMessage { payload, reply, command } => {
                     (External::Message { from: RoleId::User, payload }, reply, command)
                 }
                 Inbound::TakeUp(open) => {

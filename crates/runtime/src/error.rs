@@ -13,10 +13,10 @@ use crate::models::ModelMismatch;
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
     /// The journal failed.
-    #[error("use the journal")]
+    #[error("read the journal")]
     Journal(#[from] JournalError),
     /// The journal failed to append.
-    #[error("use the journal")]
+    #[error("append to the journal")]
     Append(#[source] Arc<JournalError>),
     /// A task cannot be read.
     #[error(transparent)]
@@ -27,7 +27,6 @@ pub enum RuntimeError {
     /// The task does not accept an input.
     #[error("pass a message to {task}")]
     Refused {
-        /// The task.
         task: TaskId,
         /// Why it was refused.
         #[source]
@@ -36,17 +35,15 @@ pub enum RuntimeError {
     /// The task is driven by another live process.
     #[error("resume {task}: it is being run by {owner}")]
     HeldElsewhere {
-        /// The task.
         task: TaskId,
         /// Process that drives it.
         owner: String,
     },
     /// An older journal was restored: the task would repeat what it did after that.
     #[error(
-        "resume {task}: an older journal was put back, and the task would repeat what it did since then: {why}"
+        "resume {task}: an older journal was restored, and the task would repeat what it did since then: {why}"
     )]
     PutBack {
-        /// The task.
         task: TaskId,
         /// The evidence for it.
         why: String,
@@ -54,23 +51,16 @@ pub enum RuntimeError {
     /// The task was opened with other models than those configured now.
     #[error("resume {task}: {unlike}")]
     OtherModels {
-        /// The task.
         task: TaskId,
         /// The model that differs.
         unlike: ModelMismatch,
     },
     /// A recording answered the task, and now models would.
     #[error("resume {task}: a recording answered it, and no recording is played now")]
-    WasPlayed {
-        /// The task.
-        task: TaskId,
-    },
+    WasPlayed { task: TaskId },
     /// Models answered the task, and now a recording would.
     #[error("resume {task} from a recording: models answered it")]
-    WasNotPlayed {
-        /// The task.
-        task: TaskId,
-    },
+    WasNotPlayed { task: TaskId },
     /// The task has ended.
     #[error("reach {0}: it has ended")]
     Ended(TaskId),
@@ -79,12 +69,7 @@ pub enum RuntimeError {
     Goal(String),
     /// The task cannot be driven any further; its journal is intact.
     #[error("continue {task}: {reason}")]
-    Broken {
-        /// The task.
-        task: TaskId,
-        /// The reason.
-        reason: String,
-    },
+    Broken { task: TaskId, reason: String },
     /// The organisation is shutting down.
     #[error("start a task: the process is shutting down")]
     ShuttingDown,

@@ -101,7 +101,7 @@ impl Models {
 
     /// Wraps each model with `other`.
     #[must_use]
-    pub fn behind(&self, other: impl Fn(&Arc<dyn Model>) -> Arc<dyn Model>) -> Self {
+    pub fn wrap(&self, other: impl Fn(&Arc<dyn Model>) -> Arc<dyn Model>) -> Self {
         Models {
             brain: other(&self.brain),
             tool: other(&self.tool),

@@ -55,9 +55,7 @@ const TITLE_CHARS_MAX: usize = 200;
 
 /// The parts of an organisation.
 pub struct Parts {
-    /// The journal.
     pub journal: Journal,
-    /// The models.
     pub models: Models,
     /// The tools.
     pub toolbox: Arc<dyn Toolbox>,
@@ -175,7 +173,7 @@ impl Organisation {
     /// Opens a task and starts driving it. Returns once its first records are durable.
     ///
     /// # Errors
-    /// When the goal is empty or too long, the journal refuses, or the process is shutting down.
+    /// If the goal is empty or too long, the journal refuses, or the process is shutting down.
     pub async fn start(&self, new: NewTask) -> Result<TaskId, RuntimeError> {
         if self.shared.shutdown.is_cancelled() {
             return Err(RuntimeError::ShuttingDown);
@@ -209,7 +207,7 @@ impl Organisation {
         // Both records together, so that a crash cannot leave a task that was opened without its goal.
         let first = vec![
             Inbound::External(External::Opened(Box::new(opened))),
-            Inbound::Said { payload: input, reply: Some(reply), command: None },
+            Inbound::UserMessage { payload: input, reply: Some(reply), command: None },
         ];
         self.drive(&task, sender, driver, first);
         match durable.await {
@@ -221,7 +219,7 @@ impl Organisation {
     /// Resumes a task that no live process drives.
     ///
     /// # Errors
-    /// When the task is unknown or damaged, another live process drives it, or it was opened with other models.
+    /// If the task is unknown or damaged, another live process drives it, or it was opened with other models.
     pub async fn resume(&self, task: &TaskId) -> Result<ResumeOutcome, RuntimeError> {
         self.resume_asks(task, recover::Pause::Crash).await
     }
@@ -230,7 +228,7 @@ impl Organisation {
     /// configured now; asks that were open at that point are sent to them again.
     ///
     /// # Errors
-    /// When the task is unknown or damaged, it cannot be continued from the point, or the journal refuses.
+    /// If the task is unknown or damaged, it cannot be continued from the point, or the journal refuses.
     pub async fn fork(&self, new: NewFork) -> Result<ForkResult, RuntimeError> {
         let (history, from) = (self.history(), new.from.clone());
         let keeper = ForkKeeper {
@@ -298,12 +296,12 @@ impl Organisation {
     /// Passes a person's message to a task, directly or through the journal to the process that drives it.
     ///
     /// # Errors
-    /// When the task is unknown or has ended, or does not accept the message.
+    /// If the task is unknown or has ended, or does not accept the message.
     pub async fn say(&self, task: &TaskId, payload: Payload) -> Result<(), RuntimeError> {
         let local = self.shared.drivers().get(task).cloned();
         if let Some(sender) = local {
             let (reply, told) = oneshot::channel();
-            let said = Inbound::Said { payload, reply: Some(reply), command: None };
+            let said = Inbound::UserMessage { payload, reply: Some(reply), command: None };
             if sender.send(said).await.is_ok()
                 && let Ok(result) = told.await
             {
@@ -352,7 +350,7 @@ impl Organisation {
     /// Returns all records of a task so far, checked against their chain.
     ///
     /// # Errors
-    /// When the task is unknown or damaged.
+    /// If the task is unknown or damaged.
     pub fn records(&self, task: &TaskId) -> Result<Vec<Record>, RuntimeError> {
         Ok(self.history().records(task)?)
     }

@@ -17,7 +17,6 @@ pub const TAP_EVENTS_MAX: usize = 4_096;
 pub enum Event {
     /// Records became durable.
     Records {
-        /// The task.
         task: TaskId,
         /// The records, in order.
         records: Arc<[Record]>,
@@ -26,20 +25,13 @@ pub enum Event {
     },
     /// A model wrote more text. Not stored in the journal.
     Progress {
-        /// The task.
         task: TaskId,
         /// The ask of the model.
         call: CallId,
-        /// The text.
         text: Arc<str>,
     },
     /// This process no longer drives a task, which has not ended.
-    Released {
-        /// The task.
-        task: TaskId,
-        /// The reason.
-        reason: Arc<str>,
-    },
+    Released { task: TaskId, reason: Arc<str> },
 }
 
 /// An item of a tap.

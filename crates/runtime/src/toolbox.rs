@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 /// The context of a call, besides its parameters.
 #[derive(Clone, Debug)]
 pub struct ToolRun {
-    /// The task.
     pub task: TaskId,
     /// The ask.
     pub call: CallId,

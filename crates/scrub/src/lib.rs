@@ -20,7 +20,7 @@ use crate::view::View;
 
 /// Shorter values are not searched for: they occur in any text.
 pub const SECRET_BYTES_MIN: usize = 8;
-/// Bytes of a value that are searched for; the rest of a longer one is ignored.
+/// Maximum bytes of a value that are searched for; the rest of a longer one is ignored.
 pub const SECRET_BYTES_MAX: usize = 16 * 1024;
 /// Longest part of a value that is searched for as one. The encodings of a longer part would not fit [`SPAN_BYTES_MAX`].
 const PART_BYTES_MAX: usize = 1_024;

@@ -5,13 +5,16 @@
 //! (<https://github.com/open-telemetry/semantic-conventions/tree/v1.41.0/docs/gen-ai>), the last release before they
 //! moved to a repository of their own. The operation `plan` is the one thing taken from there
 //! (<https://github.com/open-telemetry/semantic-conventions-genai>).
+//!
+//! An attribute whose comment says `Content` holds text of people, models or tools. It is exported only if the
+//! configuration asks for content.
 
 /// The version of the conventions, as [`CONVENTIONS`] says it.
 pub const CONVENTIONS_VERSION: &str = "1.41.0";
 /// The schema that the names are of, as OTLP says it.
 pub const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.41.0";
 
-/// What is done: [`CHAT`], [`EXECUTE_TOOL`], [`INVOKE_AGENT`], [`INVOKE_WORKFLOW`] or [`PLAN`].
+/// The operation: [`CHAT`], [`EXECUTE_TOOL`], [`INVOKE_AGENT`], [`INVOKE_WORKFLOW`] or [`PLAN`].
 pub const OPERATION_NAME: &str = "gen_ai.operation.name";
 /// One attempt of a question to a model.
 pub const CHAT: &str = "chat";
@@ -24,7 +27,7 @@ pub const INVOKE_WORKFLOW: &str = "invoke_workflow";
 /// R2's way from an intent or a directive to a dispatched plan.
 pub const PLAN: &str = "plan";
 
-/// Who answers.
+/// The provider of the model.
 pub const PROVIDER_NAME: &str = "gen_ai.provider.name";
 /// The model that was asked.
 pub const REQUEST_MODEL: &str = "gen_ai.request.model";
@@ -48,13 +51,13 @@ pub const AGENT_ID: &str = "gen_ai.agent.id";
 pub const WORKFLOW_NAME: &str = "gen_ai.workflow.name";
 /// A tool.
 pub const TOOL_NAME: &str = "gen_ai.tool.name";
-/// What kind of tool.
+/// The type of the tool.
 pub const TOOL_TYPE: &str = "gen_ai.tool.type";
-/// A call.
+/// The id of the tool call.
 pub const TOOL_CALL_ID: &str = "gen_ai.tool.call.id";
-/// What it was given, as JSON. Content.
+/// The arguments of the call, as JSON. Content.
 pub const TOOL_CALL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
-/// What it gave. Content.
+/// The result of the call. Content.
 pub const TOOL_CALL_RESULT: &str = "gen_ai.tool.call.result";
 /// `input` or `output`, in metrics.
 pub const TOKEN_TYPE: &str = "gen_ai.token.type";
@@ -70,7 +73,7 @@ pub const EVALUATION_VALUE: &str = "gen_ai.evaluation.score.value";
 pub const EVALUATION_EXPLANATION: &str = "gen_ai.evaluation.explanation";
 /// What went wrong, as one of few words.
 pub const ERROR_TYPE: &str = "error.type";
-/// What went wrong when none of the words fits.
+/// The value of `error.type` for any other error.
 pub const ERROR_OTHER: &str = "_OTHER";
 
 /// The version of the conventions that a trace keeps to.

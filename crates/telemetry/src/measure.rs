@@ -75,7 +75,7 @@ impl Instrument {
             Instrument::Loss => "Loss at the end of a task, by its parts",
             Instrument::Rounds => "Rounds of a task",
             Instrument::TaskSeconds => "Time from a goal to its end, waits for people included",
-            Instrument::Tasks => "Tasks that ended, by way of ending",
+            Instrument::Tasks => "Tasks that ended, by outcome",
         }
     }
 

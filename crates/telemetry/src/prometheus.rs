@@ -119,7 +119,7 @@ fn families(report: &AuditReport) -> Vec<Family> {
         counter("tasks_opened", "Tasks that were opened", total.tasks),
         counters(
             "tasks",
-            "Tasks that ended, by way of ending",
+            "Tasks that ended, by outcome",
             ends.map(|(end, count)| (vec![("end", word(end))], count)),
         ),
         counter("replans", "Directives that asked for another plan", total.replans),
@@ -130,17 +130,17 @@ fn families(report: &AuditReport) -> Vec<Family> {
         counters("findings", "What the Auditor found, by kind", findings),
         counters(
             "role_chances",
-            "Chances of a role for an event that is counted",
+            "Observations of a role in which a counted event could occur",
             roles.iter().map(|one| (role(one), one.seen)),
         ),
         counters(
             "role_events",
-            "Events of a role that happened",
+            "Observations of a role in which it occurred",
             roles.iter().map(|one| (role(one), one.happened)),
         ),
         gauges(
             "role_recent_share",
-            "Share of chances with an event, recently",
+            "Recent share of observations with an event",
             roles.iter().map(|one| (role(one), one.recent)),
         ),
         gauges(

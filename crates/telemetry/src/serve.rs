@@ -135,7 +135,7 @@ fn answer(
 ) -> Response<Full<Bytes>> {
     // A web page must not read this one by resolving a name of its own to this address (DNS rebinding).
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    if is_local && host.is_some_and(|host| !is_of_this_machine(host)) {
+    if is_local && host.is_some_and(|host| !names_this_machine(host)) {
         return plain(StatusCode::FORBIDDEN, "metrics are served only to this machine\n");
     }
     if request.uri().path() != "/metrics" {
@@ -160,7 +160,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
 }
 
 /// Returns whether a `Host` header names this machine, by a loopback address or as `localhost`.
-fn is_of_this_machine(host: &str) -> bool {
+fn names_this_machine(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']').map_or(rest, |(name, _)| name),
         None => host.rsplit_once(':').map_or(host, |(name, _)| name),

@@ -82,7 +82,6 @@ pub struct Span {
     pub parent: Option<SpanId>,
     /// Name, one of a small set.
     pub name: String,
-    /// Kind of the span.
     pub kind: SpanKind,
     /// Time of the record that began it.
     pub start: Timestamp,

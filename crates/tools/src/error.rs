@@ -24,7 +24,6 @@ pub enum ToolError {
     /// A parameter is not a valid path.
     #[error("use the parameter `{field}`")]
     Path {
-        /// The parameter's name.
         field: String,
         /// Why the path was rejected.
         #[source]
@@ -37,7 +36,6 @@ pub enum ToolError {
         doing: &'static str,
         /// The path, escaped for display.
         path: String,
-        /// The error of the system.
         #[source]
         source: io::Error,
     },
@@ -62,7 +60,6 @@ pub enum ToolError {
     /// The tool or program does not exist.
     #[error("find {name}: it is not available here{hint}")]
     Missing {
-        /// Its name.
         name: String,
         /// A suggestion, or empty.
         hint: String,
@@ -70,7 +67,6 @@ pub enum ToolError {
     /// A program that a native tool uses failed.
     #[error("run {program}: {said}")]
     Program {
-        /// The program's name.
         program: String,
         /// What it printed, truncated.
         said: String,
@@ -78,7 +74,6 @@ pub enum ToolError {
     /// The call was a probe but may change something.
     #[error("run {tool} as a probe: {reason}")]
     NoProbe {
-        /// The tool's name.
         tool: String,
         /// Why it would need consent, which a probe cannot have.
         reason: String,

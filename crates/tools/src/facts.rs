@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use setpoint_protocol::Any;
 
-/// Bytes reserved for the description of what was cut.
+/// Maximum bytes reserved for the description of what was cut.
 const CUT_BYTES_MAX: usize = 512;
 
 /// Cuts the ends of the longest lists and texts in `facts` until it takes at most `bytes_max` bytes, and returns it

@@ -16,7 +16,7 @@ use crate::halt::Halt;
 use crate::show;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Entries of the house that are searched for files with several names; beyond it, every such file counts as the
+/// Maximum entries of the house that are searched for files with several names; beyond it, every such file counts as the
 /// house's.
 const ENTRIES_MAX: usize = 1_000_000;
 
@@ -48,7 +48,7 @@ impl House {
         self.rooms().refuse(path)
     }
 
-    /// Whether `folder` contains a part of the house or is one: a program that reads everything below `folder` would
+    /// Returns whether `folder` contains a part of the house or is one: a program that reads everything below `folder` would
     /// enter it.
     #[must_use]
     pub fn is_below(&self, folder: &Path) -> bool {
@@ -149,7 +149,7 @@ impl Rooms {
         self.folders.iter().map(|room| room.path.as_path()).collect()
     }
 
-    /// Whether an entry of a walk is a closed folder or file.
+    /// Returns whether an entry of a walk is a closed folder or file.
     pub(crate) fn is_closed(&self, meta: &Metadata) -> bool {
         if meta.is_dir() {
             self.folders.iter().any(|room| room.id == Some(id(meta)))
@@ -162,7 +162,7 @@ impl Rooms {
         self.folders.is_empty() && self.files.is_empty()
     }
 
-    /// Whether a folder contains a part of the house or is one.
+    /// Returns whether a folder contains a part of the house or is one.
     pub(crate) fn is_below(&self, folder: &Path) -> bool {
         let real = resolve::fully(folder);
         let found = std::fs::symlink_metadata(&real).ok().map(|meta| id(&meta));
@@ -176,7 +176,7 @@ impl Rooms {
         self.folders.iter().chain(&self.files).any(is_above)
     }
 
-    /// Whether a path without links is a closed folder, is below one, or is a closed file.
+    /// Returns whether a path without links is a closed folder, is below one, or is a closed file.
     fn holds(&self, real: &Path) -> bool {
         for above in real.ancestors() {
             let found = std::fs::symlink_metadata(above).ok().map(|meta| id(&meta));
@@ -190,7 +190,7 @@ impl Rooms {
         self.files.iter().any(|room| room.path == real)
     }
 
-    /// Whether this is a closed file, or another name of a file of the house.
+    /// Returns whether this is a closed file, or another name of a file of the house.
     fn is_file(&self, meta: &Metadata) -> bool {
         let found = id(meta);
         if self.files.iter().any(|room| room.id == Some(found)) {

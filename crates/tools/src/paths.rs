@@ -211,7 +211,7 @@ fn split_name(text: &str) -> (&str, &str) {
     text.split_at_checked(end).unwrap_or(("", text))
 }
 
-/// Whether `text` is a variable's name.
+/// Returns whether `text` is a variable's name.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && split_name(text).1.is_empty()
 }

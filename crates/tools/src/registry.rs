@@ -25,7 +25,7 @@ use crate::process::capture::bounded_text;
 use crate::tool::{Limits, Tool, ToolCtx};
 use crate::typed::unreadable;
 
-/// Characters of a tool's name that an error repeats.
+/// Maximum characters of a tool's name that an error repeats.
 const NAME_CHARS_MAX: usize = 80;
 
 /// The tools by name.

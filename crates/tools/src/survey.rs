@@ -19,15 +19,15 @@ use crate::registry::{CallPlace, Registry};
 use crate::show;
 use crate::tool::ToolCtx;
 
-/// Milliseconds that Git may take; a survey without it is better than a plan that waits.
+/// Maximum milliseconds that Git may take; a survey without it is better than a plan that waits.
 const GIT_MS_MAX: u64 = 3_000;
-/// Milliseconds that examining files may take.
+/// Maximum milliseconds that examining files may take.
 const FILES_MS_MAX: u64 = 2_000;
-/// Changed and untracked files that are named.
+/// Maximum changed and untracked files that are named.
 const GIT_PATHS_MAX: usize = 20;
-/// Last commits that are named.
+/// Maximum commits named, the latest first.
 const COMMITS_MAX: usize = 5;
-/// Paths of the person's that are examined; callers pass fewer.
+/// Maximum paths of the person's that are examined; callers pass fewer.
 const NAMED_MAX: usize = 64;
 
 impl Registry {

@@ -77,7 +77,7 @@ pub(super) fn check(name: &str, before: Option<&Setting>, now: &Setting) -> Resu
         Some(before) => Err(ConfigError::Lifted {
             origin: now.origin.clone(),
             key: clip(name, 100),
-            lift: format!("is {}, and without that line {} ({})", now.value, before.value, before.origin),
+            lift: format!("would change from {} ({}) to {}", before.value, before.origin, now.value),
         }),
     }
 }

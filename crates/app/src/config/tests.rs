@@ -203,21 +203,21 @@ fn foreign_files_do_not_raise_limits() {
     ]
     .join("\n");
     expect_test::expect![[r#"
-        use foreign.toml:2: `budgets.calls` is 6, and without that line 5 (own.toml:2): a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `budgets.calls` would change from 5 (own.toml:2) to 6; a file of the working directory, which may come from anyone, can only make it stricter
         4 by foreign.toml:2
         1000 by foreign.toml:2
-        use foreign.toml:2: `budgets.tokens` is 2, and without that line 1 (own.toml:2): a file of the working directory, which may come from anyone, can only make it stricter
-        use foreign.toml:2: `budgets.money` is 0.51, and without that line 0.5 (own.toml:2): a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `budgets.tokens` would change from 1 (own.toml:2) to 2; a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `budgets.money` would change from 0.5 (own.toml:2) to 0.51; a file of the working directory, which may come from anyone, can only make it stricter
         0.9 by foreign.toml:2
         120000 by foreign.toml:2
-        use foreign.toml:2: `controller.time_budget_ms` is 86400000, and without that line 300000 (built in): a file of the working directory, which may come from anyone, can only make it stricter
-        use foreign.toml:2: `controller.max_replans` is 100, and without that line 3 (built in): a file of the working directory, which may come from anyone, can only make it stricter
-        use foreign.toml:2: `controller.max_replans` is 3, and without that line 2 (own.toml:2): a file of the working directory, which may come from anyone, can only make it stricter
-        use foreign.toml:2: `controller.law2_rounds` is 9, and without that line 2 (built in): a file of the working directory, which may come from anyone, can only make it stricter
-        use foreign.toml:2: `controller.theta` is 1.0, and without that line 0.8 (built in): a file of the working directory, which may come from anyone, can only make it stricter
-        use foreign.toml:2: `controller.delta` is 0.6, and without that line 0.3 (built in): a file of the working directory, which may come from anyone, can only make it stricter
-        use foreign.toml:2: `models.idle_ms` is 7200000, and without that line 60000 (built in): a file of the working directory, which may come from anyone, can only make it stricter
-        use foreign.toml:2: `run.preview_plan` is false, and without that line true (own.toml:2): a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `controller.time_budget_ms` would change from 300000 (built in) to 86400000; a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `controller.max_replans` would change from 3 (built in) to 100; a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `controller.max_replans` would change from 2 (own.toml:2) to 3; a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `controller.law2_rounds` would change from 2 (built in) to 9; a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `controller.theta` would change from 0.8 (built in) to 1.0; a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `controller.delta` would change from 0.3 (built in) to 0.6; a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `models.idle_ms` would change from 60000 (built in) to 7200000; a file of the working directory, which may come from anyone, can only make it stricter
+        use foreign.toml:2: `run.preview_plan` would change from true (own.toml:2) to false; a file of the working directory, which may come from anyone, can only make it stricter
         true by foreign.toml:2
         0.2 by foreign.toml:2"#]].assert_eq(&said);
 }

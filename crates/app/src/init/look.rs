@@ -70,7 +70,6 @@ pub(super) struct Place {
     pub(super) title: String,
     /// Protocol of the server.
     pub(super) dialect: Dialect,
-    /// Its address.
     pub(super) base: String,
     /// What named the address; `None` for a usual port.
     pub(super) named_by: Option<String>,
@@ -98,7 +97,6 @@ pub(super) struct Choice {
     pub(super) brain: String,
     /// For R1, R3 and R4a.
     pub(super) tool: String,
-    /// The reason.
     pub(super) why: String,
 }
 

@@ -67,7 +67,6 @@ pub struct InitResult {
 /// A provider at a configured address, of which no model is named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnnamedProvider {
-    /// Its name.
     pub provider: String,
     /// Setting of the address.
     pub origin: String,
@@ -76,7 +75,6 @@ pub struct UnnamedProvider {
 /// A variable that holds a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeyVariable {
-    /// Its name.
     pub variable: String,
     /// Provider of the key.
     pub provider: String,
@@ -85,10 +83,8 @@ pub struct KeyVariable {
 /// A file to write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InitFile {
-    /// Path of the file.
     #[serde(serialize_with = "as_shown")]
     pub path: PathBuf,
-    /// Content of the file.
     pub text: String,
     /// Path at which the older one is kept.
     #[serde(serialize_with = "as_shown_if_there", skip_serializing_if = "Option::is_none")]
@@ -120,39 +116,23 @@ pub enum InitError {
     #[error(
         "write {path}: it is in the working directory or named relative to it, and files there are not trusted"
     )]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
+    Foreign { path: PathBuf },
     /// The file exists already.
     #[error("write {path}: it already exists")]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// A file cannot be written.
     #[error("write {path}")]
     Write {
-        /// The file.
         path: PathBuf,
-        /// The cause.
         #[source]
         source: std::io::Error,
     },
     /// An older table of models cannot be combined with what was found.
     #[error("add to {path}: {reason}")]
-    Table {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        reason: String,
-    },
+    Table { path: PathBuf, reason: String },
     /// The file to be written does not choose what it says.
     #[error("write a configuration that can be used: {reason}")]
-    Check {
-        /// What is wrong.
-        reason: String,
-    },
+    Check { reason: String },
 }
 
 impl InitError {
@@ -189,10 +169,10 @@ impl InitError {
     }
 }
 
-/// Searches, and writes what it finds.
+/// Searches for keys and servers, and writes a configuration.
 ///
 /// # Errors
-/// When an address is not valid, or a file exists or cannot be written.
+/// If an address is not valid, or a file exists or cannot be written.
 pub async fn initialise(program: &Program, wishes: &InitOptions) -> Result<InitResult, InitError> {
     let path = program.directories.config.join(config::FILE_NAME);
     let table_path = program.directories.config.join(MODELS_FILE);

@@ -23,7 +23,12 @@ pub(super) fn configuration(sight: &SearchResult) -> String {
     if let Some((choice, others)) = sight.choices.split_first() {
         let (brain, tool) = (quoted(&choice.brain), quoted(&choice.tool));
         push(&mut text, format_args!("\n[models]\n# Chosen: {}.\n", choice.why));
-        push(&mut text, format_args!("# For R2 and R4b: plans, and judges the whole.\nbrain = {brain}\n"));
+        push(
+            &mut text,
+            format_args!(
+                "# For R2, which plans, and R4b, which judges the overall result.\nbrain = {brain}\n"
+            ),
+        );
         push(
             &mut text,
             format_args!(
@@ -173,7 +178,7 @@ mod tests {
 
             [models]
             # Chosen: GEMINI_API_KEY is set.
-            # For R2 and R4b: plans, and judges the whole.
+            # For R2, which plans, and R4b, which judges the overall result.
             brain = "gemini/a"
             # For R1, R3 and R4a: names a long goal, does one sub-task, and judges it.
             tool = "gemini/b"

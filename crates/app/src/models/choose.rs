@@ -79,7 +79,6 @@ impl Slot {
 /// The inputs of a choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Chooser<'a> {
-    /// The configuration.
     pub config: &'a Config,
     /// The environment, for keys.
     pub env: &'a BTreeMap<String, String>,
@@ -90,7 +89,6 @@ pub struct Chooser<'a> {
 /// A provider that could be used although no model is named.
 #[derive(Clone, Debug)]
 pub(crate) struct Offer {
-    /// The provider.
     pub(crate) provider: &'static str,
     /// What makes it available.
     pub(crate) origin: Origin,
@@ -102,7 +100,7 @@ impl Chooser<'_> {
     /// Chooses for both tiers and every role with a model of its own.
     ///
     /// # Errors
-    /// When a choice cannot be used.
+    /// If a choice cannot be used.
     pub fn choose(&self) -> Result<Vec<ModelChoice>, ChoiceError> {
         let mut chosen = Vec::new();
         for tier in [Tier::Brain, Tier::Tool] {

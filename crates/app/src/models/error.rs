@@ -13,7 +13,6 @@ pub enum ChoiceError {
     /// The name does not identify a provider.
     #[error("find the provider of model {model:?} ({origin})")]
     WhoseModel {
-        /// The name.
         model: String,
         /// Where it was set.
         origin: String,
@@ -21,7 +20,6 @@ pub enum ChoiceError {
     /// The name lacks the part of the model.
     #[error("use {name:?} as a model, which {origin} names: the part after the slash is missing")]
     NoModel {
-        /// The name.
         name: String,
         /// Where it was set.
         origin: String,
@@ -29,7 +27,6 @@ pub enum ChoiceError {
     /// A provider is configured without a model.
     #[error("choose a model of {provider}: its address is set by {origin}, but no model is named")]
     WhichModel {
-        /// The provider.
         provider: String,
         /// Setting of its address.
         origin: String,
@@ -37,7 +34,6 @@ pub enum ChoiceError {
     /// A provider that is not known by name has no address.
     #[error("ask {provider}: it has no address (`{key}`)")]
     NoAddress {
-        /// The provider.
         provider: String,
         /// Configuration key of the address.
         key: String,
@@ -47,26 +43,15 @@ pub enum ChoiceError {
     Address {
         /// Where it was set.
         origin: String,
-        /// The cause.
         #[source]
         source: BaseError,
     },
     /// The key is missing.
     #[error("ask {provider}: its key is missing, {variable} is not set")]
-    NoKey {
-        /// The provider.
-        provider: String,
-        /// The variable.
-        variable: String,
-    },
+    NoKey { provider: String, variable: String },
     /// The key contains characters that a request cannot carry.
     #[error("ask {provider}: the key in {variable} contains characters that a request cannot carry")]
-    BadKey {
-        /// The provider.
-        provider: String,
-        /// The variable.
-        variable: String,
-    },
+    BadKey { provider: String, variable: String },
     /// Extra fields are not a JSON object.
     #[error("use {origin}: `{key}` is not a JSON object: {reason}")]
     Extra {
@@ -74,13 +59,11 @@ pub enum ChoiceError {
         origin: String,
         /// Configuration key of the fields.
         key: String,
-        /// The cause.
         reason: String,
     },
     /// The window is too small for the questions of a task.
     #[error("use {model}: its window of {window} tokens is too small, a task needs {least}")]
     Window {
-        /// The model.
         model: String,
         /// Its window in tokens.
         window: u32,
@@ -92,11 +75,9 @@ pub enum ChoiceError {
     Rank {
         /// R4b's model.
         judge: String,
-        /// Its rank.
         judge_rank: u8,
         /// R2's model.
         planner: String,
-        /// Its rank.
         planner_rank: u8,
     },
     /// The ranks of two different models cannot be compared.
@@ -112,43 +93,30 @@ pub enum ChoiceError {
     /// There is a budget of money, and a model has no price.
     #[error("enforce the budget of money: the price of {model} is not known")]
     NoPrice {
-        /// The model.
         model: String,
         /// Origin of the budget.
         origin: Origin,
     },
     /// A person's table of models cannot be read.
     #[error("read {path}: {reason}")]
-    Table {
-        /// The file.
-        path: String,
-        /// The cause.
-        reason: String,
-    },
+    Table { path: String, reason: String },
     /// A table of models came with the working directory.
     #[error(
         "use {path}: it may have come with the working directory, which anyone may have written, and it sets prices \
          of models"
     )]
-    ForeignTable {
-        /// The file.
-        path: String,
-    },
+    ForeignTable { path: String },
     /// A table of models cannot be used.
     #[error("use {path}")]
     Catalogue {
-        /// The file.
         path: String,
-        /// The cause.
         #[source]
         source: CatalogueError,
     },
     /// The network client cannot be created.
     #[error("ask {model}")]
     Client {
-        /// The model.
         model: String,
-        /// The cause.
         #[source]
         source: ClientError,
     },

@@ -56,7 +56,6 @@ const KNOWN: &[KnownProvider] = &[
 /// A provider, ready to be asked.
 #[derive(Clone, Debug)]
 pub struct Provider {
-    /// Its name.
     pub name: String,
     /// Protocol of the provider.
     pub dialect: Dialect,

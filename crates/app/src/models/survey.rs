@@ -58,7 +58,6 @@ pub struct ModelLine {
     pub rank: Option<u8>,
     /// Price of its tokens, if known.
     pub price: Option<PriceLine>,
-    /// Its state.
     pub state: Health,
     /// What was found.
     pub finding: String,
@@ -81,9 +80,7 @@ pub struct PriceLine {
 /// A server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ServerLine {
-    /// The provider's name.
     pub provider: String,
-    /// Its address.
     pub address: String,
     /// Names of its models, if it has a list.
     pub models: Vec<String>,
@@ -97,9 +94,7 @@ pub struct ServerLine {
 /// A server, with its answer.
 #[derive(Clone, Debug)]
 struct Server {
-    /// The provider's name.
     provider: String,
-    /// Its address.
     address: String,
     /// The answer.
     listed: Result<ListOutcome, ModelFailure>,

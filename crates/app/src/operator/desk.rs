@@ -23,7 +23,7 @@ pub trait Desk: Send + Sync {
     /// Returns every configuration value with its origin.
     ///
     /// # Errors
-    /// When a configuration cannot be used.
+    /// If a configuration cannot be used.
     fn config(&self) -> Result<Vec<ConfigLine>, Error>;
 
     /// Returns the configuration files, weakest first, and whether each exists.
@@ -38,13 +38,13 @@ pub trait Desk: Send + Sync {
     /// Returns the text of a playbook.
     ///
     /// # Errors
-    /// When no playbook has this name.
+    /// If no playbook has this name.
     fn playbook(&self, name: &str) -> Result<String, Error>;
 
     /// Checks one file, or every playbook.
     ///
     /// # Errors
-    /// When the file cannot be read at all.
+    /// If the file cannot be read at all.
     fn check_playbooks(&self, file: Option<&Path>) -> Result<Vec<PlaybookProblem>, Error>;
 
     /// Runs all checks; never fails.
@@ -59,13 +59,13 @@ pub trait Desk: Send + Sync {
     /// Looks for keys and servers of this machine, and writes a first configuration.
     ///
     /// # Errors
-    /// When a file exists or cannot be written, or an address is not valid.
+    /// If a file exists or cannot be written, or an address is not valid.
     async fn initialise(&self, wishes: &InitOptions) -> Result<InitResult, Error>;
 
     /// Runs the controller alone, on JSON lines.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// If the output cannot be written.
     fn controller(&self, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<Summary, Error>;
 }
 

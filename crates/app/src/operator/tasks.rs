@@ -45,7 +45,6 @@ pub enum Event {
     Progress {
         /// The ask.
         call: CallId,
-        /// The text.
         text: Arc<str>,
     },
     /// Some events were lost; [`Organisation::records`] has them.
@@ -173,7 +172,7 @@ impl Organisation for LocalOrganisation {
         let organisation = self.organisation.clone();
         let why = blocking(move || organisation.put_back()).await?;
         Ok(why.map(|why| {
-            format!("an older journal was put back ({why}); unfinished tasks would do again what they did since then")
+            format!("an older journal was restored ({why}); unfinished tasks would repeat what they did since then")
         }))
     }
 

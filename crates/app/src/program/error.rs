@@ -64,45 +64,28 @@ pub enum ProgramError {
     #[error("open the memory")]
     Memory(#[from] MemoryError),
     /// A file or directory of the data directory is not Setpoint's own.
-    #[error("use {}", path.display())]
+    #[error("access {}", path.display())]
     Place {
         /// The file or directory.
         path: PathBuf,
-        /// The cause.
         source: io::Error,
     },
     /// The operator's instructions for every task cannot be read.
     #[error("read {}", path.display())]
-    Thinking {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    Thinking { path: PathBuf, source: io::Error },
     /// The operator's instructions for every task are too long.
     #[error("use {}: it has {chars} characters, and at most {THINKING_CHARS_MAX} are allowed", path.display())]
     ThinkingTooLong {
-        /// The file.
         path: PathBuf,
         /// Number of characters.
         chars: usize,
     },
     /// The file of an exported task cannot be opened.
     #[error("open {}", path.display())]
-    OpenFile {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    OpenFile { path: PathBuf, source: io::Error },
     /// The file is not an exported task.
     #[error("use {}", path.display())]
-    Exported {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: TakeInError,
-    },
+    Exported { path: PathBuf, source: TakeInError },
     /// The models cannot be used.
     #[error(transparent)]
     Choice(#[from] ChoiceError),

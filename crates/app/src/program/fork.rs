@@ -13,7 +13,7 @@ impl Program {
     /// configuration. The recorded budgets apply unless the command line names others.
     ///
     /// # Errors
-    /// When the task is unknown or damaged, or the controller rejects a setting.
+    /// If the task is unknown or damaged, or the controller rejects a setting.
     pub fn new_fork(
         &self,
         history: &History,
@@ -43,7 +43,7 @@ fn wishes(config: &Config) -> Vec<BudgetWish> {
 /// Runs a task's controller again under other settings, whose names are bare or as in the configuration.
 ///
 /// # Errors
-/// When the task is unknown or damaged, does not replay, or the controller rejects a setting.
+/// If the task is unknown or damaged, does not replay, or the controller rejects a setting.
 pub fn rerun(history: &History, task: &TaskId, set: &[(String, String)]) -> Result<Rerun, ProgramError> {
     let recorded = history.controller(task)?;
     let tried = controller_with(&recorded, set).map_err(ProgramError::Settings)?;

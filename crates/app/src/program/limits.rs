@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 /// nothing to do, or with the reason why the restart failed.
 ///
 /// # Errors
-/// When this executable cannot be started again.
+/// If this executable cannot be started again.
 pub fn restart_without_bad_time_zone(warn: impl Fn(&str, &OsStr)) -> std::io::Result<()> {
     use std::os::unix::process::CommandExt as _;
     let wrong = |name: &'static str, is_right: fn(&OsStr) -> bool| {
@@ -42,7 +42,7 @@ pub fn outlive_file_size_limits() -> std::io::Result<()> {
 /// protects. Programs that it starts are not affected.
 ///
 /// # Errors
-/// When the system refuses.
+/// If the system refuses.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn hide_memory_from_user() -> std::io::Result<()> {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};

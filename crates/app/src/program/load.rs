@@ -49,7 +49,7 @@ impl Program {
     /// Reads environment, configuration files and command line options. Writes nothing.
     ///
     /// # Errors
-    /// When any of these cannot be used.
+    /// If any of these cannot be used.
     pub fn load(wishes: &ProgramOptions) -> Result<Self, ProgramError> {
         Program::launched(wishes, &Launch::of_process()?)
     }
@@ -58,7 +58,7 @@ impl Program {
     /// even if existing ones are wrong.
     ///
     /// # Errors
-    /// When a path cannot be used.
+    /// If a path cannot be used.
     pub fn without_files(wishes: &ProgramOptions) -> Result<Self, ProgramError> {
         Program::launched_without_files(wishes, &Launch::of_process()?)
     }

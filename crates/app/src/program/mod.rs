@@ -71,9 +71,7 @@ pub(crate) fn is_none(found: io::Result<Metadata>) -> bool {
 /// The program as installed and configured.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Its configuration.
     pub config: Config,
-    /// Its directories.
     pub directories: Directories,
     /// Whether the command line names the data directory.
     is_data_named: bool,
@@ -135,7 +133,7 @@ impl Program {
     /// last, so that a failed start leaves no empty one.
     ///
     /// # Errors
-    /// When a data directory or a model cannot be used.
+    /// If a data directory or a model cannot be used.
     pub fn open(&self) -> Result<Organisation, ProgramError> {
         let models = self.models()?;
         self.check_workspaces()?;
@@ -187,7 +185,7 @@ impl Program {
     /// Returns where telemetry goes; `None` if nothing is sent.
     ///
     /// # Errors
-    /// When the configured address is not valid.
+    /// If the configured address is not valid.
     pub fn telemetry(&self) -> Result<Option<telemetry::Plan>, EndpointError> {
         telemetry::Plan::of(&self.config, &self.sources.env)
     }
@@ -196,7 +194,7 @@ impl Program {
     /// needed. Creates no journal: a typo in `--data-dir` must not create a directory.
     ///
     /// # Errors
-    /// When a data directory cannot be used.
+    /// If a data directory cannot be used.
     pub fn open_without_models(&self) -> Result<Organisation, ProgramError> {
         let nobody = Models::one(Arc::new(Playbook::new(Arc::new(self.library()))));
         let data = &self.directories.data;
@@ -217,7 +215,7 @@ impl Program {
     /// audit log notes it. Does nothing if the journal was not restored.
     ///
     /// # Errors
-    /// When the task does not exist, or the log cannot be written.
+    /// If the task does not exist, or the log cannot be written.
     pub fn force(&self, prefix: Option<&str>) -> Result<(), ProgramError> {
         let Some(journal) = self.open_journal()? else { return Ok(()) };
         let ids = match prefix {
@@ -238,7 +236,7 @@ impl Program {
     /// directory and drives nothing.
     ///
     /// # Errors
-    /// When the file cannot be read, or differs from what was exported.
+    /// If the file cannot be read, or differs from what was exported.
     pub fn open_exported(&self, path: &Path) -> Result<(Organisation, TaskId), ProgramError> {
         let broken = |source| ProgramError::OpenFile { path: path.to_owned(), source };
         let file = named::open(path).map_err(broken)?;
@@ -274,7 +272,7 @@ impl Program {
     /// `is_made`.
     ///
     /// # Errors
-    /// When a data directory or memory cannot be used.
+    /// If a data directory or memory cannot be used.
     pub fn open_memory(&self, is_made: bool) -> Result<Option<Arc<Memory>>, ProgramError> {
         let found = self.open_journal()?;
         if found.is_none() && !is_made {
@@ -306,7 +304,7 @@ impl Program {
     /// Opens the journal without an organisation. Returns `None` in an unused data directory, and creates nothing.
     ///
     /// # Errors
-    /// When a data directory or a journal cannot be used.
+    /// If a data directory or a journal cannot be used.
     pub fn open_journal(&self) -> Result<Option<Journal>, ProgramError> {
         if is_none(self.directories.journal().symlink_metadata()) {
             let data = &self.directories.data;
@@ -321,7 +319,7 @@ impl Program {
     /// Returns the newest tasks with their titles, for shell completion of task ids.
     ///
     /// # Errors
-    /// When a data directory or a journal cannot be used.
+    /// If a data directory or a journal cannot be used.
     pub fn newest_tasks(&self, limit: usize) -> Result<Vec<(TaskId, String)>, ProgramError> {
         let Some(journal) = self.open_journal()? else { return Ok(Vec::new()) };
         let tasks = journal.list_tasks(TaskFilter::Any, limit)?;
@@ -331,7 +329,7 @@ impl Program {
     /// Opens the journal, creating it if necessary.
     ///
     /// # Errors
-    /// When a data directory or a journal cannot be used.
+    /// If a data directory or a journal cannot be used.
     pub fn made_journal(&self) -> Result<Journal, ProgramError> {
         Ok(self.journal()?)
     }
@@ -368,7 +366,7 @@ impl Program {
     /// Creates a task for this goal, in these surroundings.
     ///
     /// # Errors
-    /// When the operator's instructions for every task cannot be read: no task may ignore them.
+    /// If the operator's instructions for every task cannot be read: no task may ignore them.
     pub fn new_task(
         &self,
         raw_input: String,

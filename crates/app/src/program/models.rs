@@ -45,7 +45,7 @@ impl Program {
     /// Returns the data about models, including the person's own table.
     ///
     /// # Errors
-    /// When a table cannot be used.
+    /// If a table cannot be used.
     pub fn catalogue(&self) -> Result<Catalogue, ChoiceError> {
         let built_in = Catalogue::built_in();
         let built_in = built_in
@@ -70,7 +70,7 @@ impl Program {
     /// Returns the chosen models, by flags, environment and files. Asks no server.
     ///
     /// # Errors
-    /// When a choice cannot be used.
+    /// If a choice cannot be used.
     pub fn chosen_models(&self) -> Result<Vec<ModelChoice>, ChoiceError> {
         let catalogue = self.catalogue()?;
         Chooser { config: &self.config, env: &self.sources.env, catalogue: &catalogue }.choose()
@@ -112,7 +112,7 @@ impl Program {
         let by = concat!("setpoint ", env!("CARGO_PKG_VERSION"));
         let head = Head::new(clock::now(), by).of_models(models.cards());
         let tape = Arc::new(TapeWriter::create(&self.cwd.join(path), &head, &self.secrets())?);
-        Ok(models.behind(|model| Arc::new(Recorder::new(Arc::clone(model), Arc::clone(&tape)))))
+        Ok(models.wrap(|model| Arc::new(Recorder::new(Arc::clone(model), Arc::clone(&tape)))))
     }
 
     /// Returns values that no recording may contain.

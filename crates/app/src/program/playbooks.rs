@@ -8,7 +8,6 @@ use super::Program;
 /// A playbook in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlaybookSummary {
-    /// Its name.
     pub name: String,
     /// Purpose of the playbook.
     pub title: String,
@@ -23,11 +22,9 @@ pub struct PlaybookSummary {
 /// A playbook, or a part of one, that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlaybookProblem {
-    /// The file.
     pub file: String,
     /// Number of the line, from 1; 0 for the whole file.
     pub line: usize,
-    /// What is wrong.
     pub reason: String,
 }
 

@@ -40,9 +40,9 @@ fn the_address_comes_from_a_file_or_the_usual_variables() {
     let own = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://t/spans");
     assert_eq!(ways("", &[own]), (Some("http://t/spans".to_owned()), None));
     let named = plan("", &[general, ("OTEL_SERVICE_NAME", "desk")]).unwrap().unwrap();
-    assert_eq!((named.settings.service.as_str(), named.content), ("desk", Content::Left));
+    assert_eq!((named.settings.service.as_str(), named.content), ("desk", Content::Omitted));
     let said = plan("telemetry.content = true", &[general]).unwrap().unwrap();
-    assert_eq!((said.settings.service.as_str(), said.content), ("setpoint", Content::Told));
+    assert_eq!((said.settings.service.as_str(), said.content), ("setpoint", Content::Exported));
     assert_eq!(said.shown(), "spans go to http://c:1/…, metrics go to http://c:1/…");
 }
 

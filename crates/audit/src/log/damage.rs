@@ -16,7 +16,6 @@ pub enum LogFile {
 /// A difference between a file and what was written to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogDamage {
-    /// The damaged file.
     pub file: LogFile,
     /// The damaged line, from 1; `None` if no single line is meant.
     pub line: Option<u64>,

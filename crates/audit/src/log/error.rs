@@ -14,18 +14,13 @@ pub type Result<T> = std::result::Result<T, LogError>;
 pub enum LogError {
     /// The disk or the quota is full. Nothing of the batch was kept; it can be appended again when there is room.
     #[error("write to {}: no space is left on the device", path.display())]
-    NoSpace {
-        /// The file.
-        path: PathBuf,
-    },
+    NoSpace { path: PathBuf },
     /// The operating system refused a file operation.
     #[error("{what} {}", path.display())]
     Io {
         /// The operation.
         what: &'static str,
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: Arc<io::Error>,
     },
     /// The log refuses the batch. Nothing of it was appended.
@@ -37,7 +32,6 @@ pub enum LogError {
     /// Another process wrote to the file. Nothing was appended.
     #[error("append to {}: it has {found} bytes, and this writer left {expected}", path.display())]
     Changed {
-        /// The file.
         path: PathBuf,
         /// Its length after this writer's last append.
         expected: u64,
@@ -57,7 +51,6 @@ pub enum LogError {
     /// The signing key cannot be used. It is never replaced.
     #[error("use the signing key {}: {why}", path.display())]
     Key {
-        /// The file.
         path: PathBuf,
         /// Why not.
         why: String,

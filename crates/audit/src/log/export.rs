@@ -21,7 +21,7 @@ pub(crate) struct Export {
 }
 
 impl Export {
-    /// Refuses an export inside the directory that it is to guard.
+    /// Creates an export at `path`. Refuses a path inside the log's own directory.
     pub(crate) fn at(path: &Path, dir: &Path) -> Result<Self> {
         let export = Self { path: path.to_path_buf(), copied: None };
         // A place that does not exist yet is not inside the directory, which does.

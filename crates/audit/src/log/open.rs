@@ -66,7 +66,7 @@ impl AuditLog {
             (Err(LogError::Damaged { path, damage }), OnDamage::PutAside { at_us }) => {
                 let why = format!("open {}: {damage}", path.display());
                 let mark = put_aside(dir, &damage, &why)?;
-                (begin_anew(dir, &key_path, &mark)?, Some((why, at_us)))
+                (start_new_log(dir, &key_path, &mark)?, Some((why, at_us)))
             }
             (found, _) => (found?, None),
         };
@@ -162,7 +162,7 @@ fn put_aside(dir: &Path, damage: &LogDamage, why: &str) -> Result<String> {
 }
 
 /// Begins a log with this entry that continues the existing checkpoints.
-fn begin_anew(dir: &Path, key_path: &Path, mark: &str) -> Result<AuditLog> {
+fn start_new_log(dir: &Path, key_path: &Path, mark: &str) -> Result<AuditLog> {
     let path = dir.join(files::LOG);
     let (key, seals) = (key::load(key_path, dir, false)?, Seals::look(dir)?);
     let file = own::open_or_create(&path, Access::Append).map_err(|error| LogError::io(&path, error))?;

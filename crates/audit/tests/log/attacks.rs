@@ -145,7 +145,7 @@ fn a_cut_tail_is_found() {
         with_checkpoints,
         expect![[r#""#]],
         expect![[r#"
-            export, line 55: it has 46 more checkpoints than the log: the log was put back to an older state
+            export, line 55: it has 46 more checkpoints than the log: an older state of the log was restored
             export, line 100: it covers 100000 entries, and the log ends after 54321: the tail was cut off
         "#]],
     );
@@ -246,7 +246,7 @@ fn an_older_state_of_everything_is_found_by_the_export_alone() {
         put_back,
         expect![[r#""#]],
         expect![[r#"
-            export, line 100: it has 1 more checkpoints than the log: the log was put back to an older state
+            export, line 100: it has 1 more checkpoints than the log: an older state of the log was restored
             export, line 100: it covers 100000 entries, and the log ends after 99000: the tail was cut off
         "#]],
     );
@@ -307,7 +307,7 @@ fn changed_checkpoints_are_found() {
             checkpoints: no checkpoint covers the last 100000 entries: checkpoints were removed, or could not be written
         "#]],
         expect![[r#"
-            export, line 1: it has 100 more checkpoints than the log: the log was put back to an older state
+            export, line 1: it has 100 more checkpoints than the log: an older state of the log was restored
         "#]],
     );
     let gone = |made: &Made| std::fs::remove_file(made.file("checkpoints")).unwrap();
@@ -317,7 +317,7 @@ fn changed_checkpoints_are_found() {
             checkpoints: no checkpoint covers the last 100000 entries: checkpoints were removed, or could not be written
         "#]],
         expect![[r#"
-            export, line 1: it has 100 more checkpoints than the log: the log was put back to an older state
+            export, line 1: it has 100 more checkpoints than the log: an older state of the log was restored
         "#]],
     );
     // Signed with the true key, over entries of another log.
@@ -414,7 +414,7 @@ fn the_claims_say_what_was_proven_and_what_was_not() {
         + The first 100000 entries are those that were signed with the key KEY: to change them takes its secret half, or a program that has it.
         - The last 10 entries are covered by no valid checkpoint: a process that can write to the directory could have cut off or rewritten entries there, undetected.
         - No key and no exported checkpoints were given: a log that was rewritten as a whole and signed with another key is not detected.
-        - No exported checkpoints were given: an older copy of both log and checkpoints that was put back, even if it continued from there, is not detected.
+        - No exported checkpoints were given: a restored older copy of both log and checkpoints is not detected, even if it continued from there.
         - A person with the signing key can rewrite and sign everything: only exported checkpoints out of their reach would show it.
         - That the entries are true: the log shows only that they were not changed after they were written.
     "#]].assert_eq(&say(&TrustAnchors::default()));
@@ -424,7 +424,7 @@ fn the_claims_say_what_was_proven_and_what_was_not() {
         + That is the key that you named.
         + The first 100000 entries match the exported checkpoints: to change them undetected takes changing the export, too.
         - The last 10 entries are covered by no valid checkpoint: a process that can write to the directory could have cut off or rewritten entries there, undetected.
-        - An older copy of both log and checkpoints with 100000 entries or more that was put back, even if it continued from there, is not detected with this export.
+        - A restored older copy of both log and checkpoints with 100000 entries or more is not detected with this export, even if it continued from there.
         - A person with the signing key who can write to every copy of the exported checkpoints can rewrite everything, undetected.
         - That the entries are true: the log shows only that they were not changed after they were written.
     "#]].assert_eq(&say(&TrustAnchors { export: Some(made.export()), key: Some(key) }));

@@ -140,7 +140,7 @@ fn attacks_on_old_entries_are_found() {
         put_back,
         expect![""],
         expect![[r#"
-            export, line 3: it has 1 more checkpoints than the log: the log was put back to an older state
+            export, line 3: it has 1 more checkpoints than the log: an older state of the log was restored
             export, line 3: it covers 7 entries, and the log ends after 3: the tail was cut off
         "#]],
     );

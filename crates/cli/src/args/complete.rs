@@ -17,7 +17,6 @@ const PROGRAM: &str = "setpoint";
 /// A task that can be named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedTask {
-    /// The task's id.
     pub id: String,
     /// The task's goal, for shells that show it beside the id.
     pub title: String,

@@ -7,7 +7,7 @@ pub const LISTED_MAX: usize = 10_000;
 
 /// Characters of an id that are enough to identify a record; fewer are more likely a typing error.
 const ID_CHARS_MIN: usize = 4;
-/// Characters of a complete id.
+/// Maximum characters of a complete id.
 const ID_CHARS_MAX: usize = 36;
 
 /// Parses a duration in milliseconds: a whole number with `ms`, `s`, `m` or `h`. A number without a unit is

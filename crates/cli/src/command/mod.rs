@@ -34,7 +34,7 @@ use crate::report;
 use crate::view::Look;
 use crate::{App, Exit, Io, Options};
 
-/// Milliseconds that releasing tasks may take at the end. A task that is not released in time is still safe
+/// Maximum milliseconds that releasing tasks may take at the end. A task that is not released in time is still safe
 /// in the journal.
 const SHUTDOWN_MS_MAX: u64 = 5_000;
 
@@ -54,8 +54,8 @@ pub(crate) struct Grammar {
 /// Shown below the help.
 const EXIT_CODES: &str = "Exit codes of `run`, `tasks resume` and `tasks fork`:
   0    accepted: every criterion is met
-  3    accepted with gaps, which are named
-  4    given up
+  3    accepted with gaps, which are named, or unproven
+  4    given up, infeasible or not started
   5    ended because consent was refused
   130  stopped by Ctrl-C, or cancelled
   2    the command line or the configuration cannot be used

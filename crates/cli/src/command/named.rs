@@ -13,9 +13,9 @@ use crate::app::App;
 const EXTENSION: &str = ".jsonl";
 
 /// Runs `work` with the task or file of this name, and releases it even if `work` failed. A name with a path separator,
-/// or that ends in `.jsonl`, is a file, because no id looks like that. Any other is the beginning of a task's id, and a
-/// file only if no id begins with it and such a file exists. An ambiguous beginning or an unreadable journal is reported
-/// as an error.
+/// or that ends in `.jsonl`, is a file, because no id looks like that. Any other is the start or end of a task's
+/// id, and a file only if no id fits and such a file exists. An ambiguous name or an unreadable journal is reported as an
+/// error.
 pub(super) async fn opened<T>(
     name: &str,
     app: &App<'_>,

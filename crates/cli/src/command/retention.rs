@@ -9,7 +9,7 @@ use crate::args::values::age_ms;
 use crate::report;
 use crate::{App, Exit, Io, Options};
 
-/// What goes, and who agrees.
+/// Options that choose what is pruned, and whether to ask.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct Retention {
     /// Prune only what is older than AGE, such as 30d, 12h or 8w [default: `retention.tasks` or `retention.memory`]

@@ -18,9 +18,9 @@ use crate::view::{self, recall, words};
 
 /// At most this many lines of a text are shown in an excerpt.
 const EXCERPT_LINES_MAX: usize = 4;
-/// Characters of one of these lines.
+/// Maximum characters of one of these lines.
 const EXCERPT_CHARS_MAX: usize = 160;
-/// Columns of one verdict.
+/// Maximum columns of one verdict.
 const VERDICT_COLUMNS_MAX: usize = 200;
 
 /// The summary of a message.

@@ -107,7 +107,7 @@ fn of_opened(opened: &Opened) -> (Line, Vec<Line>) {
         details.push(field("forked from: ", &format!("{} at record {}", from.task, from.seq)));
     }
     for law in &opened.thinking {
-        details.extend(excerpt(Tone::Plain, &format!("laid down: {law}")));
+        details.extend(excerpt(Tone::Plain, &format!("standing instruction: {law}")));
     }
     (Line::plain(&format!("logic version {}", opened.logic_version)), details)
 }

@@ -435,8 +435,8 @@ fn withdrawn(result: &FinalResult) -> Vec<Line> {
         let own = result.withdrawn.iter().filter(|one| one.check_replaced == check_replaced);
         own.map(|one: &Withdrawal| format!("{}: {}", one.criterion, one.why)).collect()
     };
-    let mut lines = list("withdrawn, because it cannot hold here:", Tone::Care, &items(false));
-    lines.extend(list("judged by another check than at first:", Tone::Care, &items(true)));
+    let mut lines = list("withdrawn, because it cannot be met here:", Tone::Care, &items(false));
+    lines.extend(list("judged by a different check than at first:", Tone::Care, &items(true)));
     lines
 }
 

@@ -8,7 +8,6 @@ pub const HEADLESS: &str = "headless";
 /// One request for consent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consent {
-    /// The request.
     pub request: ApprovalRequest,
     /// The decision; `None` while it is open.
     pub decision: Option<ApprovalDecision>,

@@ -47,7 +47,6 @@ pub enum ApplyOutcome {
 /// The state of a task.
 #[derive(Clone, Debug)]
 pub struct ViewState {
-    /// The task's id.
     pub task: TaskId,
     /// The number of the last record.
     pub seq: u64,

@@ -7,7 +7,6 @@ use setpoint_protocol::message::{ActionState, DirectiveClass, Loss, MacroState, 
 pub struct Round {
     /// The round, from 1.
     pub round: u32,
-    /// Its loss.
     pub loss: Loss,
     /// ∇L; 0 in the first round.
     pub grad_l: f64,

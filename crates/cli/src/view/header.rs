@@ -87,7 +87,7 @@ fn roles(state: &ViewState) -> Line {
         line.push(Tone::Name, "   R5");
         match recall.unavailable {
             None => line.push(Tone::Plain, &format!(" {} recalled", recall.given.len())),
-            Some(_) => line.push(Tone::Care, " away"),
+            Some(_) => line.push(Tone::Care, " unavailable"),
         }
     }
     line
@@ -101,7 +101,7 @@ fn waiting(state: &ViewState, clock_ms: u64) -> Line {
         return line;
     }
     if state.is_cancelled {
-        line.push(Tone::Care, "what runs is being stopped");
+        line.push(Tone::Care, "stopping what runs");
         return line;
     }
     let questions = state.questions().count();
@@ -134,7 +134,7 @@ fn open_words(state: &ViewState, call: CallId, open: &PendingCall, clock_ms: u64
             state.calls.get(call).map_or_else(String::new, |call| format!("runs {}", call.words()))
         }
         PendingKind::Timer => String::new(),
-        PendingKind::Survey => "looks around".to_owned(),
+        PendingKind::Survey => "surveys the working directory".to_owned(),
     };
     let seconds = clock_ms.saturating_sub(open.since_ms) / 1_000;
     let again = match (&open.reason, open.attempt) {
@@ -151,8 +151,8 @@ fn purpose_words(purpose: Purpose) -> &'static str {
         Purpose::Report => "writes the report",
         Purpose::Execute => "decides what to do",
         Purpose::Judge => "judges",
-        Purpose::Merge => "puts the parts together",
-        Purpose::Distil => "words a rule",
+        Purpose::Merge => "merges the results",
+        Purpose::Distil => "writes a rule",
         Purpose::Reflect => "thinks about what was learnt",
     }
 }

@@ -175,7 +175,7 @@ pub const fn verdict(verdict: &Verdict) -> &'static str {
         (VerdictWord::Pass, _, by) => match (verdict.strength, by) {
             (Strength::Proof, JudgedBy::Check) => "verified by a check",
             (Strength::Proof, JudgedBy::Model) => "judged by a model",
-            (Strength::Form, _) => "only its form was looked at",
+            (Strength::Form, _) => "only its form was checked",
             (Strength::Opinion, _) => "an opinion of a model",
         },
         (VerdictWord::Fail, Some(shown), _) => shown.words(),

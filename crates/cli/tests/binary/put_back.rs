@@ -57,11 +57,11 @@ fn process_an_older_journal_is_not_resumed_without_force() {
     let doctor = home.run(&["doctor"]);
     assert_eq!(doctor.code, 1, "{doctor:#?}");
     assert!(
-        doctor.out.contains("an older journal was put back: the audit log notes rows up to"),
+        doctor.out.contains("an older journal was restored: the audit log notes rows up to"),
         "{doctor:#?}"
     );
     let listed = home.run(&["tasks", "list"]);
-    assert!(listed.code == 0 && listed.err.contains("warning: an older journal was put back"), "{listed:#?}");
+    assert!(listed.code == 0 && listed.err.contains("warning: an older journal was restored"), "{listed:#?}");
     // On the first look the Auditor notices it and begins another log; the refusal stays.
     for _ in 0..2 {
         let refused = world.resume(&[]);

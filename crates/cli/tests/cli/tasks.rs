@@ -71,7 +71,7 @@ async fn the_basis_of_a_result_is_shown() {
     let own = "on what the work made or changed itself";
     assert!(shown.out.contains(own), "{}", shown.out);
     assert!(replayed.out.contains(&format!("  check, {own}: ")), "{}", replayed.out);
-    let replaced = "judged by another check than at first:\n- list.txt has three lines: its check";
+    let replaced = "judged by a different check than at first:\n- list.txt has three lines: its check";
     assert!(shown.out.contains(replaced), "{}", shown.out);
 }
 

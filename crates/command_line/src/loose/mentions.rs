@@ -48,7 +48,7 @@ fn words(command: &str) -> Vec<(String, bool)> {
         for token in tokens(&text) {
             match token {
                 Token::Word { text, .. } => words.push((text, is_in_document)),
-                // Its text does not include the line that began it, so the loop ends.
+                // The document's text is shorter than `text`, so the loop ends.
                 Token::Document { text, .. } => texts.push((text, true)),
                 Token::Operator(_) => {}
             }

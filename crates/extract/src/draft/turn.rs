@@ -137,14 +137,14 @@ fn call(fields: &Map<String, Value>) -> Option<ToolCall> {
         Some(Value::String(text)) => object_in(text).unwrap_or_else(|| Value::String(text.clone())),
         Some(input) => input.clone(),
         None if name != "tool" => return None,
-        None => beside(fields),
+        None => sibling_fields(fields),
     };
     let is_call = name == "tool" || input.is_object();
     is_call.then_some(ToolCall { tool, input: Any(input).shallow() })
 }
 
 /// Returns the fields beside `tool` as the parameters, for a model that left out the object around them.
-fn beside(fields: &Map<String, Value>) -> Value {
+fn sibling_fields(fields: &Map<String, Value>) -> Value {
     let is_ours = |name: &str| same_name("tool", name) || INPUT.iter().any(|input| same_name(input, name));
     let rest = fields.iter().filter(|(name, _)| !is_ours(name));
     let rest: Map<String, Value> = rest.map(|(name, value)| (name.clone(), value.clone())).collect();

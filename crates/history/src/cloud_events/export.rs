@@ -88,7 +88,7 @@ impl Lines {
     /// Adds the next line, without its end.
     ///
     /// # Errors
-    /// Fails if the line or the file is longer than what is read back.
+    /// If the line or the file is longer than what is read back.
     pub fn push(&mut self, line: String) -> Result<(), ExportError> {
         let number = self.lines.len() as u64 + 1;
         if line.len() > LINE_BYTES_MAX {
@@ -188,7 +188,7 @@ impl<'s> Exporter<'s> {
     /// Returns the line of the next record, given its format and its chain value in hexadecimal.
     ///
     /// # Errors
-    /// Fails if a body is not JSON on one line, which no machine produces.
+    /// If a body is not JSON on one line, which no machine produces.
     pub fn record(&mut self, record: &Record, format: u16, chain: &str) -> Result<String, ExportError> {
         let unwritable = || ExportError::Body { seq: record.seq };
         let data = on_the_wire(record, &self.task).ok_or_else(unwritable)?;

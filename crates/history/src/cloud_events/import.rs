@@ -30,7 +30,6 @@ pub enum ImportError {
     /// Reading the file failed.
     #[error("read line {line}")]
     Read {
-        /// Line number.
         line: u64,
         /// Cause of the failure.
         #[source]
@@ -42,7 +41,6 @@ pub enum ImportError {
     /// It was written by a newer program.
     #[error("read line {line}: its format is {found}, and this program reads up to {known}")]
     Newer {
-        /// Line number.
         line: u64,
         /// Format version of the file.
         found: u64,
@@ -51,20 +49,13 @@ pub enum ImportError {
     },
     /// A line is too long.
     #[error("read line {line}: it is longer than {LINE_BYTES_MAX} bytes")]
-    LineTooLong {
-        /// Line number.
-        line: u64,
-    },
+    LineTooLong { line: u64 },
     /// The file is too large.
     #[error("read line {line}: a file of more than {FILE_BYTES_MAX} bytes or {LINES_MAX} lines is not read")]
-    TooLarge {
-        /// Line number.
-        line: u64,
-    },
+    TooLarge { line: u64 },
     /// A line does not have the form of an exported task's.
     #[error("read line {line}: {reason}")]
     Malformed {
-        /// Line number.
         line: u64,
         /// What is wrong with it.
         reason: String,
@@ -72,7 +63,6 @@ pub enum ImportError {
     /// A column of a record cannot be parsed.
     #[error("read line {line}, record {seq}: its {column} is {found:?}")]
     Column {
-        /// Line number.
         line: u64,
         /// Sequence number of the record.
         seq: u64,
@@ -84,7 +74,6 @@ pub enum ImportError {
     /// The records are not in order.
     #[error("read line {line}: record {expected} comes next, and this is record {found}")]
     Order {
-        /// Line number.
         line: u64,
         /// Expected sequence number.
         expected: u64,
@@ -94,7 +83,6 @@ pub enum ImportError {
     /// A line was changed after it was written.
     #[error("read line {line}{}: it was changed after it was written", record(*.seq))]
     Changed {
-        /// Line number.
         line: u64,
         /// Sequence number, if the line is a record.
         seq: Option<u64>,
@@ -186,7 +174,7 @@ impl<'s, R: BufRead> Importer<'s, R> {
     /// Reads the first line; `slug_of` returns an intent's slug.
     ///
     /// # Errors
-    /// Fails if the first line is not that of an exported task.
+    /// If the first line is not that of an exported task.
     pub fn new(input: R, slug_of: &'s dyn Fn(&str) -> String) -> Result<Self, ImportError> {
         let mut lines = Lines { input, number: 0, bytes: 0 };
         let text = lines.next()?.ok_or(ImportError::NotExported)?;

@@ -1,8 +1,8 @@
-//! Numbers that depend on time: they differ when the same run is a second later.
+//! Numbers that depend on time, in which two equal runs may differ.
 
 /// Returns whether the number `name` in an object `object` is a duration or depends on one. Ω counts the time used, L
 /// and its gradient include Ω, and memory fades with time.
-pub(super) fn is_of_time(object: &str, name: &str) -> bool {
+pub(super) fn depends_on_time(object: &str, name: &str) -> bool {
     match object {
         "loss" => matches!(name, "Omega" | "L"),
         "potentials" => matches!(name, "attention" | "decision"),

@@ -16,7 +16,7 @@ use crate::error::{JournalError, Result, StorageFault};
 use crate::limits::BODY_BYTES_MAX;
 use crate::options::JournalOptions;
 
-/// Statements kept compiled per connection: enough for all of them.
+/// Maximum statements kept compiled per connection: enough for all of them.
 const STATEMENTS_MAX: usize = 64;
 /// Longest value that SQLite may hold in memory, so that a damaged length cannot ask for gigabytes.
 const VALUE_BYTES_MAX: usize = BODY_BYTES_MAX + (1 << 20);

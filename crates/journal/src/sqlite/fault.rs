@@ -78,7 +78,7 @@ impl JournalError {
     }
 
     /// Returns whether the database reported the error, and not the journal's own rules.
-    pub(crate) fn is_of_database(&self) -> bool {
+    pub(crate) fn concerns_database(&self) -> bool {
         matches!(
             self,
             Self::NoSpace { .. }

@@ -42,7 +42,7 @@ impl Form {
         i64::from(format) | form << FORM_SHIFT
     }
 
-    /// Splits the value of the column `format`; `None` if it is never written.
+    /// Splits the value of the column `format`; `None` if no form has this value.
     pub(super) fn split(column: i64) -> Option<(Form, u16)> {
         let form = match column >> FORM_SHIFT {
             0 => Form::Plain,

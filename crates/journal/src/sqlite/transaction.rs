@@ -85,7 +85,7 @@ impl Db {
             let result = job.run(self);
             let outcome = self.survived(result)?;
             if let Err(error) = &outcome
-                && (error.is_of_database() || self.conn.total_changes() != changes)
+                && (error.concerns_database() || self.conn.total_changes() != changes)
             {
                 return self.run_apart(jobs);
             }

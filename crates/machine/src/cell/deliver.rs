@@ -205,7 +205,7 @@ impl Cell {
             retryable: false,
             elapsed_ms: self.elapsed_ms(),
         };
-        let over_budget = |reason, budget| fault(FaultKind::Budget, reason, more(budget));
+        let over_budget = |reason, budget| fault(FaultKind::Budget, reason, hint_to_raise(budget));
         let card = opened.models.of(role);
         let room = self.ledger.room(&opened.budgets, ask.purpose(), card);
         let room =
@@ -402,7 +402,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// Returns how a person can raise an exhausted budget: its key, and the equivalent option of `run`.
-fn more(budget: &str) -> String {
+fn hint_to_raise(budget: &str) -> String {
     let option = if budget == "money" { "cost" } else { budget };
     format!("allow more with `budgets.{budget}` or `run --max-{option}`")
 }

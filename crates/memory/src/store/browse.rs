@@ -15,7 +15,7 @@ use crate::store::tags;
 
 /// Fewest characters of an id that a record can be found by.
 pub const ID_CHARS_MIN: usize = 4;
-/// Records with a matching id that are read, to distinguish one from several.
+/// Maximum records with a matching id that are read, to distinguish one from several.
 const SAME_ID_MAX: usize = 2;
 
 /// Selects records.
@@ -44,7 +44,7 @@ impl Store {
     /// Returns the one record whose id begins or ends with `part`, with or without dashes.
     ///
     /// # Errors
-    /// When no record or several match, or the store cannot be read.
+    /// If no record or several match, or the store cannot be read.
     pub fn find(&self, part: &str) -> Result<StoredRecord> {
         let wanted: String = part.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
         let no_id = || MemoryError::NoId { part: part.to_owned() };
@@ -77,7 +77,7 @@ impl Store {
     /// Returns whether a record has this id, or had it and was forgotten permanently.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn knows(&self, id: &MegramId) -> Result<bool> {
         let id = crate::store::record::id_bytes(id);
         let sql = "SELECT 1 FROM record WHERE id = ?1 UNION ALL SELECT 1 FROM forgotten WHERE id = ?1";
@@ -87,7 +87,7 @@ impl Store {
     /// Returns records, newest first.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<StoredRecord>> {
         let mut db = self.reader();
         let limit = filter.limit.min(LIST_MAX);
@@ -120,7 +120,7 @@ impl Store {
     /// Returns the source records of a rule that still exist, newest first, and their number.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn sources(&self, rule: &MegramId, limit: usize) -> Result<(Vec<StoredRecord>, u64)> {
         let mut db = self.reader();
         db.look(|db| {
@@ -150,7 +150,7 @@ impl Store {
     /// Returns the approved proposals for every task, oldest first, and the open ones, newest first.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn thoughts(&self) -> Result<(Vec<StoredRecord>, Vec<StoredRecord>)> {
         let mut db = self.reader();
         db.look(|db| {
@@ -168,7 +168,7 @@ impl Store {
     /// there may be more.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn page(&self, after: u64, limit: usize) -> Result<(Vec<StoredRecord>, Option<u64>)> {
         let mut db = self.reader();
         db.look(|db| {
@@ -184,7 +184,7 @@ impl Store {
     /// Returns the number of summed records of a pair.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn count(&self, space: &str, entity: &str) -> Result<u64> {
         let mut db = self.reader();
         db.look(|db| match tags::pair(db, space, entity)? {
@@ -196,7 +196,7 @@ impl Store {
     /// Returns the sums of a pair at each of these moments, assuming no further records.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn curve(&self, space: &str, entity: &str, moments: &[Timestamp]) -> Result<Vec<Potentials>> {
         let mut db = self.reader();
         db.look(|db| {

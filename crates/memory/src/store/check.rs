@@ -33,7 +33,7 @@ impl Store {
     /// Checks every row and sum of the store.
     ///
     /// # Errors
-    /// When the store cannot be read or is damaged: a row does not match its seal, an index does not match the records,
+    /// If the store cannot be read or is damaged: a row does not match its seal, an index does not match the records,
     /// or a running sum is wrong.
     pub fn check(&self, now: Timestamp) -> Result<CheckExtent> {
         let mut db = self.dreamer();

@@ -92,7 +92,7 @@ impl Store {
     /// touch one of a newer format.
     ///
     /// # Errors
-    /// When the directory cannot be used, a newer program wrote the store, or another process holds its lock for too
+    /// If the directory cannot be used, a newer program wrote the store, or another process holds its lock for too
     /// long.
     pub fn open(dir: &Path, options: &Options) -> Result<(Self, OpenReport)> {
         own::create_dir(dir).map_err(|source| MemoryError::io(dir, source))?;
@@ -108,7 +108,7 @@ impl Store {
     /// process did so already.
     ///
     /// # Errors
-    /// When the database cannot be moved or a new one cannot be created.
+    /// If the database cannot be moved or a new one cannot be created.
     pub fn replace(&self) -> Result<Option<PathBuf>> {
         let (mut writer, mut reader, mut dreamer) = (self.writer(), self.reader(), self.dreamer());
         let aside = set_aside(&self.path, writer.file())?;
@@ -122,7 +122,7 @@ impl Store {
     /// `from`.
     ///
     /// # Errors
-    /// When the database cannot be moved or a new one cannot be created.
+    /// If the database cannot be moved or a new one cannot be created.
     pub fn start_over(&self, from: u64) -> Result<()> {
         if self.cursor()? != from {
             return Ok(());
@@ -148,7 +148,7 @@ impl Store {
     /// Returns the journal position up to which the store is.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn cursor(&self) -> Result<u64> {
         cursor(&self.reader())
     }
@@ -157,7 +157,7 @@ impl Store {
     /// not decided.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn is_shared(&self) -> Result<Option<bool>> {
         is_shared(&self.reader())
     }
@@ -166,7 +166,7 @@ impl Store {
     /// nothing if another process has applied them.
     ///
     /// # Errors
-    /// When nothing was applied: the disk is full, or the store is locked or damaged.
+    /// If nothing was applied: the disk is full, or the store is locked or damaged.
     pub fn apply(&self, from: u64, events: &[Event], to: u64) -> Result<BatchOutcome> {
         if events.len() > BATCH_MAX {
             return Err(MemoryError::TooMany { what: "events", count: events.len(), max: BATCH_MAX });
@@ -174,7 +174,7 @@ impl Store {
         self.writer().transact(|db| {
             let cursor = cursor(db)?;
             if cursor != from {
-                return Ok(BatchOutcome::Elsewhere { cursor });
+                return Ok(BatchOutcome::WrongPosition { cursor });
             }
             let mut batch = Batch::new(db);
             let before = last_rid(db)?;

@@ -19,13 +19,10 @@ use crate::store::tags::{self, Task, sealed_task};
 /// A pair whose records are strong and clear enough for a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Its space.
     pub space: String,
-    /// Its entity.
     pub entity: String,
     /// The kind of rule that they make.
     pub rule: Rule,
-    /// Its sums.
     pub potentials: Potentials,
     /// Its newest records of the same sign, newest first.
     pub lessons: Vec<StoredRecord>,
@@ -49,7 +46,7 @@ impl Store {
     /// cannot go bankrupt.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn bankrupt(&self, now: Timestamp) -> Result<Vec<StoredRecord>> {
         let mut db = self.dreamer();
         db.look(|db| {
@@ -71,7 +68,7 @@ impl Store {
     /// Returns the pairs that are due for a rule, at most `limit`.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn promotable(&self, now: Timestamp, limit: usize) -> Result<Vec<Candidate>> {
         let mut db = self.dreamer();
         db.look(|db| {
@@ -94,7 +91,7 @@ impl Store {
     /// outputs until there are `limit` of them.
     ///
     /// # Errors
-    /// When nothing was deleted: the disk is full, or the store is locked or damaged.
+    /// If nothing was deleted: the disk is full, or the store is locked or damaged.
     pub fn forget_faded(&self, now: Timestamp, limit: usize) -> Result<ForgetResult> {
         self.writer().transact(|db| {
             let mut batch = Batch::new(db);

@@ -51,12 +51,7 @@ pub enum MemoryError {
     },
     /// The operating system refused a file operation.
     #[error("use {}", path.display())]
-    Io {
-        /// Path of the file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// SQLite failed in a way without a variant of its own here.
     #[error("use the memory at {}: {message} (code {code})", path.display())]
     Storage {
@@ -64,7 +59,6 @@ pub enum MemoryError {
         path: PathBuf,
         /// SQLite's extended error code.
         code: i32,
-        /// SQLite's message.
         message: String,
     },
     /// A limit was exceeded.
@@ -74,29 +68,21 @@ pub enum MemoryError {
         what: &'static str,
         /// The number given.
         count: usize,
-        /// The limit.
         max: usize,
     },
     /// The text cannot be part of a record's id.
     #[error("find a record whose id begins or ends with {part:?}")]
-    NoId {
-        /// The text.
-        part: String,
-    },
+    NoId { part: String },
     /// The ids of several records begin or end with the text.
     #[error("find the one record whose id begins or ends with {part:?}: there are {ids}")]
     SeveralIds {
-        /// The text.
         part: String,
         /// Some of the ids.
         ids: String,
     },
     /// No record has the id.
     #[error("find a record with the id {id}")]
-    Unknown {
-        /// The id.
-        id: MegramId,
-    },
+    Unknown { id: MegramId },
 }
 
 impl MemoryError {

@@ -17,15 +17,9 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
     /// A task wrote a record.
-    Written {
-        /// The task.
-        task: TaskId,
-        /// The record.
-        megram: Box<Megram>,
-    },
+    Written { task: TaskId, megram: Box<Megram> },
     /// The end of a task is evidence against a rule that it applied or overrode.
     Contradicted {
-        /// The task.
         task: TaskId,
         /// Id of the resulting record.
         id: MegramId,
@@ -37,10 +31,7 @@ pub enum EventKind {
         known_to: Vec<String>,
     },
     /// A task has ended: the outputs kept for its later rounds are no longer needed.
-    Ended {
-        /// The task.
-        task: TaskId,
-    },
+    Ended { task: TaskId },
     /// A change outside tasks.
     Act(Box<MemoryAct>),
 }
@@ -62,7 +53,7 @@ pub enum BatchOutcome {
     /// The whole batch was applied.
     Applied(BatchResult),
     /// Rejected: the batch does not start at the store's journal position.
-    Elsewhere {
+    WrongPosition {
         /// The store's position.
         cursor: u64,
     },

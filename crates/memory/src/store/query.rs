@@ -25,22 +25,17 @@ pub struct ToolSums {
 /// A pair with summed records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairSums {
-    /// Its space.
     pub space: String,
-    /// Its entity.
     pub entity: String,
     /// Number of summed records.
     pub count: u64,
-    /// Its sums.
     pub potentials: Potentials,
 }
 
 /// A pair whose sums advise against its target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AvoidedPair {
-    /// Its entity.
     pub entity: String,
-    /// Its sums.
     pub potentials: Potentials,
     /// The constraint in force, or the newest record against the target.
     pub evidence: StoredRecord,
@@ -72,7 +67,7 @@ impl Store {
     /// of records, except for a moment before the latest of them.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn potentials(&self, space: &str, entity: &str, now: Timestamp) -> Result<Potentials> {
         let db = self.reader();
         let sql = cells!(
@@ -94,7 +89,7 @@ impl Store {
     /// records.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn plain_potentials(&self, space: &str, entity: &str, now: Timestamp) -> Result<Potentials> {
         let db = self.reader();
         match tags::pair(&db, space, entity)? {
@@ -106,7 +101,7 @@ impl Store {
     /// Returns the sums of a tool's space over all its entities.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn tool(&self, space: &str, now: Timestamp) -> Result<ToolSums> {
         let mut db = self.reader();
         db.look(|db| {
@@ -132,7 +127,7 @@ impl Store {
     /// Returns the spaces of tools.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn tool_spaces(&self) -> Result<Vec<String>> {
         let after = TOOL_SPACE.as_bytes();
         // `;` is the character after `:`.
@@ -148,7 +143,7 @@ impl Store {
     /// [`AVOIDED_PAIRS_MAX`] youngest pairs with summed records, and as many with rules.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn avoided(&self, space: &str, now: Timestamp) -> Result<Vec<AvoidedPair>> {
         let mut db = self.reader();
         db.look(|db| {
@@ -179,7 +174,7 @@ impl Store {
     /// Returns the newest records of a pair in the layers M and K, including sources of rules.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn records(&self, space: &str, entity: &str, limit: usize) -> Result<Vec<StoredRecord>> {
         let mut db = self.reader();
         db.look(|db| {
@@ -191,7 +186,7 @@ impl Store {
     /// Returns the strongest of a pair's newest summed records at this moment, of either sign, strongest first.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn strongest(
         &self,
         (space, entity): (&str, &str),
@@ -214,7 +209,7 @@ impl Store {
     /// Returns the rules and facts of a pair that are in force, and notes the recall unless the writer is busy.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn recall(&self, space: &str, entity: &str, now: Timestamp) -> Result<Vec<StoredRecord>> {
         let rules = self.rules_of(space, entity)?;
         if rules.is_empty() {
@@ -234,7 +229,7 @@ impl Store {
     /// Returns the same without noting a recall.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn rules_of(&self, space: &str, entity: &str) -> Result<Vec<StoredRecord>> {
         let mut db = self.reader();
         db.look(|db| {
@@ -250,7 +245,7 @@ impl Store {
     /// Returns all rules and facts that are in force, newest first.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn rules(&self) -> Result<Vec<StoredRecord>> {
         let mut db = self.reader();
         db.look(|db| {
@@ -264,7 +259,7 @@ impl Store {
     /// Returns the record with this id.
     ///
     /// # Errors
-    /// When there is no such record, or the store cannot be read.
+    /// If there is no such record, or the store cannot be read.
     pub fn get(&self, id: &MegramId) -> Result<StoredRecord> {
         let mut db = self.reader();
         db.look(|db| {
@@ -276,7 +271,7 @@ impl Store {
     /// Returns the newest records of any state.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn newest(&self, limit: usize) -> Result<Vec<StoredRecord>> {
         let mut db = self.reader();
         db.look(|db| {
@@ -288,7 +283,7 @@ impl Store {
     /// Returns the pairs with summed records, the youngest pairs first.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn pairs(&self, now: Timestamp, limit: usize) -> Result<Vec<PairSums>> {
         let mut db = self.reader();
         db.look(|db| {
@@ -304,7 +299,7 @@ impl Store {
     /// Returns the same for spaces that begin with `prefix`.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn pairs_of(&self, prefix: &str, now: Timestamp, limit: usize) -> Result<Vec<PairSums>> {
         let mut db = self.reader();
         db.look(|db| {
@@ -320,7 +315,7 @@ impl Store {
     /// Returns the size of the store.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn stats(&self) -> Result<Stats> {
         let mut db = self.reader();
         db.look(|db| {

@@ -32,7 +32,6 @@ const SCORE_MIN: f64 = 0.1;
 /// A record that was found by words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordMatch {
-    /// The record.
     pub record: StoredRecord,
     /// Weighted share of the question's words, times the remaining strength.
     pub score: f64,
@@ -42,7 +41,7 @@ impl Store {
     /// Indexes up to `limit` records that are not indexed yet, in one transaction; returns whether there may be more.
     ///
     /// # Errors
-    /// When nothing was indexed: the disk is full, or the store is locked or damaged.
+    /// If nothing was indexed: the disk is full, or the store is locked or damaged.
     pub fn index(&self, limit: usize) -> Result<bool> {
         let from = indexed_to(&self.reader())?;
         if last_rid(&self.reader())? <= from {
@@ -55,7 +54,7 @@ impl Store {
     /// experience of intents. Excludes facts of the operator, which every task sees anyway.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     pub fn related(
         &self,
         text: &str,

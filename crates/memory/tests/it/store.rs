@@ -58,7 +58,7 @@ fn a_batch_must_start_at_the_position_of_the_store() {
         [Event { pos: u64::try_from(n).unwrap(), what }]
     };
     assert!(matches!(ours.apply(0, &event(1), 1).unwrap(), BatchOutcome::Applied(_)));
-    assert_eq!(theirs.apply(0, &event(1), 1).unwrap(), BatchOutcome::Elsewhere { cursor: 1 });
+    assert_eq!(theirs.apply(0, &event(1), 1).unwrap(), BatchOutcome::WrongPosition { cursor: 1 });
     assert!(matches!(theirs.apply(1, &event(2), 2).unwrap(), BatchOutcome::Applied(_)));
     assert_eq!(seen(&ours, day(0.0)), seen(&theirs, day(0.0)));
     assert_eq!(ours.stats().unwrap().records, 2);

@@ -89,7 +89,7 @@ pub(crate) fn take(store: &Store, happenings: impl IntoIterator<Item = EventKind
     let to = from + events.len() as u64;
     match store.apply(from, &events, to).unwrap() {
         BatchOutcome::Applied(applied) => applied,
-        BatchOutcome::Elsewhere { cursor } => panic!("memory is at {cursor}, not at {from}"),
+        BatchOutcome::WrongPosition { cursor } => panic!("memory is at {cursor}, not at {from}"),
     }
 }
 

@@ -19,7 +19,9 @@ pub(super) fn reason(tape: &Tape, asked: &str, purpose: Purpose, number: u64, re
     let name = purpose.name();
     let question = format!("the recording has no answer to question {number} of `{name}`");
     if recorded > 0 {
-        return format!("{question}: it was recorded {recorded} time(s), and each answer is given once");
+        return format!(
+            "{question}: it was recorded {recorded} time(s), and each recorded answer is used once"
+        );
     }
     let same_purpose = tape.exchanges().iter().filter(|exchange| exchange.purpose == purpose);
     // The first of several equally near ones: later ones of a conversation repeat it.
@@ -63,7 +65,7 @@ fn difference(tape: &Tape, asked: &str, nearest: &Exchange) -> String {
         let hides =
             (block.starts_with("data ") || block.starts_with("said ")) && !SHOWN_BLOCKS.contains(&block);
         return match (our, their) {
-            (None, None) => format!("{at} and says the same, under another hash: its file was changed"),
+            (None, None) => format!("{at} and has the same text but another hash: the recording was edited"),
             _ if hides && !(is_head(our) && is_head(their)) => place,
             _ => format!("{place}: recorded {}, asked {}", shown(their), shown(our)),
         };

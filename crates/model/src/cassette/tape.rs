@@ -34,40 +34,29 @@ pub enum TapeError {
     #[error(
         "record to {path}: it exists, and a recording is never overwritten; name another file, or remove it"
     )]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// The file cannot be created or written.
     #[error("record to {path}")]
     Write {
-        /// The file.
         path: PathBuf,
-        /// The cause.
         #[source]
         source: std::io::Error,
     },
     /// The file cannot be read.
     #[error("play {path}")]
     Read {
-        /// The file.
         path: PathBuf,
-        /// The cause.
         #[source]
         source: std::io::Error,
     },
     /// The file is not a tape.
     #[error("play {path}: it is not a recording of models")]
-    NoTape {
-        /// The file.
-        path: PathBuf,
-    },
+    NoTape { path: PathBuf },
     /// A newer program wrote the tape.
     #[error(
         "play {path}: it is of version {found}, and this program reads up to {VERSION}; record it again, or use the newer program"
     )]
     TooNew {
-        /// The file.
         path: PathBuf,
         /// Its version.
         found: u32,
@@ -75,7 +64,6 @@ pub enum TapeError {
     /// A line is not an exchange.
     #[error("play {path}: line {line} is not a recorded exchange (column {column})")]
     Line {
-        /// The file.
         path: PathBuf,
         /// Number of the line, from 1.
         line: usize,
@@ -85,25 +73,18 @@ pub enum TapeError {
     /// An exchange of more than [`LINE_BYTES_MAX`].
     #[error("hold one exchange of {path}: line {line} has more than {LINE_BYTES_MAX} bytes")]
     LineTooLong {
-        /// The file.
         path: PathBuf,
         /// Number of the line, from 1.
         line: usize,
     },
     /// More than [`TAPE_BYTES_MAX`] or [`EXCHANGES_MAX`].
     #[error(
-        "hold all of {path}: a recording has at most {TAPE_BYTES_MAX} bytes and {EXCHANGES_MAX} exchanges"
+        "keep all of {path}: a recording has at most {TAPE_BYTES_MAX} bytes and {EXCHANGES_MAX} exchanges"
     )]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
     /// The prompt cannot be canonicalised, or redaction leaves no valid exchange to record.
     #[error("record an exchange to {path}: it could not be played back without its secrets")]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-    },
+    Unwritable { path: PathBuf },
 }
 
 /// The first line of a tape.
@@ -217,7 +198,7 @@ impl Tape {
     /// Reads a tape.
     ///
     /// # Errors
-    /// When it cannot be played; the error names file and line. A truncated last line is accepted.
+    /// If it cannot be played; the error names file and line. A truncated last line is accepted.
     pub fn read(path: &Path) -> Result<Self, TapeError> {
         let failed = |source| TapeError::Read { path: path.to_owned(), source };
         let bytes = named::read(path, TAPE_BYTES_MAX).map_err(failed)?;

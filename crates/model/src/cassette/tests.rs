@@ -279,7 +279,7 @@ async fn each_answer_is_given_once_and_in_its_order() {
     assert_eq!(ask(&player, &perceive("a")).await.unwrap(), "second to a");
     let miss = ask(&player, &perceive("a")).await.unwrap_err();
     expect![
-        "the recording has no answer to question 4 of `perceive`: it was recorded 3 time(s), and each answer is given once"
+        "the recording has no answer to question 4 of `perceive`: it was recorded 3 time(s), and each recorded answer is used once"
     ]
     .assert_eq(&miss);
     assert_eq!(ask(&player, &perceive("b")).await.unwrap(), "to b");

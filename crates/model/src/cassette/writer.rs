@@ -35,7 +35,7 @@ impl TapeWriter {
     /// short to be secrets ([`setpoint_scrub::SECRET_BYTES_MIN`]).
     ///
     /// # Errors
-    /// When the file exists, or cannot be created.
+    /// If the file exists, or cannot be created.
     pub fn create(path: &Path, head: &Head, secrets: &[SecretString]) -> Result<Self, TapeError> {
         let failed = |source: std::io::Error| match source.kind() {
             ErrorKind::AlreadyExists => TapeError::Exists { path: path.to_owned() },
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_full_tape_accepts_no_further_exchange() {
-        let full = "hold all of PATH: a recording has at most 268435456 bytes and 100000 exchanges";
+        let full = "keep all of PATH: a recording has at most 268435456 bytes and 100000 exchanges";
         let exchange = exchange();
         assert_eq!(trouble(0, 0, Some(&exchange)), None);
         assert_eq!(trouble(TAPE_BYTES_MAX - 20, 0, Some(&exchange)).as_deref(), Some(full));

@@ -38,18 +38,18 @@ impl Playbook {
     /// Answers one question without waiting. [`Model::answer`] only calls this.
     ///
     /// # Errors
-    /// When no playbook matches the goal, or none of its approaches is left.
+    /// If no playbook matches the goal, or none of its approaches is left.
     pub fn reply(&self, brief: &Brief) -> Result<Reply, ModelFailure> {
         match brief {
-            Brief::Perceive(brief) => said(&perceive::perceive(&self.library, brief)),
-            Brief::Plan(brief) => said(&plan::plan(&self.library, brief)?),
-            Brief::Report(brief) => said(&report::report(&self.library, brief)),
+            Brief::Perceive(brief) => reply_of(&perceive::perceive(&self.library, brief)),
+            Brief::Plan(brief) => reply_of(&plan::plan(&self.library, brief)?),
+            Brief::Report(brief) => reply_of(&report::report(&self.library, brief)),
             Brief::Execute(brief) => match execute::execute(&self.library, brief)? {
                 execute::Step::Call(call) => Ok(reply(Part::ToolCall(call.into()))),
-                execute::Step::Answer(draft) => said(&draft),
+                execute::Step::Answer(draft) => reply_of(&draft),
             },
-            Brief::Judge(brief) => said(&judge::judge(brief)),
-            Brief::Merge(brief) => said(&merge::merge(&self.library, brief)),
+            Brief::Judge(brief) => reply_of(&judge::judge(brief)),
+            Brief::Merge(brief) => reply_of(&merge::merge(&self.library, brief)),
             // Its answer could only repeat the template.
             Brief::Distil(_) | Brief::Reflect(_) => Err(ModelFailure {
                 kind: ModelFailureKind::Refused,
@@ -80,7 +80,7 @@ impl Model for Playbook {
 }
 
 /// Returns a draft as the text that a language model would have written.
-fn said(draft: &impl Serialize) -> Result<Reply, ModelFailure> {
+fn reply_of(draft: &impl Serialize) -> Result<Reply, ModelFailure> {
     match serde_json::to_string(draft) {
         Ok(text) => Ok(reply(Part::Text(text))),
         Err(error) => Err(ModelFailure {

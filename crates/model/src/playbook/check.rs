@@ -15,13 +15,11 @@ use super::template::ValueTemplate;
 /// A problem of a playbook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The file.
     pub file: String,
     /// Number of the line, from 1; 0 for the whole file.
     pub line: usize,
     /// Column in characters, from 1; 0 for the whole file.
     pub column: usize,
-    /// What is wrong.
     pub reason: String,
 }
 

@@ -12,19 +12,19 @@ use super::template::TemplateError;
 #[derive(Debug, thiserror::Error)]
 pub enum PlaybookError {
     /// The file or its directory cannot be read.
-    #[error("read it")]
+    #[error("read the playbook")]
     Io(#[source] std::io::Error),
     /// The file is larger than [`PLAYBOOK_BYTES_MAX`].
-    #[error("read it: more than {PLAYBOOK_BYTES_MAX} bytes")]
+    #[error("read the playbook: it has more than {PLAYBOOK_BYTES_MAX} bytes")]
     TooLarge,
     /// The directory has too many files.
-    #[error("read it: the directory holds more than {PLAYBOOK_FILES_MAX} playbooks")]
+    #[error("read the playbooks: the directory holds more than {PLAYBOOK_FILES_MAX} playbooks")]
     TooManyFiles,
     /// The file is not UTF-8.
-    #[error("read it as UTF-8")]
+    #[error("read the playbook as UTF-8")]
     NotUtf8,
     /// The file is not TOML.
-    #[error("read it as TOML: {0}")]
+    #[error("read the playbook as TOML: {0}")]
     Toml(String),
     /// A required key is missing.
     #[error("find `{0}`")]
@@ -35,7 +35,6 @@ pub enum PlaybookError {
     /// A value has another type.
     #[error("read `{key}`: expected {expected}, found {found}")]
     Type {
-        /// The key.
         key: String,
         /// What it should be.
         expected: &'static str,
@@ -44,20 +43,13 @@ pub enum PlaybookError {
     },
     /// A value is not allowed there.
     #[error("read `{key}`: {reason}")]
-    Value {
-        /// The key.
-        key: String,
-        /// The reason.
-        reason: String,
-    },
+    Value { key: String, reason: String },
     /// There are more entries or characters than a limit allows.
     #[error("read `{key}`: more than {max} ({limit})")]
     Limit {
-        /// The key.
         key: String,
         /// How many are allowed.
         max: usize,
-        /// The limit's name.
         limit: &'static str,
     },
     /// A goal pattern is invalid.
@@ -71,7 +63,6 @@ pub enum PlaybookError {
     Unknown {
         /// Kind of the named thing.
         kind: &'static str,
-        /// Its name.
         name: String,
     },
     /// An example does not match the playbook's own patterns.
@@ -79,18 +70,11 @@ pub enum PlaybookError {
     Example(String),
     /// A check does not have the form of one after it is filled in.
     #[error("read the check of `{criterion}`: {reason}")]
-    Check {
-        /// The criterion.
-        criterion: String,
-        /// The reason.
-        reason: String,
-    },
+    Check { criterion: String, reason: String },
     /// A predicate can never be evaluated.
     #[error("use the check of `{criterion}`")]
     Predicate {
-        /// The criterion.
         criterion: String,
-        /// The cause.
         #[source]
         source: PredicateError,
     },
@@ -131,7 +115,6 @@ pub struct BrokenPlaybook {
     pub line: usize,
     /// Column in characters, from 1; 0 for the whole file.
     pub column: usize,
-    /// What is wrong.
     pub error: PlaybookError,
 }
 

@@ -247,7 +247,7 @@ pub(super) fn add_gaps(output: &mut Value, results: &[&ToolRecord]) {
             }
         }
     }
-    said.extend(shortened(answer));
+    said.extend(shorten(answer));
     said.dedup();
     answer.insert("complete".to_owned(), Value::Bool(complete));
     if !said.is_empty() {
@@ -256,7 +256,7 @@ pub(super) fn add_gaps(output: &mut Value, results: &[&ToolRecord]) {
 }
 
 /// Cuts the longest lists of an answer that is too long, and returns the names of the cut lists.
-fn shortened(answer: &mut Map<String, Value>) -> Vec<String> {
+fn shorten(answer: &mut Map<String, Value>) -> Vec<String> {
     let size = |value: &Value| value.to_string().len();
     let size_of_all = |answer: &Map<String, Value>| answer.values().map(size).sum::<usize>();
     let mut cut: BTreeMap<String, usize> = BTreeMap::new();
@@ -315,7 +315,7 @@ mod tests {
         let long = |count: usize| vec!["x".repeat(200); count];
         let mut answer = json!({"count": 900, "links": long(500), "keys": long(300), "total": 7});
         let answer = answer.as_object_mut().unwrap();
-        let said = shortened(answer);
+        let said = shorten(answer);
         let length = |name: &str| answer[name].as_array().unwrap().len();
         let (links, keys) = (length("links"), length("keys"));
         assert!((100..300).contains(&links) && (100..300).contains(&keys), "{links} {keys}");
@@ -324,7 +324,7 @@ mod tests {
             [format!("{keys} of 300 keys are listed"), format!("{links} of 500 links are listed")]
         );
         let mut short = json!({"links": long(300)});
-        assert_eq!(shortened(short.as_object_mut().unwrap()), [""; 0]);
+        assert_eq!(shorten(short.as_object_mut().unwrap()), [""; 0]);
         assert_eq!(short["links"].as_array().unwrap().len(), 300);
     }
 

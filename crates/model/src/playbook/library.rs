@@ -23,7 +23,6 @@ pub struct Library {
 /// The summary of a playbook, for a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Its name.
     pub name: String,
     /// Title of a few words.
     pub title: String,

@@ -14,18 +14,11 @@ use super::template::{Scope, TemplateError};
 pub(crate) enum ValueError {
     /// The value of a parameter is not allowed.
     #[error("use the {param} of the goal: {reason}")]
-    Refused {
-        /// The parameter.
-        param: String,
-        /// The reason.
-        reason: String,
-    },
+    Refused { param: String, reason: String },
     /// A default or a variant cannot be filled in.
     #[error("fill in {param}")]
     Template {
-        /// The parameter.
         param: String,
-        /// The cause.
         #[source]
         source: TemplateError,
     },

@@ -13,7 +13,6 @@ const OLLAMA_PORT: u16 = 11_434;
 pub struct BaseError {
     /// The address, without parts that may be secret.
     pub address: String,
-    /// The reason.
     pub reason: &'static str,
 }
 
@@ -23,7 +22,7 @@ pub struct BaseError {
 /// result. For Ollama a bare `host:port` is enough, and an address to listen on becomes one that can be reached.
 ///
 /// # Errors
-/// When the address is not a URL of a web server, or contains a password, which messages would show, or a query, which
+/// If the address is not a URL of a web server, or contains a password, which messages would show, or a query, which
 /// would not be sent.
 pub fn normalised(dialect: Dialect, address: &str) -> Result<String, BaseError> {
     let trimmed = address.trim();

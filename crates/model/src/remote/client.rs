@@ -39,9 +39,8 @@ impl ClientError {
 /// Whether proxies named in the environment are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proxies {
-    /// They are.
     OfEnvironment,
-    /// They are not: requests to this machine need none, and a remote proxy could not reach it.
+    /// Requests to this machine need none, and a remote proxy could not reach it.
     None,
 }
 

@@ -173,7 +173,7 @@ impl Lister {
             Ok(fetched) => fetched,
             Err(_) => {
                 let reason = format!("the server did not answer within {} ms", self.time_max.as_millis());
-                let hint = "check that the server is not stuck, the address and the proxy variables";
+                let hint = "check the address and the proxy variables, and that the server is not stuck";
                 Err(failure::never(Timeout, reason, vec![hint]))
             }
         }

@@ -61,7 +61,7 @@ impl Remote {
     /// Creates the model of this endpoint. `now_s` returns the seconds since 1970.
     ///
     /// # Errors
-    /// When no client can be created here, as for HTTPS without certificate authorities.
+    /// If no client can be created here, as for HTTPS without certificate authorities.
     pub fn new(endpoint: Endpoint, now_s: fn() -> i64) -> Result<Self, ClientError> {
         let client = client::client(&endpoint.base)?;
         Ok(Remote {

@@ -188,7 +188,7 @@ pub(super) fn of_transport(error: &reqwest::Error) -> ModelError {
         return failure::never(Unable, reason, vec!["check the model's address and the proxy variables"]);
     }
     let place = error.url().and_then(place).unwrap_or_default();
-    let hint = format!("check the model's address{place}, that its server runs, and the proxy variables");
+    let hint = format!("check the model's address{place} and the proxy variables, and that its server runs");
     let hints = if error.is_connect() { vec![hint.as_str()] } else { vec![] };
     failure::again(Unavailable, reason, hints, Duration::ZERO)
 }

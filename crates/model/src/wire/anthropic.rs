@@ -304,7 +304,7 @@ fn ended(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> 
         None => {}
         Some("max_tokens" | "model_context_window_exceeded") => collect.end(EndReason::Length),
         Some("refusal") => return Err(WireError::Withheld("refusal".to_owned())),
-        Some(_) => collect.end(EndReason::Said),
+        Some(_) => collect.end(EndReason::Complete),
     }
     Ok(())
 }

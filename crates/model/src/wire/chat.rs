@@ -203,7 +203,7 @@ pub(super) fn tools<'a>(request: &Request<'a>) -> Vec<Tool<'a>> {
 pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     let choice = choice(value)?;
     let Some(choice) = choice else { return Err(WireError::NotJson("the answer")) };
-    said(choice, "message", collect)?;
+    read_message(choice, "message", collect)?;
     count(value, collect);
     ended(choice, collect)?;
     // A complete answer may lack a reason for its end.
@@ -215,7 +215,7 @@ pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
 pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     count(value, collect);
     if let Some(choice) = choice(value)? {
-        said(choice, "delta", collect)?;
+        read_message(choice, "delta", collect)?;
         ended(choice, collect)?;
     }
     Ok(())
@@ -232,7 +232,7 @@ fn choice<'v>(value: &'v Value<'_>) -> Result<Option<&'v Value<'v>>, WireError> 
 }
 
 /// Reads a message, or a piece of one.
-fn said(choice: &Value<'_>, at: &str, collect: &mut Collect<'_>) -> Result<(), WireError> {
+fn read_message(choice: &Value<'_>, at: &str, collect: &mut Collect<'_>) -> Result<(), WireError> {
     let Some(message) = present(choice, [at]) else { return Ok(()) };
     // One slot for both: a server uses only one of them.
     for field in REASONING_FIELDS {
@@ -270,7 +270,7 @@ fn ended(choice: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError>
         None | Some("") => {}
         Some("length") => collect.end(EndReason::Length),
         Some("content_filter") => return Err(WireError::Withheld("content_filter".to_owned())),
-        Some(_) => collect.end(EndReason::Said),
+        Some(_) => collect.end(EndReason::Complete),
     }
     Ok(())
 }

@@ -362,7 +362,7 @@ impl ReportedUsage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndReason {
     /// It had finished, or calls tools.
-    Said,
+    Complete,
     /// It reached the token limit.
     Length,
 }

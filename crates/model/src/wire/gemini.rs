@@ -209,7 +209,7 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
     }
     if let Some(candidate) = candidate {
         for part in items(candidate, ["content", "parts"]) {
-            said(part, collect)?;
+            read_message(part, collect)?;
         }
     }
     if let Some(usage) = present(value, ["usageMetadata"]) {
@@ -225,13 +225,13 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
         None | Some("FINISH_REASON_UNSPECIFIED") => {}
         Some("MAX_TOKENS") => collect.end(EndReason::Length),
         // A call that could not be written is an answer without a call.
-        Some("STOP" | "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => collect.end(EndReason::Said),
+        Some("STOP" | "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => collect.end(EndReason::Complete),
         Some(other) => return Err(WireError::Withheld(other.to_owned())),
     }
     Ok(())
 }
 
-fn said(part: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
+fn read_message(part: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     let words = text(part, ["text"]).unwrap_or_default();
     if field(part, "thought").and_then(Value::as_bool).unwrap_or_default() {
         return collect.thinking(words);

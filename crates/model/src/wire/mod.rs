@@ -77,7 +77,6 @@ pub enum WireError {
     TooLarge {
         /// Name of the part.
         what: &'static str,
-        /// The limit.
         max: usize,
     },
     /// There are more calls than [`CALLS_MAX`].
@@ -165,7 +164,7 @@ impl Dialect {
     /// Returns the request's body.
     ///
     /// # Errors
-    /// When a value cannot be expressed in JSON, which no request contains.
+    /// If a value cannot be expressed in JSON, which no request contains.
     pub fn body(self, request: &Request<'_>) -> serde_json::Result<Vec<u8>> {
         match self {
             Dialect::Chat => request::write(&chat::body(request), request),
@@ -236,7 +235,7 @@ impl<'a> Decoder<'a> {
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// When the answer cannot be read; the rest need not be pushed.
+    /// If the answer cannot be read; the rest need not be pushed.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         self.read = self.read.saturating_add(bytes.len());
         if self.read > BODY_BYTES_MAX {
@@ -282,7 +281,7 @@ impl<'a> Decoder<'a> {
     /// Ends the input and returns the answer.
     ///
     /// # Errors
-    /// When the answer is not complete.
+    /// If the answer is not complete.
     pub fn finish(self) -> Result<DecodedAnswer, WireError> {
         let Decoder { dialect, framed, mut collect, .. } = self;
         match framed {
@@ -321,7 +320,7 @@ fn event(dialect: Dialect, data: &str, collect: &mut Collect<'_>) -> Result<(), 
         return Ok(());
     }
     if data == "[DONE]" {
-        // Other servers send it after an end with counts, or without an end.
+        // In other dialects it must not close the answer: it follows an end with counts, or comes without an end.
         if dialect == Dialect::Chat {
             collect.close();
         }

@@ -128,7 +128,7 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
         return Err(WireError::Refused(refusal));
     }
     match (present(value, ["message"]), field(value, "done").and_then(Value::as_bool)) {
-        (Some(message), _) => said(message, collect)?,
+        (Some(message), _) => read_message(message, collect)?,
         // A piece that says there is more and has no known field is ignored.
         (None, Some(false)) => return Ok(()),
         (None, _) => return Err(WireError::NotJson("the answer")),
@@ -141,13 +141,13 @@ pub(super) fn piece(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
             ..ReportedUsage::default()
         });
         let is_cut = text(value, ["done_reason"]) == Some("length");
-        collect.end(if is_cut { EndReason::Length } else { EndReason::Said });
+        collect.end(if is_cut { EndReason::Length } else { EndReason::Complete });
         collect.close();
     }
     Ok(())
 }
 
-fn said(message: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
+fn read_message(message: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), WireError> {
     collect.opaque(THINKING, THINKING_FIELD, text(message, [THINKING_FIELD]).unwrap_or_default())?;
     collect.text(text(message, ["content"]).unwrap_or_default())?;
     for call in items(message, ["tool_calls"]) {

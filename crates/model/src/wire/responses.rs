@@ -180,7 +180,7 @@ pub(super) fn whole(value: &Value<'_>, collect: &mut Collect<'_>) -> Result<(), 
         (Some("failed" | "cancelled"), _) => return Err(WireError::Refused(Refusal::default())),
         (_, Some("content_filter")) => return Err(WireError::Withheld("content_filter".to_owned())),
         (Some("incomplete"), _) => collect.end(EndReason::Length),
-        _ => collect.end(EndReason::Said),
+        _ => collect.end(EndReason::Complete),
     }
     collect.close();
     Ok(())

@@ -24,7 +24,7 @@ impl Events {
     /// Takes the next bytes and passes name and data of every completed event to `each`.
     ///
     /// # Errors
-    /// When a line or an event is too long, a line is not UTF-8, or `each` fails.
+    /// If a line or an event is too long, a line is not UTF-8, or `each` fails.
     pub fn push(
         &mut self,
         bytes: &[u8],

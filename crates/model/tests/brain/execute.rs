@@ -131,7 +131,7 @@ fn a_result_that_is_not_there_ends_the_calls() {
     Arc::make_mut(&mut too_large).facts = None;
     brief.calls.push(too_large);
     let Ok(Next::Answer(answer)) = execute(&brain, &brief) else { panic!("a call without its content") };
-    assert_eq!(answer.uncertainty.as_deref(), Some("failed to find what `result.1/files` stands for"));
+    assert_eq!(answer.uncertainty.as_deref(), Some("failed to find a value for `result.1/files`"));
 }
 
 #[test]

@@ -86,11 +86,11 @@ fn a_broken_file_is_named_with_its_line_and_the_others_work() {
     assert!(library.find("find duplicate files").is_some());
     expect![[r#"
         b.toml:18:1: failed to find `note`
-        c.toml:1:8: failed to read it as TOML: string values must be quoted, expected literal string
-        d.toml: failed to read it as UTF-8
-        e.toml: failed to read it: more than 262144 bytes
-        f.toml: failed to read it: it is a directory, and only regular files are used
-        g.toml: failed to read it: No such file or directory (os error 2)
+        c.toml:1:8: failed to read the playbook as TOML: string values must be quoted, expected literal string
+        d.toml: failed to read the playbook as UTF-8
+        e.toml: failed to read the playbook: it has more than 262144 bytes
+        f.toml: failed to read the playbook: it is a directory, and only regular files are used
+        g.toml: failed to read the playbook: No such file or directory (os error 2)
     "#]]
     .assert_eq(&told(dir.path(), library.broken().iter().map(ToString::to_string)));
     assert_eq!(library.check(None, &catalogue()).len(), library.broken().len());

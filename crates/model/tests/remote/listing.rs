@@ -72,14 +72,14 @@ async fn every_fault_of_a_list_is_a_typed_end() {
     }
     expect![[r#"
         refuse_connect: Unavailable: the request failed: client error (SendRequest): connection error: Connection reset by peer (os error 104)
-        hang: Timeout: the server did not answer within 20000 ms; check that the server is not stuck, the address and the proxy variables
+        hang: Timeout: the server did not answer within 20000 ms; check the address and the proxy variables, and that the server is not stuck
         dns_failure: m
         tls_garbage: Unable: the request failed: client error (SendRequest): invalid HTTP version parsed; the program there is not a web server, or needs https://: check the address and its port
         reset_before_head: Unavailable: the request failed: client error (SendRequest): connection error: Connection reset by peer (os error 104)
         reset_in_body: Unavailable: the answer broke off: error reading a body from connection: Connection reset by peer (os error 104)
         half_close: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached
-        drip: Timeout: the server did not answer within 20000 ms; check that the server is not stuck, the address and the proxy variables
-        pause_in_body: Timeout: the server did not answer within 20000 ms; check that the server is not stuck, the address and the proxy variables
+        drip: Timeout: the server did not answer within 20000 ms; check the address and the proxy variables, and that the server is not stuck
+        pause_in_body: Timeout: the server did not answer within 20000 ms; check the address and the proxy variables, and that the server is not stuck
         end_without_done: m
         truncated_chunks: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached
         length_says_more: Unavailable: the answer broke off: error reading a body from connection: end of file before message length reached

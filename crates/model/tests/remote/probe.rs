@@ -401,7 +401,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
 
         # refused
         Bad: does not answer: could not connect: client error (Connect): tcp connect error: Connection refused (os error 111)
-              check the model's address (HOST:PORT), that its server runs, and the proxy variables
+              check the model's address (HOST:PORT) and the proxy variables, and that its server runs
 
     "#]].assert_eq(&found);
 }

@@ -23,7 +23,7 @@ fn turns(own: &str) -> Vec<Turn> {
     };
     let kept = |by: &str, body: &str| Part::Opaque(Opaque { by: by.to_owned(), body: body.to_owned() });
     vec![
-        Turn::said(vec![
+        Turn::of_reply(vec![
             kept(own, r#"{"type":"thinking","thinking":"hm","signature":"s/1"}"#),
             kept("other/model", r#"{"type":"thinking","thinking":"no","signature":"x"}"#),
             kept(own, "no JSON any more"),
@@ -33,13 +33,13 @@ fn turns(own: &str) -> Vec<Turn> {
         ]),
         Turn::result(true, "[r3.1/1] ok".to_owned(), "ä.txt"),
         Turn::result(false, "[r3.1/2] failed: not_found".to_owned(), ""),
-        Turn::said(vec![call("read_file", None), call("list_dir", None)]),
+        Turn::of_reply(vec![call("read_file", None), call("list_dir", None)]),
         Turn::result(true, "[r3.1/3] ok".to_owned(), "one\ntwo"),
-        Turn::told("Attempt 2. Mend it.".to_owned()),
-        Turn::said(vec![Part::Text(r#"{"tool":"list_dir","input":{}}"#.to_owned())]),
+        Turn::of_notice("Attempt 2. Mend it.".to_owned()),
+        Turn::of_reply(vec![Part::Text(r#"{"tool":"list_dir","input":{}}"#.to_owned())]),
         Turn::result(true, "[r3.1/4] ok".to_owned(), "```"),
-        Turn::said(vec![Part::Text("Done.".to_owned()), Part::Text("  ".to_owned())]),
-        Turn::told("Go on.".to_owned()),
+        Turn::of_reply(vec![Part::Text("Done.".to_owned()), Part::Text("  ".to_owned())]),
+        Turn::of_notice("Go on.".to_owned()),
     ]
 }
 
@@ -159,7 +159,7 @@ fn items_of_the_providers_own_come_back_as_they_came() {
 
 /// The model's turn in the next request.
 fn sent_back(dialect: Dialect, tools: &[Arc<ToolSpec>], parts: Vec<Part>, to: &str) -> Value {
-    let turns = [Turn::said(parts), Turn::result(true, "ok".to_owned(), "")];
+    let turns = [Turn::of_reply(parts), Turn::result(true, "ok".to_owned(), "")];
     let prompt = Prompt::default().task("work", "Look.", 100).conversation(&turns, 10_000);
     let messages = prompt.messages(MessageForm { has_tools: true, to });
     let request = Request { messages: &messages, goes_on: true, ..request(tools, false) };
@@ -182,10 +182,10 @@ fn a_turn_goes_on_as_it_began() {
     let tools = tools();
     let call = || Part::ToolCall(ToolCall { tool: "list_dir".to_owned(), input: json!({}).into() }.into());
     let thought = || Part::Opaque(Opaque { by: "m".to_owned(), body: r#"{"type":"thinking"}"#.to_owned() });
-    let said = |parts| [Turn::said(parts), Turn::result(true, "ok".to_owned(), "")];
+    let said = |parts| [Turn::of_reply(parts), Turn::result(true, "ok".to_owned(), "")];
     let bare = said(vec![call()]);
     let thinking = said(vec![thought(), call()]);
-    let told = [Turn::told("Mend it.".to_owned())];
+    let told = [Turn::of_notice("Mend it.".to_owned())];
     for (turns, thinks) in [
         (bare.to_vec(), false),
         (thinking.to_vec(), true),

@@ -305,7 +305,7 @@ impl Fault {
         Self::all().into_iter().find(|fault| fault.name() == name)
     }
 
-    /// Whether a turn can inject the fault on this wire, streamed or not.
+    /// Returns whether a turn can inject the fault on this wire, streamed or not.
     ///
     /// Not possible: a fault before any connection; a fault of events without a stream; a fault of indices or argument
     /// pieces on wires without them; a lie in a word that the wire does not have.

@@ -1,6 +1,6 @@
 //! Renders answers of chat completions.
 
-use super::{CREATED, Event, Kind, STRANGE, content, reason, said};
+use super::{CREATED, Event, Kind, STRANGE, content, piece_events, reason};
 use crate::answer::Usage;
 use crate::draft::{Draft, DraftCall, Shape};
 use crate::json::{Json, object};
@@ -51,7 +51,7 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
     }
     if draft.shape != Shape::Nothing {
         let thinking = |piece: &str| delta(object! { "reasoning_content": piece });
-        events.extend(said(draft, thinking, |piece| delta(object! { "content": piece })));
+        events.extend(piece_events(draft, thinking, |piece| delta(object! { "content": piece })));
         for (place, one) in draft.calls.iter().enumerate() {
             let index = object! { "index": draft.index(place, draft.calls.len()) };
             let delta = |part: Json| delta(object! { "tool_calls": Json::list([part]) });

@@ -1,6 +1,6 @@
 //! Renders Gemini's answers. A call is sent whole, and a stream has no end marker: its last event has a finish reason.
 
-use super::{Event, Kind, STRANGE, content, reason, said};
+use super::{Event, Kind, STRANGE, content, piece_events, reason};
 use crate::answer::Usage;
 use crate::draft::{Draft, DraftCall, Shape};
 use crate::json::{Json, object};
@@ -22,7 +22,7 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
     let part = |part: Json| chunk(draft, Some(vec![part]), false);
     let mut events: Vec<Event> =
         stranger(draft).map(|stranger| Event::new(Kind::Other, part(stranger))).into_iter().collect();
-    events.extend(said(draft, |piece| part(thought(piece)), |piece| part(object! { "text": piece })));
+    events.extend(piece_events(draft, |piece| part(thought(piece)), |piece| part(object! { "text": piece })));
     events.extend(
         calls(draft).enumerate().map(|(number, one)| Event::new(Kind::Arguments(number), part(call(one)))),
     );

@@ -89,7 +89,7 @@ fn content(draft: &Draft) -> Json {
 }
 
 /// Returns an event for each piece of thinking and of text, on wires that say a piece without a part around it.
-fn said(draft: &Draft, thinking: impl Fn(&str) -> Json, text: impl Fn(Json) -> Json) -> Vec<Event> {
+fn piece_events(draft: &Draft, thinking: impl Fn(&str) -> Json, text: impl Fn(Json) -> Json) -> Vec<Event> {
     let thoughts = draft.thinking.iter().map(|piece| Event::new(Kind::Thinking, thinking(piece)));
     let null = (draft.shape == Shape::Null).then(|| Event::new(Kind::Text, text(().into())));
     let texts = draft.text.iter().map(|piece| Event::new(Kind::Text, text(piece.into())));
@@ -98,7 +98,7 @@ fn said(draft: &Draft, thinking: impl Fn(&str) -> Json, text: impl Fn(Json) -> J
 
 /// Returns the wire's word for the end of an answer; none if the answer does not say it.
 fn reason(wire: Wire, draft: &Draft) -> Option<&'static str> {
-    // It stopped, calls tools, became too long, was filtered, says something unknown.
+    // In this order: stopped, calls tools, too long, filtered, unknown.
     let words = match wire {
         Wire::Chat => ["stop", "tool_calls", "length", "content_filter", STRANGE],
         Wire::Responses => ["completed", "completed", "incomplete", "incomplete", STRANGE],

@@ -1,6 +1,6 @@
 //! Renders Ollama's answers: one JSON object per line, the last one with `done`. A call is sent whole.
 
-use super::{CREATED_TEXT, Event, Kind, STRANGE, content, reason, said};
+use super::{CREATED_TEXT, Event, Kind, STRANGE, content, piece_events, reason};
 use crate::answer::Usage;
 use crate::draft::{Draft, DraftCall, Shape};
 use crate::json::{Json, object};
@@ -32,7 +32,7 @@ pub(super) fn events(draft: &Draft) -> Vec<Event> {
         events.push(Event::new(Kind::Other, stranger));
     }
     let thinking = |piece: &str| line(message("").with("thinking", piece));
-    events.extend(said(draft, thinking, |piece| line(message(piece))));
+    events.extend(piece_events(draft, thinking, |piece| line(message(piece))));
     events.extend(draft.calls.iter().enumerate().map(|(place, one)| {
         let message = message("").with("tool_calls", Json::list([call(draft, place, one)]));
         Event::new(Kind::Arguments(place), line(message))

@@ -79,7 +79,6 @@ pub enum Said {
     Call {
         /// The call's id, on wires with ids.
         id: Option<String>,
-        /// The tool's name.
         name: String,
         /// The arguments, as JSON text.
         arguments: String,

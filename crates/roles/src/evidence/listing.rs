@@ -12,13 +12,13 @@ use setpoint_protocol::tool::{ErrorKind, Phase, ToolRecord};
 use super::called::name_of;
 use super::excerpt::Source;
 
-/// Characters of a call's input in its head.
+/// Maximum characters of a call's input in its head.
 const INPUT_CHARS_MAX: usize = 1_200;
 /// At most this many programs of a command are named in its head after the first.
 const PROGRAMS_MAX: usize = 4;
 /// Approximate bytes of a head without the input.
 const HEAD_BYTES: usize = 64;
-/// Characters of facts shown for a call without text.
+/// Maximum characters of facts shown for a call without text.
 const FACTS_CHARS_MAX: usize = 1_500;
 /// Prefix of each line of a body.
 const INDENT: &str = "  ";

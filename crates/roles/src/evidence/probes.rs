@@ -44,7 +44,7 @@ struct Probe {
 #[derive(Clone, Debug)]
 enum State {
     Asked(CallId, Box<ExaminedCall>),
-    Back(Box<ProbeAnswer>),
+    Answered(Box<ProbeAnswer>),
 }
 
 impl Probes {
@@ -87,7 +87,7 @@ impl Probes {
             let record = records.iter().filter(is_after).find(|record| is_of(record, call))?.clone();
             let (text, facts) = (record.evidence.clone(), record.facts.clone());
             let probed = Box::new(ProbeAnswer { record, text, facts });
-            Some(Probe { call: call.clone(), state: State::Back(probed) })
+            Some(Probe { call: call.clone(), state: State::Answered(probed) })
         };
         Probes { all: calls(criteria).into_iter().filter_map(found).collect() }
     }
@@ -110,7 +110,7 @@ impl Probes {
                         facts: None,
                     },
                 };
-                probe.state = State::Back(Box::new(probed));
+                probe.state = State::Answered(Box::new(probed));
             }
         }
     }
@@ -127,7 +127,7 @@ impl Probes {
         self.all.iter().find(|probe| probe.call == *call)?.probed()
     }
 
-    /// Returns the records in the order of asking.
+    /// Returns the records in the order in which the probes were requested.
     pub fn records(&self) -> impl Iterator<Item = &Arc<ToolRecord>> {
         self.all.iter().filter_map(|probe| Some(&probe.probed()?.record))
     }
@@ -137,7 +137,7 @@ impl Probe {
     fn probed(&self) -> Option<&ProbeAnswer> {
         match &self.state {
             State::Asked(..) => None,
-            State::Back(probed) => Some(probed),
+            State::Answered(probed) => Some(probed),
         }
     }
 }

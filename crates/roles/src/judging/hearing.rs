@@ -16,9 +16,9 @@ use super::settle::{
 };
 use crate::answer::reply_of;
 
-/// Characters of the problems listed in a repair call.
+/// Maximum characters of the problems listed in a repair call.
 const PROBLEMS_CHARS_MAX: usize = 2_000;
-/// Characters of an unusable answer that the repair call quotes.
+/// Maximum characters of an unusable answer that the repair call quotes.
 const PREVIOUS_CHARS_MAX: usize = 4_000;
 /// Reason for a criterion that stays unjudged although the judge answered.
 const NO_VERDICT: &str = "the judge gave no usable verdict";

@@ -4,7 +4,7 @@ use setpoint_protocol::message::FailureClass;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
-/// Characters of a call's output that a verdict quotes.
+/// Maximum characters of a call's output that a verdict quotes.
 pub(super) const QUOTE_CHARS_MAX: usize = 200;
 /// At most this many lines of an error are searched; later lines repeat the cause.
 const LINES_MAX: usize = 40;

@@ -12,7 +12,7 @@ use crate::words::WordList;
 
 /// At most this many names are listed in the result.
 const TOLD_MAX: usize = 5;
-/// Characters of a name or command that is looked for.
+/// Maximum characters of a name or command that is looked for.
 const CHARS_MAX: usize = 200;
 /// Number of words around a name that are searched for one that excludes it from the task.
 const NEAR: usize = 4;
@@ -175,7 +175,7 @@ fn is_about(call: &ToolRecord, file: &str) -> bool {
     let facts = call.facts.as_ref().map(setpoint_protocol::Any::to_text).unwrap_or_default();
     if names_file(&call.target, file)
         || names_file(&facts, file)
-        || has(&call.input.0, &|text| told(text, file))
+        || has(&call.input.0, &|text| names_or_matches(text, file))
     {
         return true;
     }
@@ -204,7 +204,7 @@ fn looks_below(call: &ToolRecord, file: &str) -> bool {
 }
 
 /// Returns whether a text of a call's input names the file, literally or by a pattern: `rm *.txt`.
-fn told(text: &str, file: &str) -> bool {
+fn names_or_matches(text: &str, file: &str) -> bool {
     let name = last_of(file);
     names_file(text, file)
         || words(text).any(|word| word.contains(['*', '?']) && is_like(last_of(word), name))

@@ -26,7 +26,7 @@ const CITES_MAX: usize = 16;
 pub struct SettledVerdict {
     /// Verdict as corrected by code.
     pub verdict: Verdict,
-    /// Whether it is a failure without a class, which a model may be asked for.
+    /// Whether the failure has no class yet; a model may be asked for it.
     pub class_wanted: bool,
 }
 

@@ -24,7 +24,7 @@ use setpoint_protocol::message::{
 use crate::blocking::target_name;
 use crate::line::one_line;
 
-/// Characters of the intent that are used to look up records of other intents.
+/// Maximum characters of the intent that are used to look up records of other intents.
 pub(super) const ABOUT_CHARS_MAX: usize = 1_000;
 /// At most this many records of other intents are shown.
 const RELATED_MAX: usize = 5;
@@ -109,7 +109,7 @@ impl Calibration {
         calibration.add_tools(&reply.tools);
         calibration.add_related(&reply.related);
         for hypothesis in reply.hypotheses.iter().take(RELATED_MAX) {
-            calibration.line(Heading::MightTry, &told(hypothesis));
+            calibration.line(Heading::MightTry, &record_line(hypothesis));
         }
         for fact in &reply.facts {
             calibration.line(Heading::UserFact, &fact.content.lesson);
@@ -151,7 +151,7 @@ impl Calibration {
             MemoryAction::Ignore => {}
             MemoryAction::Exploit => {
                 for record in good {
-                    self.line(Heading::ShouldPrefer, &told(record));
+                    self.line(Heading::ShouldPrefer, &record_line(record));
                     self.prefer(&record.content.approaches);
                 }
             }
@@ -163,13 +163,13 @@ impl Calibration {
                     if let Some(plan) = plan {
                         self.must_not.plans.push((plan.clone(), rule_of(record)));
                     }
-                    self.line(Heading::MustNot, &format!("repeat what failed: {}", told(record)));
+                    self.line(Heading::MustNot, &format!("repeat what failed: {}", record_line(record)));
                 }
             }
             MemoryAction::Caution => {
                 for record in good.into_iter().chain(bad) {
                     let how = if record.sigma > 0.0 { "it worked" } else { "it failed" };
-                    self.line(Heading::Caution, &format!("{how} before: {}", told(record)));
+                    self.line(Heading::Caution, &format!("{how} before: {}", record_line(record)));
                     for tool in &record.content.tools {
                         self.caution(tool);
                     }
@@ -185,7 +185,7 @@ impl Calibration {
                 sigma if sigma < 0.0 => "it failed: ",
                 _ => "",
             };
-            self.line(Heading::Related, &format!("{how}{}", told(record)));
+            self.line(Heading::Related, &format!("{how}{}", record_line(record)));
         }
     }
 
@@ -226,7 +226,7 @@ impl Calibration {
 }
 
 /// Returns a record as one line: what was learned, with which tools, and what was not met.
-fn told(record: &Megram) -> String {
+fn record_line(record: &Megram) -> String {
     let content = &record.content;
     let mut text = content.lesson.trim().to_owned();
     if !content.tools.is_empty() {

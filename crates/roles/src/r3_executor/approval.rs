@@ -10,7 +10,7 @@ use super::work::{Fx, Next, Phase, Request, RunningCall, Work};
 /// At most this many approvals per call. An approval is bound to what the call finds, so it may need another each time;
 /// at the limit it is not run.
 const APPROVALS_PER_CALL_MAX: u32 = 3;
-/// Characters of a command in a record or notice.
+/// Maximum characters of a command in a record or notice.
 const COMMAND_CHARS_MAX: usize = 500;
 
 /// Handles a call that did nothing because it needs an approval.

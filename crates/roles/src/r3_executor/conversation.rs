@@ -11,9 +11,9 @@ use setpoint_protocol::tool::ToolRecord;
 
 use crate::evidence::shown;
 
-/// Characters of a correction's texts.
+/// Maximum characters of a correction's texts.
 const CORRECTION_CHARS_MAX: usize = 4_000;
-/// Characters of a message from the runtime.
+/// Maximum characters of a message from the runtime.
 const TOLD_CHARS_MAX: usize = 2_000;
 
 /// The turns so far, oldest first.
@@ -30,13 +30,13 @@ impl Conversation {
         if !self.to_tell.is_empty() {
             let lines: Vec<String> =
                 self.to_tell.drain(..).map(|line| format!("* {}", clip(&line, TOLD_CHARS_MAX))).collect();
-            self.turns.push(Turn::told(format!("From the runtime:\n{}", lines.join("\n"))));
+            self.turns.push(Turn::of_notice(format!("From the runtime:\n{}", lines.join("\n"))));
         }
         self.turns.clone()
     }
 
     /// Appends a turn of the model.
-    pub(super) fn said(&mut self, turn: Turn) {
+    pub(super) fn push_turn(&mut self, turn: Turn) {
         self.turns.push(turn);
     }
 
@@ -78,7 +78,7 @@ impl Conversation {
         let wrong =
             fenced("what was wrong", &head_and_tail(signal.what_was_wrong.trim(), CORRECTION_CHARS_MAX));
         let attempt = signal.attempt_number + 1;
-        self.turns.push(Turn::told(format!(
+        self.turns.push(Turn::of_notice(format!(
             "Your answer was judged and is not enough yet.\n\n{wrong}\n\n{}\n\nThis is attempt {attempt} of {}, with {} \
              tool rounds. Go on from what you have: nothing needs to be read again that stands above. Answer whole.",
             clip(&signal.what_to_do, CORRECTION_CHARS_MAX),

@@ -11,7 +11,7 @@ use setpoint_protocol::{Any, ToolId};
 
 /// The tool that loads others. It touches nothing, so R3 answers it itself.
 const LOADER: &str = "load_tools";
-/// Characters of a name that is quoted.
+/// Maximum characters of a name that is quoted.
 const NAME_CHARS_MAX: usize = 160;
 
 static LOADER_SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {

@@ -14,13 +14,13 @@ use setpoint_protocol::tool::ToolSpec;
 
 use crate::line::one_line;
 
-/// Characters of the surroundings.
+/// Maximum characters of the surroundings.
 const PLACE_CHARS_MAX: usize = 2_000;
 const TOOLS_CHARS_MAX: usize = 40_000;
 const DESCRIPTION_CHARS_MAX: usize = 600;
 const SCHEMA_CHARS_MAX: usize = 2_000;
 const WORK_CHARS_MAX: usize = INTENT_CHARS_MAX + 12_000;
-/// Characters of the call that a check looks at.
+/// Maximum characters of the call that a check looks at.
 const LOOKED_AT_CHARS_MAX: usize = 300;
 const BLOCKED_TOOLS_CHARS_MAX: usize = 2_000;
 const BLOCKED_TARGETS_CHARS_MAX: usize = 4_000;

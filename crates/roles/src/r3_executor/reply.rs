@@ -12,7 +12,7 @@ use crate::answer::reply_of;
 
 /// Limit on empty or unreadable answers per attempt; the last of them ends it.
 const EMPTY_ANSWERS_MAX: u32 = 2;
-/// Characters of the reason for which a model did not answer.
+/// Maximum characters of the reason for which a model did not answer.
 const WHY_CHARS_MAX: usize = 400;
 const EMPTY: &str = "the last reply was empty: answer, or call a tool";
 const CUT: &str = "the last reply was cut off at the bound on its length: answer in fewer words, and leave long text in \
@@ -29,7 +29,7 @@ pub(super) fn on_reply(work: &mut Work, answer: &Answer, fx: &mut Fx<'_>) -> Nex
             return Next::Conclude(Ending { outage, ..Ending::failed(&reason) });
         }
     };
-    work.conversation.said(Turn::said(reply.parts.clone()));
+    work.conversation.push_turn(Turn::of_reply(reply.parts.clone()));
     let calls: Vec<ToolCall> = reply.tool_calls().collect();
     if !calls.is_empty() {
         return step::begin(work, calls, fx);

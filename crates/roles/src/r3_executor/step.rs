@@ -11,7 +11,7 @@ use super::work::{Fx, Next, Phase, Request, RunningCall, Work};
 use super::{gate, offer};
 use crate::evidence::ExaminedCall;
 
-/// Characters of a call's target in a reason.
+/// Maximum characters of a call's target in a reason.
 const TARGET_CHARS_MAX: usize = 300;
 
 /// Starts a round with the calls that the model requests.

@@ -11,7 +11,7 @@ use setpoint_protocol::tool::{Phase, ToolRecord};
 use crate::evidence::call_ids;
 use crate::line::one_line;
 
-/// Characters of a claim's reason and of its needs.
+/// Maximum characters of a claim's reason and of its needs.
 const WHY_CHARS_MAX: usize = 600;
 /// At most this many calls per claim.
 const SEEN_MAX: usize = 8;

@@ -9,13 +9,13 @@ use setpoint_protocol::tool::{ErrorKind, Phase, ToolRecord};
 
 use crate::judging::printed;
 
-/// Characters of the signal's texts.
+/// Maximum characters of the signal's texts.
 const TEXT_CHARS_MAX: usize = 2_000;
-/// Characters of one criterion's part of them.
+/// Maximum characters of one criterion's part of them.
 const PART_CHARS_MAX: usize = 500;
-/// Characters of a criterion that is only named.
+/// Maximum characters of a criterion that is only named.
 const CRITERION_CHARS_MAX: usize = 200;
-/// Characters of a failed command that are quoted.
+/// Maximum characters of a failed command that are quoted.
 const COMMAND_CHARS_MAX: usize = 160;
 /// At most this many of the last lines of a failed command's output are quoted.
 const LAST_LINES: usize = 6;

@@ -17,7 +17,7 @@ use crate::judging::{Case, by_check, class_of_the_work, unjudged};
 
 /// Reason for an unproven criterion that only a model could judge, after the work was given up.
 const GIVEN_UP: &str = "the work was given up";
-/// Characters of a failure's reason.
+/// Maximum characters of a failure's reason.
 pub(super) const REASON_CHARS_MAX: usize = 1_000;
 
 /// Judges criteria with a check by code, takes the hearing's verdicts for the rest, and decides.

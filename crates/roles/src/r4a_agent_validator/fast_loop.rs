@@ -151,7 +151,7 @@ impl FastLoop {
             let has_passed = verdict.verdict == VerdictWord::Pass
                 && (is_same_output || !rests_on_the_answer)
                 && !is_out_of_sight(verdict);
-            // A verdict without citations may be missing because the judge was unavailable.
+            // A fail without citations may only mean that the judge was unavailable, so it is judged again.
             let has_failed = is_the_same && !verdict.cites.is_empty() && !is_claimed(&verdict.criterion_id);
             verdict.shown == Some(Shown::Cannot) || (!has_check(verdict) && (has_passed || has_failed))
         };

@@ -13,10 +13,10 @@ use crate::repair::answer_before;
 /// Characters of the criteria: `CRITERIA_MAX` of them at their maximum length.
 const CRITERIA_CHARS_MAX: usize = 36_000;
 const OUTPUT_CHARS_MAX: usize = 16_000;
-/// Characters of R3's claims of impossibility.
+/// Maximum characters of R3's claims of impossibility.
 const CLAIMS_CHARS_MAX: usize = 8_000;
 const DOUBT_CHARS_MAX: usize = 1_000;
-/// Characters of the calls; beyond it, older ones are shortened, and the oldest lose their bodies.
+/// Maximum characters of the calls; beyond it, older ones are shortened, and the oldest lose their bodies.
 const CALLS_CHARS_MAX: usize = 40_000;
 
 static CONTRACT: Instruction = Instruction::new("\

@@ -14,7 +14,7 @@ use super::round::Round;
 use crate::evidence::{ROUND_RECORDS_BYTES_MAX, fit};
 
 const GAP_CHARS_MAX: usize = 4_000;
-/// Characters of one failure in the gap summary.
+/// Maximum characters of one failure in the gap summary.
 const GAP_PART_CHARS_MAX: usize = 600;
 const SUMMARY_CHARS_MAX: usize = 1_000;
 

@@ -15,7 +15,7 @@ use crate::repair::answer_before;
 
 /// Characters of the criteria: `CRITERIA_MAX` of them at their maximum length.
 const CRITERIA_CHARS_MAX: usize = 36_000;
-/// Characters of all sub-tasks together.
+/// Maximum characters of all sub-tasks together.
 const PARTS_CHARS_MAX: usize = 120_000;
 /// Maximum characters of one output, however few there are.
 const OUTPUT_CHARS_MAX: usize = 12_000;

@@ -8,9 +8,9 @@ use setpoint_protocol::message::SopKind;
 
 use crate::line::one_line;
 
-/// Characters of one lesson or fact.
+/// Maximum characters of one lesson or fact.
 const LINE_CHARS_MAX: usize = 400;
-/// Characters of all lessons and facts.
+/// Maximum characters of all lessons and facts.
 const LINES_CHARS_MAX: usize = 16_000;
 /// At most this many criteria, and lessons about the course, are shown.
 const LINES_MAX: usize = 20;

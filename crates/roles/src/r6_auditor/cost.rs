@@ -34,7 +34,7 @@ impl UsualCost {
     }
 
     /// Returns the mean if a task with this many tokens runs away; `None` otherwise.
-    pub(super) fn is_run_away(&self, tokens: u64) -> Option<f64> {
+    pub(super) fn mean_if_runaway(&self, tokens: u64) -> Option<f64> {
         let is_far = tokens >= TOKENS_MIN && tokens as f64 > FACTOR * self.mean;
         (self.tasks >= WARM_UP && is_far).then_some(self.mean)
     }

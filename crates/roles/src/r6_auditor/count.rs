@@ -15,7 +15,7 @@ impl Auditor {
             self.health.role(entry, (role, watch.models.of(role).name.as_str(), rate), happened)
         };
         match fact {
-            Fact::Came(came) => return self.count_call(entry, came),
+            Fact::Answer(came) => return self.count_call(entry, came),
             Fact::Worked { role, failed } => return of_role(role, DriftRate::Failure, failed),
             Fact::Judged { role, failed } => return of_role(role, DriftRate::FailVerdict, failed),
             Fact::Claimed { refuted } => {
@@ -73,7 +73,7 @@ impl Auditor {
 
     /// Reports a task that costs far more than usual, once.
     pub(super) fn check_cost(&mut self, entry: &Entry<'_>, watch: &mut TaskWatch) -> Option<Finding> {
-        let mean = self.cost.is_run_away(watch.tokens)?;
+        let mean = self.cost.mean_if_runaway(watch.tokens)?;
         watch.is_news(FindingKind::CostRunaway).then(|| {
             let text = format!("{} tokens so far; a task uses {mean:.0} here", watch.tokens);
             entry.finding(FindingKind::CostRunaway, RoleId::GoalGradientSolver, text)

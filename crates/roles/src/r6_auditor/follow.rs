@@ -22,7 +22,7 @@ impl Auditor {
     /// Records a finding about the journal or the Auditor's own log that no record shows.
     pub fn note(&mut self, kind: FindingKind, what: &str, now: Timestamp) -> Finding {
         let next = self.position.saturating_add(1);
-        self.kept(noted(kind, None, vec![next], what, now))
+        self.store_finding(finding_without_record(kind, None, vec![next], what, now))
     }
 
     /// Continues after unreadable records, up to position `to`, which belong to these tasks as far as known. The
@@ -39,23 +39,35 @@ impl Auditor {
             }
         }
         self.is_patchy |= tasks.is_empty();
-        self.kept(noted(FindingKind::JournalDamaged, None, records, why, now))
+        self.store_finding(finding_without_record(FindingKind::JournalDamaged, None, records, why, now))
     }
 
     /// Reports a task whose entry in the journal is missing or unreadable; `None` if the task is unknown.
     pub fn lost(&mut self, task: &TaskId, kind: FindingKind, why: &str, now: Timestamp) -> Option<Finding> {
         let watch = self.open.remove(task)?;
         self.give_up(task.clone());
-        Some(self.kept(noted(kind, Some(task.clone()), vec![watch.last_seq], why, now)))
+        Some(self.store_finding(finding_without_record(
+            kind,
+            Some(task.clone()),
+            vec![watch.last_seq],
+            why,
+            now,
+        )))
     }
 
     /// Reports a task that the journal marks as closed although no end was read; `None` if the end was read or the
     /// task is unknown.
-    pub fn is_closed_without_end(&mut self, task: &TaskId, now: Timestamp) -> Option<Finding> {
+    pub fn report_closed_without_end(&mut self, task: &TaskId, now: Timestamp) -> Option<Finding> {
         let watch = self.open.remove(task)?;
         let what = "the task is closed, and no result of it was given";
-        let noted = noted(FindingKind::FinalResult, Some(task.clone()), vec![watch.last_seq], what, now);
-        Some(self.kept(Finding { accountable: RoleId::GoalGradientSolver, ..noted }))
+        let noted = finding_without_record(
+            FindingKind::FinalResult,
+            Some(task.clone()),
+            vec![watch.last_seq],
+            what,
+            now,
+        );
+        Some(self.store_finding(Finding { accountable: RoleId::GoalGradientSolver, ..noted }))
     }
 
     /// Iterates over the tasks without an end, each with its last record, in order, starting after `after`.
@@ -64,7 +76,7 @@ impl Auditor {
         self.open.range((from, Bound::Unbounded)).map(|(task, watch)| (task, watch.last_seq))
     }
 
-    fn kept(&mut self, finding: Finding) -> Finding {
+    fn store_finding(&mut self, finding: Finding) -> Finding {
         self.keep(std::slice::from_ref(&finding));
         finding
     }
@@ -88,12 +100,12 @@ impl Auditor {
         self.open.remove(&task);
         self.give_up(task.clone());
         let text = format!("more than {OPEN_TASKS_MAX} tasks have no end; this one is followed no further");
-        Some(noted(FindingKind::TaskStalled, Some(task), vec![last], &text, now))
+        Some(finding_without_record(FindingKind::TaskStalled, Some(task), vec![last], &text, now))
     }
 }
 
 /// Returns a finding that no record shows.
-fn noted(
+fn finding_without_record(
     kind: FindingKind,
     task_id: Option<TaskId>,
     records: Vec<u64>,

@@ -50,7 +50,7 @@ fn is_runtime(to: &[Address]) -> bool {
 }
 
 /// Returns the role that asks a model for this purpose.
-fn whose(purpose: Purpose) -> RoleId {
+fn role_for(purpose: Purpose) -> RoleId {
     match purpose {
         Purpose::Perceive => RoleId::Perceiver,
         Purpose::Plan | Purpose::Report => RoleId::Planner,
@@ -66,7 +66,7 @@ pub(super) fn check_ask(seen: &ParsedRow<'_>, ask: &Ask) -> Option<Finding> {
     let role = seen.from.role;
     let (is_able, what) = match ask {
         Ask::Model { purpose } => {
-            let able = may(role, Capability::CallModel) && role == whose(*purpose);
+            let able = may(role, Capability::CallModel) && role == role_for(*purpose);
             (able, format!("a model ({})", purpose.name()))
         }
         Ask::Tool { call, effect: Effect::ReadOnly, .. } => {

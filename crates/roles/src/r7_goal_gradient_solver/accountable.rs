@@ -23,7 +23,7 @@ use setpoint_protocol::RoleId;
 use setpoint_protocol::message::{FailureClass, SubTaskOutcome};
 use setpoint_protocol::tool::ErrorKind;
 
-use super::round::{Cause, Round, Whole};
+use super::round::{Cause, OverallJudgement, Round};
 
 /// Returns the accountable role; `None` for an accept.
 pub(super) fn accountable(by: EndedBy, cause: &Cause<'_>) -> Option<RoleId> {
@@ -44,8 +44,8 @@ pub(super) fn accountable(by: EndedBy, cause: &Cause<'_>) -> Option<RoleId> {
 
 fn of_round(by: EndedBy, round: &Round) -> RoleId {
     match round.whole {
-        Whole::Rejected(_) | Whole::Unjudged => return RoleId::MetaValidator,
-        Whole::Accepted(_) | Whole::Missing => {}
+        OverallJudgement::Rejected(_) | OverallJudgement::Unjudged => return RoleId::MetaValidator,
+        OverallJudgement::Accepted(_) | OverallJudgement::Missing => {}
     }
     if by == EndedBy::Law2 {
         return RoleId::GoalGradientSolver;

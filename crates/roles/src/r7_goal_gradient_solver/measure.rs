@@ -11,18 +11,18 @@ use setpoint_protocol::message::{SubTaskOutcome, TaskFault, Verdict};
 use setpoint_protocol::tool::{ErrorKind, Phase, ToolRecord};
 
 use super::course::Course;
-use super::round::{Round, Whole, has_failed};
+use super::round::{OverallJudgement, Round, has_failed};
 
 /// Measures a round that R4b reported.
 pub(super) fn of_round(round: &Round, course: &Course) -> Measurement {
     let outcomes = round.outcomes.iter().map(|outcome| of_outcome(outcome, course)).collect();
     let event = match &round.whole {
-        Whole::Accepted(_) => Event::Accepted { outcomes, unproven: round.is_unproven() },
-        Whole::Rejected(verdicts) => {
+        OverallJudgement::Accepted(_) => Event::Accepted { outcomes, unproven: round.is_unproven() },
+        OverallJudgement::Rejected(verdicts) => {
             Event::Rejected { outcomes, merge: Merge::Rejected(of_verdicts(verdicts)) }
         }
-        Whole::Unjudged => Event::Rejected { outcomes, merge: Merge::Unjudged },
-        Whole::Missing => Event::Rejected { outcomes, merge: Merge::NotReached },
+        OverallJudgement::Unjudged => Event::Rejected { outcomes, merge: Merge::Unjudged },
+        OverallJudgement::Missing => Event::Rejected { outcomes, merge: Merge::NotReached },
     };
     Measurement { elapsed_ms: millis(round.elapsed_ms), event }
 }
@@ -31,8 +31,10 @@ pub(super) fn of_round(round: &Round, course: &Course) -> Measurement {
 /// nothing.
 pub(super) fn of_unusable(round: &Round) -> Measurement {
     let event = match &round.whole {
-        Whole::Accepted(_) => Event::Accepted { outcomes: Vec::new(), unproven: round.is_unproven() },
-        Whole::Rejected(_) | Whole::Unjudged | Whole::Missing => {
+        OverallJudgement::Accepted(_) => {
+            Event::Accepted { outcomes: Vec::new(), unproven: round.is_unproven() }
+        }
+        OverallJudgement::Rejected(_) | OverallJudgement::Unjudged | OverallJudgement::Missing => {
             Event::Rejected { outcomes: Vec::new(), merge: Merge::Unjudged }
         }
     };

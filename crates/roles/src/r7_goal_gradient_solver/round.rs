@@ -13,7 +13,7 @@ use setpoint_protocol::{Any, CallId, CriterionId, SubTaskId};
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     pub(super) outcomes: Vec<SubTaskOutcome>,
-    pub(super) whole: Whole,
+    pub(super) whole: OverallJudgement,
     /// Sub-tasks that R4b names as failed, besides those whose outcome says so.
     pub(super) failed_subtasks: Vec<SubTaskId>,
     /// The task's own criteria, as far as R4b named them.
@@ -35,14 +35,14 @@ pub(super) struct Round {
 
 /// R4b's judgement of the merged result.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Whole {
+pub(super) enum OverallJudgement {
     /// Accepted: these verdicts all passed.
     Accepted(Vec<Verdict>),
     /// Judged and rejected.
     Rejected(Vec<Verdict>),
     /// Everything matched, and the whole could not be judged.
     Unjudged,
-    /// A sub-task failed, so there is no whole.
+    /// A sub-task failed, so nothing was merged.
     Missing,
 }
 
@@ -70,11 +70,11 @@ impl From<ReplanRequest> for Round {
     fn from(request: ReplanRequest) -> Self {
         let outcomes = consistent(request.outcomes);
         let whole = match request.task_criteria_verdicts {
-            _ if outcomes.iter().any(is_failed) => Whole::Missing,
-            Some(verdicts) if !verdicts.is_empty() => Whole::Rejected(verdicts),
+            _ if outcomes.iter().any(is_failed) => OverallJudgement::Missing,
+            Some(verdicts) if !verdicts.is_empty() => OverallJudgement::Rejected(verdicts),
             // Everything matched and yet R4b did not accept, without saying why: no sub-task criterion shows the
             // failure, so counting those would deliver a rejected result.
-            Some(_) | None => Whole::Unjudged,
+            Some(_) | None => OverallJudgement::Unjudged,
         };
         Round {
             outcomes,
@@ -100,11 +100,11 @@ impl From<OutcomeSummary> for Round {
         let outcomes = consistent(summary.outcomes);
         let verdicts = summary.task_criteria_verdicts;
         let whole = if outcomes.iter().any(is_failed) {
-            Whole::Missing
+            OverallJudgement::Missing
         } else if verdicts.iter().any(has_failed) {
-            Whole::Rejected(verdicts)
+            OverallJudgement::Rejected(verdicts)
         } else {
-            Whole::Accepted(verdicts)
+            OverallJudgement::Accepted(verdicts)
         };
         Round {
             outcomes,
@@ -144,8 +144,8 @@ impl Round {
     /// Returns the verdicts on the whole.
     pub(super) fn whole_verdicts(&self) -> &[Verdict] {
         match &self.whole {
-            Whole::Accepted(verdicts) | Whole::Rejected(verdicts) => verdicts,
-            Whole::Unjudged | Whole::Missing => &[],
+            OverallJudgement::Accepted(verdicts) | OverallJudgement::Rejected(verdicts) => verdicts,
+            OverallJudgement::Unjudged | OverallJudgement::Missing => &[],
         }
     }
 
@@ -238,7 +238,7 @@ impl Round {
         for outcome in &self.outcomes {
             names.extend(gaps(outcome).into_iter().map(|gap| gap.criterion));
         }
-        if self.whole == Whole::Unjudged {
+        if self.whole == OverallJudgement::Unjudged {
             names.push(WHOLE_UNJUDGED.to_owned());
         }
         distinct(names)

@@ -230,7 +230,7 @@ impl Facts {
     /// Returns the rule that ended the task, by name, and why, with its numbers: for R2's report.
     pub(super) fn reason(&self) -> String {
         let rule = sentence(&self.rule);
-        match self.said() {
+        match self.stated_reason() {
             Some(said) => format!("{}: {rule} {said}", self.ended_by.name()),
             None => format!("{}: {rule}", self.ended_by.name()),
         }
@@ -252,14 +252,14 @@ impl Facts {
             EndedBy::Deadline => "Its time is used up.",
             EndedBy::Cancelled => "It was cancelled.",
         };
-        match self.said() {
+        match self.stated_reason() {
             Some(said) => format!("{why} {said}"),
             None => why.to_owned(),
         }
     }
 
     /// Returns the fault, the person's words or the refusal.
-    fn said(&self) -> Option<String> {
+    fn stated_reason(&self) -> Option<String> {
         let label = match self.ended_by {
             EndedBy::Omega | EndedBy::Law2 | EndedBy::Rounds => "The last round ended in a fault",
             EndedBy::CriteriaMet

@@ -110,13 +110,13 @@ fn a_task_without_exactly_one_end_is_found() {
     );
     let mut auditor = Auditor::default();
     Script::healthy().cut_behind("summary").feed(&mut auditor, 1, 0);
-    let closed = auditor.is_closed_without_end(&task(1), seconds(99));
+    let closed = auditor.report_closed_without_end(&task(1), seconds(99));
     expect![[r#"
         final_result R7 #44: the task is closed, and no result of it was given
     "#]]
     .assert_eq(&text(closed.as_slice()));
     Script::healthy().feed(&mut auditor, 2, 100);
-    assert!(auditor.is_closed_without_end(&task(2), seconds(200)).is_none());
+    assert!(auditor.report_closed_without_end(&task(2), seconds(200)).is_none());
 }
 
 #[test]

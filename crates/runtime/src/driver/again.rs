@@ -78,7 +78,7 @@ impl Driver {
             }
             None => {
                 let purpose = self.questions.get(&call).map(|question| question.ask.purpose());
-                let fault = purpose.and_then(|purpose| to_be_mended(purpose, &failure));
+                let fault = purpose.and_then(|purpose| fault_for_person(purpose, &failure));
                 let answer = Answer::ModelFailed(after_attempts(failure, attempt));
                 let answered = External::Answered(Answered { call, attempt, answer, spent });
                 match fault {
@@ -162,7 +162,7 @@ impl Driver {
 }
 
 /// Returns the fault for a failure that only a person can repair. R2 raises its own fault.
-fn to_be_mended(purpose: Purpose, failure: &ModelFailure) -> Option<TaskFault> {
+fn fault_for_person(purpose: Purpose, failure: &ModelFailure) -> Option<TaskFault> {
     let who = match purpose {
         Purpose::Plan | Purpose::Report => return None,
         // A goal that is too long is still the goal: R1 passes it on unread.

@@ -27,7 +27,7 @@ impl Driver {
 
     /// Answers in place of R5, which is not running, in the same transaction.
     pub(super) fn memory_is_unavailable(&mut self, call: CallId, reason: &str) {
-        self.backlog.push_front(told(unavailable(call, reason)));
+        self.backlog.push_front(inbound_of(unavailable(call, reason)));
     }
 
     /// Asks memory. The query's record is durable, so memory has seen every record before it.
@@ -60,11 +60,11 @@ impl Driver {
                 }
             };
             // A task that has ended in the meantime no longer reads its queue.
-            drop(sender.send(told(reply)).await);
+            drop(sender.send(inbound_of(reply)).await);
         });
     }
 }
 
-fn told(reply: MemoryReply) -> Inbound {
+fn inbound_of(reply: MemoryReply) -> Inbound {
     Inbound::External(External::Message { from: RoleId::Memory, payload: Payload::MemoryReply(reply) })
 }

@@ -56,7 +56,7 @@ async fn events_lost_by_a_tap_are_read_from_the_journal() {
         instance: String::new(),
     };
     let hub = Hub::default();
-    let feed = Feed::start(journal.clone(), hub.tap(), Exporter::start(&settings).unwrap(), Content::Left);
+    let feed = Feed::start(journal.clone(), hub.tap(), Exporter::start(&settings).unwrap(), Content::Omitted);
     let mut tasks = Vec::new();
     for n in 0..3 {
         let task = recorded(&journal, n);

@@ -48,7 +48,7 @@ impl Trouble {
         }
     }
 
-    fn is_over(&self) {
+    fn clear(&self) {
         *self.now() = None;
     }
 
@@ -72,8 +72,8 @@ pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
             Ok(Ok(Some(mut keeper))) => {
                 if let Some(why) = keeper.take_restart_reason() {
                     let told = format!(
-                        "the journal is not the one that was audited before ({why}): what it lacks is lost, and \
-                         unfinished tasks would do that again"
+                        "the journal is not the one that was audited before ({why}): rows that it lacks are lost, and \
+                         unfinished tasks would repeat that work"
                     );
                     drop(shared.audit_trouble.put_back.set(told));
                 }
@@ -82,7 +82,7 @@ pub(super) async fn audit(shared: Arc<Shared>, place: AuditPlace) {
                 }
             }
             // Another process audits.
-            Ok(Ok(None)) => shared.audit_trouble.is_over(),
+            Ok(Ok(None)) => shared.audit_trouble.clear(),
             Ok(Err(error)) => shared.audit_trouble.note(error),
             Err(_) => return tracing::error!("the Auditor panicked; the journal keeps what it has not read"),
         }
@@ -116,12 +116,12 @@ async fn follow(shared: &Shared, mut keeper: Keeper) -> ControlFlow<()> {
         keeper = back;
         rest = match done {
             Ok(is_behind) => {
-                shared.audit_trouble.is_over();
+                shared.audit_trouble.clear();
                 let rest = took * REST_FACTOR;
                 if is_behind { rest } else { rest.max(LOOK_EVERY) }
             }
             Err(error) => {
-                let is_to_open_again = error.is_of_a_log_to_open_again() && !is_last;
+                let is_to_open_again = error.requires_reopen() && !is_last;
                 shared.audit_trouble.note(error);
                 if is_to_open_again {
                     return ControlFlow::Continue(());

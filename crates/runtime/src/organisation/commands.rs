@@ -34,7 +34,7 @@ pub(super) async fn watch(shared: Arc<Shared>) {
             let Ok(task) = command.task.parse::<TaskId>() else { continue };
             let Some(sender) = shared.drivers().get(&task).cloned() else { continue };
             seen = seen.max(command.id);
-            if let Some(said) = said(&task, &command) {
+            if let Some(said) = admit_command(&task, &command) {
                 drop(sender.send(said).await);
             }
         }
@@ -47,14 +47,14 @@ pub(super) async fn waiting(shared: &Shared, task: &TaskId) -> Result<Vec<Inboun
     let commands = tokio::task::spawn_blocking(move || journal.waiting_commands(id.as_str()))
         .await
         .map_err(|error| RuntimeError::Broken { task: task.clone(), reason: error.to_string() })??;
-    Ok(commands.iter().filter_map(|command| said(task, command)).collect())
+    Ok(commands.iter().filter_map(|command| admit_command(task, command)).collect())
 }
 
 /// Returns a message that another process left for a task, if a person may send it.
-fn said(task: &TaskId, command: &Command) -> Option<Inbound> {
+fn admit_command(task: &TaskId, command: &Command) -> Option<Inbound> {
     match setpoint_machine::admission::admit(RoleId::User, &command.kind, &command.body) {
         Ok(admitted) => {
-            Some(Inbound::Said { payload: admitted.payload, reply: None, command: Some(command.id) })
+            Some(Inbound::UserMessage { payload: admitted.payload, reply: None, command: Some(command.id) })
         }
         Err(violation) => {
             tracing::warn!(%task, %violation, "a message from another process was refused");

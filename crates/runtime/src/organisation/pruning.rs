@@ -76,7 +76,7 @@ impl Organisation {
     /// Returns tasks that ended before this time and were not pruned.
     ///
     /// # Errors
-    /// When the journal cannot be read.
+    /// If the journal cannot be read.
     pub fn prunable(&self, before: Timestamp) -> Result<PrunableTasks, RuntimeError> {
         let tasks = self.journal().prunable(before.as_micros())?;
         let mut prunable =
@@ -94,7 +94,7 @@ impl Organisation {
     /// Deletes the steps of these tasks permanently, and gives the space back to the disk.
     ///
     /// # Errors
-    /// When a process drives one of the tasks in the meantime, or the journal cannot be read or written.
+    /// If a process drives one of the tasks in the meantime, or the journal cannot be read or written.
     pub fn prune(&self, prunable: &PrunableTasks) -> Result<PruneReport, RuntimeError> {
         let workspaces: Vec<PathBuf> = prunable
             .tasks
@@ -175,7 +175,7 @@ impl Organisation {
     /// Returns the remains of a pruned task; `None` if the task was not pruned.
     ///
     /// # Errors
-    /// When the task is unknown or damaged.
+    /// If the task is unknown or damaged.
     pub fn left(&self, task: &TaskId) -> Result<Option<TaskRemains>, RuntimeError> {
         let Some(at) = self.journal().task(task.as_str())?.pruned_at_us else { return Ok(None) };
         let mut records = Vec::new();

@@ -20,7 +20,6 @@ use crate::toolbox::DeadProcess;
 /// One line of the task list.
 #[derive(Clone, Debug)]
 pub struct TaskSummary {
-    /// The task.
     pub task: TaskId,
     /// The goal, clipped.
     pub title: String,
@@ -42,7 +41,7 @@ impl Organisation {
     /// Returns the tasks of this data directory, newest first.
     ///
     /// # Errors
-    /// When the journal cannot be read.
+    /// If the journal cannot be read.
     pub fn tasks(&self, only_open: bool, limit: usize) -> Result<Vec<TaskSummary>, RuntimeError> {
         let filter = if only_open { TaskFilter::Open } else { TaskFilter::Any };
         let now_us = crate::clock::now().as_micros();
@@ -74,7 +73,7 @@ impl Organisation {
     /// has seen it.
     ///
     /// # Errors
-    /// When the journal cannot be read.
+    /// If the journal cannot be read.
     pub fn put_back(&self) -> Result<Option<String>, RuntimeError> {
         let Some(put_back) = self.shared.put_back() else { return Ok(None) };
         Ok(concerns_any(&put_back, self.journal())?.then_some(put_back.why))
@@ -83,7 +82,7 @@ impl Organisation {
     /// Returns the task whose id equals `part`, begins with it or ends with it.
     ///
     /// # Errors
-    /// When no task or more than one matches.
+    /// If no task or more than one matches.
     pub fn resolve(&self, part: &str) -> Result<TaskId, RuntimeError> {
         let id = self.journal().resolve(part)?;
         id.parse().map_err(|_| HistoryError::Unreadable { task: id, seq: 0, what: "task id" }.into())
@@ -92,7 +91,7 @@ impl Organisation {
     /// Returns the task's result, if it has ended.
     ///
     /// # Errors
-    /// When the journal cannot be read.
+    /// If the journal cannot be read.
     pub fn result(&self, task: &TaskId) -> Result<Option<FinalResult>, RuntimeError> {
         let last = self.journal().task(task.as_str())?.head.seq();
         let rows = self.journal().read_rows(task.as_str(), last.max(1), 1)?;

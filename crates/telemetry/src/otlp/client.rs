@@ -31,7 +31,7 @@ impl Client {
                 .timeout(Duration::from_millis(EXPORT_MS_MAX))
                 // Headers may hold a key, which only this address may see.
                 .redirect(reqwest::redirect::Policy::none());
-            if endpoint::is_of_this_machine(address) { builder.no_proxy() } else { builder }
+            if endpoint::is_local(address) { builder.no_proxy() } else { builder }
         };
         let built = match builder().build() {
             // A machine without certificate authorities can still reach a collector over plain HTTP.

@@ -31,7 +31,7 @@ pub struct EndpointError {
 /// If the text is not an HTTP address.
 pub fn endpoint(base: &str, signal: Option<Signal>) -> Result<String, EndpointError> {
     let base = base.trim();
-    let wrong = |reason| EndpointError { shown: clip(&seen(base), SHOWN_CHARS_MAX), reason };
+    let wrong = |reason| EndpointError { shown: clip(&redacted(base), SHOWN_CHARS_MAX), reason };
     if base.len() > ENDPOINT_CHARS_MAX {
         return Err(wrong("it is too long"));
     }
@@ -55,7 +55,7 @@ pub fn endpoint(base: &str, signal: Option<Signal>) -> Result<String, EndpointEr
 /// Returns an address without anything that may be a key: scheme, host and port, and `…` for each other part that is
 /// present.
 #[must_use]
-pub fn seen(address: &str) -> String {
+pub fn redacted(address: &str) -> String {
     let url = Url::parse(address).ok();
     let host = url.as_ref().and_then(|url| Some((url, url.host_str().filter(|host| !host.is_empty())?)));
     // An `@` after the host means that a password holds a `/`, `?` or `#`: the apparent host is a part of the password.
@@ -73,7 +73,7 @@ pub fn seen(address: &str) -> String {
 }
 
 /// Returns whether the address is on this machine, so that it needs no proxy.
-pub(super) fn is_of_this_machine(address: &str) -> bool {
+pub(super) fn is_local(address: &str) -> bool {
     let url = Url::parse(address).ok();
     match url.as_ref().and_then(Url::host) {
         Some(Host::Domain(name)) => name.trim_end_matches('.') == "localhost",
@@ -132,17 +132,17 @@ mod tests {
             ("ada:PA://SSWD@c", "…"),
             ("PASSWD", "…"),
         ] {
-            assert_eq!(seen(address), expected, "{address}");
+            assert_eq!(redacted(address), expected, "{address}");
         }
     }
 
     #[test]
     fn localhost_is_recognised_by_the_host_alone() {
         for address in ["http://127.0.0.1:4318", "http://localhost:1", "http://[::1]/x", "http://127.1"] {
-            assert!(is_of_this_machine(address), "{address}");
+            assert!(is_local(address), "{address}");
         }
         for address in ["http://127.0.0.1.evil.example", "http://c.example/127.0.0.1", "x"] {
-            assert!(!is_of_this_machine(address), "{address}");
+            assert!(!is_local(address), "{address}");
         }
     }
 }

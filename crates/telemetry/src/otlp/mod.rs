@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-pub use self::endpoint::{ENDPOINT_CHARS_MAX, EndpointError, Signal, endpoint, seen};
+pub use self::endpoint::{ENDPOINT_CHARS_MAX, EndpointError, Signal, endpoint, redacted};
 use self::worker::Worker;
 use crate::task::RecordTelemetry;
 

@@ -18,7 +18,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::client::Client;
 use super::convert::{scope, span_data};
 use super::meters::Meters;
-use super::{BATCH_SPANS_MAX, Counts, EXPORT_MS_MAX, FLUSH_MS, METRICS_MS, OtlpError, Settings, seen};
+use super::{BATCH_SPANS_MAX, Counts, EXPORT_MS_MAX, FLUSH_MS, METRICS_MS, OtlpError, Settings, redacted};
 use crate::task::RecordTelemetry;
 
 /// Maximum retries of a message that a collector did not take.
@@ -192,7 +192,7 @@ fn spans_to(address: &str, resource: &Resource) -> Result<SignalExporter<SpanExp
         .build()
         .map_err(OtlpError::Exporter)?;
     exporter.set_resource(resource);
-    Ok(SignalExporter { exporter, client, address: seen(address), has_warned: false })
+    Ok(SignalExporter { exporter, client, address: redacted(address), has_warned: false })
 }
 
 fn metrics_to(address: &str) -> Result<SignalExporter<MetricExporter>, OtlpError> {
@@ -206,7 +206,7 @@ fn metrics_to(address: &str) -> Result<SignalExporter<MetricExporter>, OtlpError
         .with_retry_policy(retries())
         .build()
         .map_err(OtlpError::Exporter)?;
-    Ok(SignalExporter { exporter, client, address: seen(address), has_warned: false })
+    Ok(SignalExporter { exporter, client, address: redacted(address), has_warned: false })
 }
 
 #[cfg(test)]

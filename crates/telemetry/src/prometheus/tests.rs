@@ -82,7 +82,7 @@ fn report_renders_as_text() {
         # HELP setpoint_tasks_opened Tasks that were opened
         # TYPE setpoint_tasks_opened counter
         setpoint_tasks_opened_total 9
-        # HELP setpoint_tasks Tasks that ended, by way of ending
+        # HELP setpoint_tasks Tasks that ended, by outcome
         # TYPE setpoint_tasks counter
         setpoint_tasks_total{end="accept"} 6
         setpoint_tasks_total{end="success"} 1
@@ -105,13 +105,13 @@ fn report_renders_as_text() {
         # HELP setpoint_findings What the Auditor found, by kind
         # TYPE setpoint_findings counter
         setpoint_findings_total{kind="false_claim",severity="violation"} 2
-        # HELP setpoint_role_chances Chances of a role for an event that is counted
+        # HELP setpoint_role_chances Observations of a role in which a counted event could occur
         # TYPE setpoint_role_chances counter
         setpoint_role_chances_total{role="executor",model="openai/gpt-x",rate="failure"} 40
-        # HELP setpoint_role_events Events of a role that happened
+        # HELP setpoint_role_events Observations of a role in which it occurred
         # TYPE setpoint_role_events counter
         setpoint_role_events_total{role="executor",model="openai/gpt-x",rate="failure"} 4
-        # HELP setpoint_role_recent_share Share of chances with an event, recently
+        # HELP setpoint_role_recent_share Recent share of observations with an event
         # TYPE setpoint_role_recent_share gauge
         setpoint_role_recent_share{role="executor",model="openai/gpt-x",rate="failure"} 0.25
         # HELP setpoint_role_share_bound Share above which a role counts as changed, once its usual share is known

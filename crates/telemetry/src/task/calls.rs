@@ -123,7 +123,7 @@ impl TaskTrace {
         let mut attributes: Vec<Attribute> = Vec::new();
         attributes.extend(cut.map(|cut| (names::FINISH_REASONS, cut)));
         attributes.extend(maybe(names::RESPONSE_MODEL, by));
-        if self.content == Content::Told {
+        if self.content == Content::Exported {
             attributes.push((names::OUTPUT_MESSAGES, messages(reply).into()));
         }
         End { error: None, usage: reply.usage, attributes }

@@ -223,8 +223,8 @@ impl TaskTrace {
         self.end_calls(record);
         self.end_round(record.at);
         let id: String = match self.content {
-            super::Content::Told => self.task.to_string(),
-            super::Content::Left => suffix(&self.task).to_owned(),
+            super::Content::Exported => self.task.to_string(),
+            super::Content::Omitted => suffix(&self.task).to_owned(),
         };
         self.know([(names::TASK_ID, id.into())]);
         if let Some(mut root) = self.root.take() {

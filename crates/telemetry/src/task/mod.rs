@@ -40,10 +40,10 @@ const SUFFIX_CHARS: usize = 16;
 pub enum Content {
     /// Not exported: only names, numbers and times are.
     #[default]
-    Left,
+    Omitted,
     /// Exported, each piece cut to [`CONTENT_CHARS_MAX`]: goal, summary, answers, parameters and results of tools, criteria
     /// and evidence. Never prompts.
-    Told,
+    Exported,
 }
 
 /// What one record produced.
@@ -244,8 +244,8 @@ impl TaskTrace {
     /// Returns a piece of content as an attribute; `None` if content is not exported.
     fn content(&self, name: &'static str, text: &str) -> Option<Attribute> {
         match self.content {
-            Content::Told => Some((name, clip(text, CONTENT_CHARS_MAX).into())),
-            Content::Left => None,
+            Content::Exported => Some((name, clip(text, CONTENT_CHARS_MAX).into())),
+            Content::Omitted => None,
         }
     }
 

@@ -12,7 +12,7 @@ use setpoint_telemetry::task::{Content, RecordTelemetry, TaskTrace};
 /// Traces records of one role and its validator, a millisecond apart.
 fn told(steps: &[(RecordKind, Value)]) -> RecordTelemetry {
     let effector = |role| Address::effector(role, Instance(1));
-    let mut trace = TaskTrace::new(TaskId::mint("attempts", 1), Content::Left);
+    let mut trace = TaskTrace::new(TaskId::mint("attempts", 1), Content::Omitted);
     let mut all = RecordTelemetry::default();
     for ((kind, body), seq) in steps.iter().zip(1..) {
         let (from, to) = match kind {

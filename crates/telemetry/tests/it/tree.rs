@@ -29,7 +29,7 @@ fn trace(task: &TaskId, records: &[Record], content: Content) -> (Vec<Span>, Vec
 #[test]
 fn every_task_is_one_tree_with_the_times_of_its_records() {
     for Task { seed, id, records } in tasks() {
-        let (spans, _) = trace(id, records, Content::Left);
+        let (spans, _) = trace(id, records, Content::Omitted);
         let by_id: BTreeMap<SpanId, &Span> = spans.iter().map(|span| (span.id, span)).collect();
         assert_eq!(by_id.len(), spans.len(), "{seed}: an id is there twice");
         let root = spans.last().unwrap();
@@ -58,7 +58,7 @@ fn fork_exports_nothing_of_the_records_taken_over() {
         for record in records.iter_mut().skip(taken_over) {
             record.at = Timestamp::from_micros(record.at.as_micros() + LATER_US);
         }
-        let (spans, measures) = trace(id, &records, Content::Told);
+        let (spans, measures) = trace(id, &records, Content::Exported);
         let begun = records[taken_over].at;
         let root = spans.last().unwrap();
         assert_eq!((root.parent, root.start, root.end), (None, begun, records.last().unwrap().at), "{seed}");
@@ -73,7 +73,8 @@ fn fork_exports_nothing_of_the_records_taken_over() {
         let took = seconds.filter(|one| one.instrument == Instrument::TaskSeconds).map(|one| one.value);
         assert_eq!(took.collect::<Vec<_>>(), [root.end.millis_since(begun) as f64 / 1e3], "{seed}");
         told_before +=
-            trace(id, &tasks()[usize::try_from(*seed).unwrap()].records, Content::Told).0.len() - spans.len();
+            trace(id, &tasks()[usize::try_from(*seed).unwrap()].records, Content::Exported).0.len()
+                - spans.len();
     }
     assert!(told_before > tasks().len());
 }
@@ -82,7 +83,7 @@ fn fork_exports_nothing_of_the_records_taken_over() {
 #[test]
 fn attempts_verdicts_and_rounds_are_complete() {
     for Task { seed, id, records } in tasks() {
-        let (spans, _) = trace(id, records, Content::Left);
+        let (spans, _) = trace(id, records, Content::Omitted);
         let named = |name: &str| spans.iter().filter(|span| span.name.starts_with(name)).count();
         let of_models = |ask: &Ask| matches!(ask, Ask::Model { .. });
         let asked = asks(records, of_models);
@@ -145,7 +146,7 @@ fn asks(records: &[Record], wanted: impl Fn(&Ask) -> bool) -> usize {
 fn tokens_of_a_trace_equal_those_of_the_result() {
     let mut counted = 0;
     for Task { seed, id, records } in tasks() {
-        let (_, measures) = trace(id, records, Content::Left);
+        let (_, measures) = trace(id, records, Content::Omitted);
         let of = |kind: &str| -> f64 {
             let of_kind = |measure: &&Measure| measure.attributes.contains(&(names::TOKEN_TYPE, kind.into()));
             measures
@@ -174,9 +175,9 @@ fn tokens_of_a_trace_equal_those_of_the_result() {
 #[test]
 fn trace_depends_only_on_the_records() {
     for Task { seed, id, records } in tasks() {
-        let once = trace(id, records, Content::Left);
+        let once = trace(id, records, Content::Omitted);
         let twice: Vec<Record> = records.iter().flat_map(|record| [record.clone(), record.clone()]).collect();
-        assert_eq!(trace(id, &twice, Content::Left), once, "{seed}");
+        assert_eq!(trace(id, &twice, Content::Omitted), once, "{seed}");
     }
 }
 
@@ -196,7 +197,7 @@ fn damaged_records_still_give_a_tree() {
             }
             Some(record)
         });
-        let (spans, _) = trace(id, &damaged.collect::<Vec<_>>(), Content::Told);
+        let (spans, _) = trace(id, &damaged.collect::<Vec<_>>(), Content::Exported);
         let ids: BTreeMap<SpanId, usize> = spans.iter().map(|span| (span.id, 1)).collect();
         assert_eq!(ids.len(), spans.len(), "{seed}");
         assert!(
@@ -217,7 +218,7 @@ fn whole_trace_of_a_task() {
             && task.records.len() < 140
     });
     let Task { id, records, .. } = wanted.unwrap();
-    let (spans, measures) = trace(id, records, Content::Left);
+    let (spans, measures) = trace(id, records, Content::Omitted);
     let mut shown = String::new();
     branch(&mut shown, &spans, None, 0);
     let of_task = |one: &Measure| one.instrument.name().starts_with("setpoint.");
@@ -278,8 +279,8 @@ fn content_is_exported_only_on_request() {
         }
         found
     };
-    assert_eq!(said(Content::Left), 0);
-    assert!(said(Content::Told) > 2 * tasks().len());
+    assert_eq!(said(Content::Omitted), 0);
+    assert!(said(Content::Exported) > 2 * tasks().len());
 }
 
 /// Every role that takes part has an activity under its own name.
@@ -287,7 +288,7 @@ fn content_is_exported_only_on_request() {
 fn every_role_of_the_loop_is_an_agent_span() {
     let is_measured = |one: &Record| one.kind == RecordKind::Message(Kind::OutcomeSummary);
     let Task { id, records, .. } = tasks().iter().find(|task| task.records.iter().any(is_measured)).unwrap();
-    let (spans, _) = trace(id, records, Content::Left);
+    let (spans, _) = trace(id, records, Content::Omitted);
     for role in RoleId::ALL.into_iter().filter(|role| role.lives_in_cell()) {
         let is_there = spans.iter().any(|span| {
             span.name == format!("invoke_agent {role}")

@@ -17,7 +17,7 @@ use crate::walk::measure::{Bounds, Step, walk};
 
 /// Largest file whose content is hashed; a larger one contributes its size and modification time.
 const CONTENT_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// Entries below a folder that are hashed; beyond that, only that there are more.
+/// Maximum entries below a folder that are hashed; beyond that, only that there are more.
 const ENTRIES_MAX: usize = 10_000;
 /// Domain separator: keeps this digest apart from other uses of the hash, and its versions apart from each other.
 const DOMAIN: &str = "setpoint approval 1";

@@ -107,7 +107,7 @@ impl Gate {
         self.own.workspace()
     }
 
-    /// Whether the resolved `path` belongs to the task.
+    /// Returns whether the resolved `path` belongs to the task.
     pub(crate) fn is_own(&self, path: &Path) -> bool {
         self.own.has(path)
     }

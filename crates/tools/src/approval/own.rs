@@ -11,7 +11,7 @@ use crate::halt::Halt;
 use crate::tool::ToolCtx;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Entries below a folder that are examined before the folder counts as foreign.
+/// Maximum entries below a folder that are examined before the folder counts as foreign.
 const RECURSIVE_ENTRIES_MAX: usize = 10_000;
 
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@ use similar::{Algorithm, TextDiff};
 
 /// Largest content, old or new, whose change is previewed, in bytes.
 pub(crate) const PREVIEW_BYTES_MAX: usize = 1024 * 1024;
-/// Lines of a preview; further lines are counted.
+/// Maximum lines of a preview; further lines are counted.
 const LINES_MAX: usize = 120;
-/// Characters per line of a preview; a longer line is cut with a mark.
+/// Maximum characters per line of a preview; a longer line is cut with a mark.
 const LINE_CHARS_MAX: usize = 300;
 /// Lines of context around a change.
 const CONTEXT_LINES: usize = 3;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Links that are followed; more count as a cycle, as on Linux.
+/// Maximum links that are followed; more count as a cycle, as on Linux.
 const LINKS_MAX: usize = 40;
 
 /// A path resolved as the kernel does.
@@ -53,7 +53,7 @@ pub(crate) fn real(path: &Path, is_last_followed: bool) -> io::Result<RealPath> 
     walk(path, is_last_followed, &mut |_| {})
 }
 
-/// Whether `path`, or any place on the way to it with links resolved, satisfies `is_meant`.
+/// Returns whether `path`, or any place on the way to it with links resolved, satisfies `is_meant`.
 pub(crate) fn leads_over(path: &Path, is_meant: impl Fn(&Path) -> bool) -> bool {
     let mut is_found = false;
     // An error ends the walk, but the places before it still count.

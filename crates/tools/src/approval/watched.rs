@@ -148,12 +148,12 @@ pub(super) fn repository<'a>(
     None
 }
 
-/// Whether a folder looks like a Git directory.
+/// Returns whether a folder looks like a Git directory.
 pub(super) fn is_repository(folder: &Path) -> bool {
     REPOSITORY.iter().filter(|name| std::fs::symlink_metadata(folder.join(name)).is_ok()).count() > 1
 }
 
-/// Whether a name is hidden on this or another system.
+/// Returns whether a name is hidden on this or another system.
 pub(super) fn is_hidden(name: &OsStr) -> bool {
     plain(name).starts_with('.')
 }
@@ -179,7 +179,7 @@ fn plain(name: &OsStr) -> String {
     if trimmed.is_empty() { kept } else { trimmed.to_owned() }
 }
 
-/// Whether HFS+ ignores the character in names.
+/// Returns whether HFS+ ignores the character in names.
 fn is_passed_over(c: char) -> bool {
     matches!(u32::from(c), 0x200C..=0x200F | 0x202A..=0x202E | 0x206A..=0x206F | 0xFEFF)
 }

@@ -24,7 +24,6 @@ pub enum ApprovalFileError {
     Read {
         /// The name of the file.
         name: String,
-        /// The error of the system.
         #[source]
         source: io::Error,
     },

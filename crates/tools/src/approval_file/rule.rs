@@ -31,7 +31,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// Whether the line names this need. A command's text applies in the person's working directory: elsewhere it may
+    /// Returns whether the line names this need. A command's text applies in the person's working directory: elsewhere it may
     /// run something else, so there only a denial matches.
     pub(super) fn names(&self, need: &ApprovalNeed) -> bool {
         match &self.about {
@@ -43,7 +43,7 @@ impl Rule {
         }
     }
 
-    /// Whether the line covers a touched path and everything below it.
+    /// Returns whether the line covers a touched path and everything below it.
     pub(super) fn covers(&self, path: &Path) -> bool {
         match &self.about {
             About::Below(folder) => path.starts_with(folder),
@@ -52,7 +52,7 @@ impl Rule {
         }
     }
 
-    /// Whether touching a path may affect the line's subject: either is below the other.
+    /// Returns whether touching a path may affect the line's subject: either is below the other.
     pub(super) fn touches(&self, path: &Path) -> bool {
         let is_above = match &self.about {
             About::Below(folder) | About::Matching { folder, .. } => folder.starts_with(path),
@@ -61,7 +61,7 @@ impl Rule {
         is_above || self.holds(path)
     }
 
-    /// Whether a path is the line's subject or below it.
+    /// Returns whether a path is the line's subject or below it.
     pub(super) fn holds(&self, path: &Path) -> bool {
         path.ancestors().any(|above| self.covers(above))
     }

@@ -6,7 +6,7 @@ use super::file_facts::is_absent;
 use crate::catalogue::prelude::*;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Lines that are shown to a reader.
+/// Maximum lines that are shown to a reader.
 const LINES_MAX: usize = 200;
 
 pub(crate) struct BrokenLinks;

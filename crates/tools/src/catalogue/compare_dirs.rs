@@ -9,7 +9,7 @@ use crate::files::open;
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Lines of each list that are shown to a reader.
+/// Maximum lines of each list that are shown to a reader.
 const LINES_MAX: usize = 100;
 
 pub(crate) struct CompareDirs;

@@ -24,7 +24,7 @@ pub const USAGE_LIMIT_MAX: usize = 1_000;
 const BLOCK_BYTES: u64 = 512;
 /// Folders that are measured separately; the rest, on the deepest levels, count with their parents.
 const FOLDERS_MAX: usize = 100_000;
-/// Bytes of the list of folders; the others are counted.
+/// Maximum bytes of the list of folders; the others are counted.
 const LIST_BYTES_MAX: usize = 96 * 1024;
 
 pub(crate) struct DiskUsage;

@@ -14,7 +14,7 @@ use crate::files::spot::Spot;
 /// Largest file that is edited, before and after, in bytes.
 pub const EDIT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// Characters of the diff in the result, so that the model need not read the file again.
+/// Maximum characters of the diff in the result, so that the model need not read the file again.
 const DIFF_CHARS_MAX: usize = 1_200;
 
 pub(crate) struct EditFile;

@@ -20,9 +20,9 @@ use crate::walk::{Tally, search};
 pub const FIND_LIMIT_DEFAULT: usize = 200;
 /// Largest limit of paths; a larger one is reduced to it.
 pub const FIND_LIMIT_MAX: usize = 5_000;
-/// Milliseconds that the index may take; after that the folders are walked.
+/// Maximum milliseconds that the index may take; after that the folders are walked.
 const INDEX_MS_MAX: u64 = 10_000;
-/// Bytes of the index's output that are read.
+/// Maximum bytes of the index's output that are read.
 const INDEX_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 pub(crate) struct FindFiles {

@@ -20,11 +20,11 @@ use crate::show;
 use crate::tool::ToolCtx;
 use crate::walk::measure::{self, Bounds, Step};
 
-/// Entries of a repository's own folders that are examined.
+/// Maximum entries of a repository's own folders that are examined.
 const ENTRIES_MAX: usize = 50_000;
-/// Bytes of a file that points to another folder.
+/// Maximum bytes of a file that points to another folder.
 const POINTER_BYTES_MAX: u64 = 4_096;
-/// Characters of Git's error message that are kept.
+/// Maximum characters of Git's error message that are kept.
 const SAID_CHARS_MAX: usize = 500;
 
 /// Settings that override the repository's.
@@ -129,7 +129,7 @@ impl<'a> Git<'a> {
         self.start(args, env).await
     }
 
-    /// Whether the repository contains other repositories (submodules).
+    /// Returns whether the repository contains other repositories (submodules).
     pub(super) async fn has_nested(&self) -> Result<bool, ToolError> {
         let printed = self.run(&["ls-files", "--stage", "-z", "--", ":(top)"]).await?;
         Ok(printed.is_ok && self.whole(&printed)?.split('\0').any(|entry| entry.starts_with(NESTED)))
@@ -236,7 +236,7 @@ fn not_a_file(path: &Path) -> String {
     format!("{path} is a link out of the repository's own folder, or no file, and Git would read it")
 }
 
-/// Whether Git never prints the content of this path in a repository's folder: objects are compressed, and the others
+/// Returns whether Git never prints the content of this path in a repository's folder: objects are compressed, and the others
 /// are read only for submodules and by other programs.
 fn is_unread(inside: &Path) -> bool {
     let mut parts = inside.iter();

@@ -11,11 +11,11 @@ use crate::host::Host;
 const LIMITS: Limits = Limits { ms_max: 30_000, bytes_max: 16 * 1024 * 1024 };
 /// Authors that are returned, most commits first.
 const AUTHORS_MAX: usize = 100;
-/// Changed and untracked files that are listed.
+/// Maximum changed and untracked files that are listed.
 const LISTED_MAX: usize = 1_000;
 /// Number of latest commits to return, as an argument of Git.
 const LAST: &str = "-5";
-/// Settings of a repository that are searched for filters.
+/// Maximum settings of a repository that are searched for filters.
 const SETTINGS_MAX: usize = 10_000;
 
 /// Overrides for what `git status` would run, beyond those that every run of Git gets.

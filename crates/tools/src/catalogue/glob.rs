@@ -13,7 +13,7 @@ use crate::walk::search;
 pub const GLOB_LIMIT_DEFAULT: usize = 1_000;
 /// Largest limit of paths; a larger one is reduced to it.
 pub const GLOB_LIMIT_MAX: usize = 10_000;
-/// Paths that are shown to a reader.
+/// Maximum paths that are shown to a reader.
 const LINES_MAX: usize = 300;
 
 pub(crate) struct Glob;

@@ -21,11 +21,11 @@ use crate::walk::search;
 pub const GREP_LIMIT_DEFAULT: usize = 200;
 /// Largest limit of lines; a larger one is reduced to it.
 pub const GREP_LIMIT_MAX: usize = 5_000;
-/// Files that are named beside the lines; all are counted.
+/// Maximum files that are named beside the lines; all are counted.
 const FILES_TOLD_MAX: usize = 200;
-/// Characters of a line that are returned.
+/// Maximum characters of a line that are returned.
 pub const GREP_LINE_CHARS_MAX: usize = 400;
-/// Bytes of a line that are searched; the rest of the line is skipped.
+/// Maximum bytes of a line that are searched; the rest of the line is skipped.
 pub const GREP_LINE_BYTES_MAX: usize = 1024 * 1024;
 
 pub(crate) struct Grep;

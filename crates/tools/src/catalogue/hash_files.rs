@@ -11,9 +11,9 @@ use crate::files::hash::{self, Algorithm};
 use crate::walk::Tally;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Paths that a call may name.
+/// Maximum paths that a call may name.
 pub const HASH_PATHS_MAX: usize = 1_000;
-/// Lines that are shown to a reader.
+/// Maximum lines that are shown to a reader.
 const LINES_MAX: usize = 200;
 
 pub(crate) struct HashFiles;

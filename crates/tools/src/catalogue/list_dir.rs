@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::catalogue::prelude::*;
 
-/// Entries that are shown to a reader; the facts hold more.
+/// Maximum entries that are shown to a reader; the facts hold more.
 const LINES_MAX: usize = 500;
 
 pub(crate) struct ListDir;

@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::process::env::{self, Programs};
 use crate::process::{self, Ending, Job};
 
-/// Bytes of each stream that the facts hold.
+/// Maximum bytes of each stream that the facts hold.
 const FACTS_STREAM_BYTES_MAX: usize = 24 * 1024;
 
 /// A program of the system that runs a script or shortcut.

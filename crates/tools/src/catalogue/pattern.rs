@@ -21,7 +21,7 @@ pub(super) fn name_glob(field: &str, text: &str) -> Result<GlobMatcher, ToolErro
     build(field, text, true)
 }
 
-/// Whether a text is a glob and not a literal name.
+/// Returns whether a text is a glob and not a literal name.
 pub(super) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }

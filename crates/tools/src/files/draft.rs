@@ -124,7 +124,7 @@ pub(crate) fn unused_name() -> String {
     format!(".setpoint-{:016x}-{n}.tmp", *STATE)
 }
 
-/// Whether a name was made by [`unused_name`].
+/// Returns whether a name was made by [`unused_name`].
 pub(crate) fn is_unused_name(name: &str) -> bool {
     name.starts_with(".setpoint-") && name.ends_with(".tmp")
 }

@@ -67,7 +67,7 @@ impl Folder {
         PathBuf::from(format!("/proc/self/fd/{}", self.fd.as_raw_fd()))
     }
 
-    /// Whether its path still leads to it.
+    /// Returns whether its path still leads to it.
     pub(crate) fn is_in_place(&self) -> bool {
         let id = |stat: Stat| (stat.st_dev, stat.st_ino);
         let now = Folder::open(&self.path).and_then(|now| Ok(fs::fstat(&now.fd)?));

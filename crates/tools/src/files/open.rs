@@ -44,7 +44,7 @@ pub(crate) fn admit(file: File, path: &Path, halt: &Halt) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether an open file is the environment, the memory or the like of a process, by any path.
+/// Returns whether an open file is the environment, the memory or the like of a process, by any path.
 #[cfg(target_os = "linux")]
 fn shows_a_process(file: &File) -> bool {
     use std::os::fd::AsRawFd;

@@ -3,7 +3,7 @@
 /// Bytes at a file's beginning that decide whether it is binary.
 pub(crate) const SNIFF_BYTES: usize = 8 * 1024;
 
-/// Whether a file with this beginning is binary: it contains a NUL byte, as for `grep` and `git`.
+/// Returns whether a file with this beginning is binary: it contains a NUL byte, as for `grep` and `git`.
 pub(crate) fn is_binary(beginning: &[u8]) -> bool {
     beginning.iter().take(SNIFF_BYTES).any(|byte| *byte == 0)
 }
@@ -60,7 +60,7 @@ impl LineCount {
         }
     }
 
-    /// Whether it is known to be binary.
+    /// Returns whether it is known to be binary.
     pub(crate) fn is_binary(&self) -> bool {
         self.binary
     }

@@ -116,7 +116,7 @@ impl CapturedOutput {
         self.total == 0
     }
 
-    /// Whether something was dropped.
+    /// Returns whether something was dropped.
     pub(crate) fn is_cut(&self) -> bool {
         self.left_out > 0
     }

@@ -34,7 +34,7 @@ pub(super) const ARGUMENT: &str = "--keep-call";
 pub(super) const NAME: &str = "setpoint-keeper";
 /// The byte that tells a keeper to end the call without a grace period.
 pub(super) const AT_ONCE: u8 = b'!';
-/// Rounds of looking for descendants before giving up, with a pause of [`ROUND`] after each.
+/// Maximum rounds of looking for descendants before giving up, with a pause of [`ROUND`] after each.
 pub(super) const ROUNDS_MAX: u32 = 500;
 /// The pause between rounds. The end of the last descendant cuts it short.
 pub(super) const ROUND: Duration = Duration::from_millis(2);

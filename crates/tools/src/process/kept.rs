@@ -22,11 +22,11 @@ use super::keeper::{ARGUMENT, AT_ONCE, NAME, ROUND, ROUNDS_MAX, adopt_descendant
 use super::run::{Ending, Job, MEMORY_BYTES_MAX};
 use super::{TERM_GRACE_MS, orphans, tree};
 
-/// Milliseconds that a keeper has to end everything. One that a descendant has stopped exceeds it and is killed.
+/// Maximum milliseconds that a keeper has to end everything. One that a descendant has stopped exceeds it and is killed.
 const KEEPER_MS_MAX: u64 = TERM_GRACE_MS + 1_500;
-/// Milliseconds that a dropped call waits for its keeper.
+/// Maximum milliseconds that a dropped call waits for its keeper.
 const DROP_MS_MAX: u64 = 1_000;
-/// Checks of whether a keeper that has closed its channel has exited.
+/// Maximum checks of whether a keeper that has closed its channel has exited.
 const LOOKS_MAX: u32 = 10_000;
 
 /// The running keepers of this process. Locked while one is started, so that it is never mistaken for an orphan.
@@ -141,7 +141,7 @@ impl Drop for KeeperHandle {
         if ended.is_err() {
             drop(self.keeper.start_kill());
         }
-        // It is about to exit.
+        // The keeper is about to exit: it is collected, so that it does not stay a zombie.
         let is_collected = (0..LOOKS_MAX).any(|_| {
             std::thread::yield_now();
             !matches!(self.keeper.try_wait(), Ok(None))

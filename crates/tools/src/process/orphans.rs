@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::keeper::ARGUMENT;
 use super::{MARK, tree};
 
-/// Rounds before giving up, with a pause of [`ROUND`] between two.
+/// Maximum rounds before giving up, with a pause of [`ROUND`] between two.
 const ROUNDS_MAX: u32 = 200;
 /// The pause between two rounds.
 const ROUND: Duration = Duration::from_millis(10);

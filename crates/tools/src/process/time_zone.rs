@@ -11,7 +11,7 @@ const ZONE_BYTES_MAX: u64 = 256 * 1024;
 /// Longest value that counts as a time zone, in bytes.
 const VALUE_BYTES_MAX: usize = 256;
 
-/// Whether a value of `TZ` is a rule (`EST5EDT`), the name of a time zone, or a regular file of the system's time
+/// Returns whether a value of `TZ` is a rule (`EST5EDT`), the name of a time zone, or a regular file of the system's time
 /// zones. Opens nothing.
 #[must_use]
 pub fn is_time_zone(value: &OsStr) -> bool {
@@ -27,7 +27,7 @@ pub fn is_time_zone(value: &OsStr) -> bool {
     text.chars().all(is_plain) && is_below && (is_zone() || place.symlink_metadata().is_err())
 }
 
-/// Whether a value of `TZDIR` is a folder of time zones that only root can write.
+/// Returns whether a value of `TZDIR` is a folder of time zones that only root can write.
 #[must_use]
 pub fn is_zone_folder(value: &OsStr) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Processes that are examined in one round.
+/// Maximum processes that are examined in one round.
 const PROCESSES_MAX: usize = 200_000;
 
 /// What the kernel reports about a process.

@@ -11,11 +11,11 @@ use crate::halt::Halt;
 use crate::show;
 use crate::walk::search::{Bounds, walk};
 
-/// Levels that are visited.
+/// Maximum levels that are visited.
 const DEPTH_MAX: usize = 2;
-/// Names that are listed.
+/// Maximum names that are listed.
 const NAMES_MAX: usize = 120;
-/// Names that are visited; beyond them the walk stops.
+/// Maximum names that are visited; beyond them the walk stops.
 const SEEN_MAX: usize = 5_000;
 
 /// Returns the listed names in order, and the number of others that were visited.

@@ -10,9 +10,9 @@ use crate::files::open;
 use crate::halt::Halt;
 use crate::show;
 
-/// Bytes of a manifest that are read.
+/// Maximum bytes of a manifest that are read.
 const MANIFEST_BYTES_MAX: u64 = 64 * 1024;
-/// Characters of a test command.
+/// Maximum characters of a test command.
 const COMMAND_CHARS_MAX: usize = 120;
 /// Files that are reported, in this order. Those of the first line are instructions for contributors; a plan names them
 /// and R3 reads them.

@@ -147,7 +147,7 @@ pub(crate) fn walk(
     tally
 }
 
-/// Whether the rules of its repository exclude this folder or one above it.
+/// Returns whether the rules of its repository exclude this folder or one above it.
 fn is_excluded(folder: &Path) -> bool {
     let is_top = |above: &&Path| above.join(".git").exists();
     let is_seen = |below: &Path| {
@@ -167,7 +167,7 @@ fn is_folder(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_dir())
 }
 
-/// Whether a file of rules in this folder must not be read: a pipe, or a link to a closed file. Opening a pipe would
+/// Returns whether a file of rules in this folder must not be read: a pipe, or a link to a closed file. Opening a pipe would
 /// block for ever; reading a closed file would reveal its content through what is skipped.
 fn has_strange_rules(folder: &Path, bounds: Bounds, halt: &Halt) -> bool {
     // If the system denies access, the search cannot read it either.
@@ -178,7 +178,7 @@ fn has_strange_rules(folder: &Path, bounds: Bounds, halt: &Halt) -> bool {
     RULES.iter().filter(|name| !bounds.only_git || **name != ".ignore").any(is_strange)
 }
 
-/// Whether a folder is one of Setpoint's own. Files are checked when they are opened.
+/// Returns whether a folder is one of Setpoint's own. Files are checked when they are opened.
 fn is_closed(entry: &DirEntry, halt: &Halt) -> bool {
     !halt.rooms().is_empty()
         && is_folder(entry)

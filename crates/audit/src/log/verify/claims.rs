@@ -55,12 +55,12 @@ impl Claims {
             ));
         }
         cannot_prove.push(match seen.exported {
-            None => "No exported checkpoints were given: an older copy of both log and checkpoints that was put \
-                     back, even if it continued from there, is not detected."
+            None => "No exported checkpoints were given: a restored older copy of both log and checkpoints is not \
+                     detected, even if it continued from there."
                 .to_owned(),
             Some(_) if *sealed_by_export > 0 => format!(
-                "An older copy of both log and checkpoints with {sealed_by_export} entries or more that was put \
-                 back, even if it continued from there, is not detected with this export."
+                "A restored older copy of both log and checkpoints with {sealed_by_export} entries or more is not \
+                 detected with this export, even if it continued from there."
             ),
             Some(_) => "The export covers no entry of this log.".to_owned(),
         });

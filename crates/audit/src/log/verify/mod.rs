@@ -100,7 +100,7 @@ impl Verification {
 /// # Errors
 /// If a file is not one of the log's own, or cannot be read.
 pub fn verify(dir: &Path, against: &TrustAnchors) -> Result<Verification> {
-    // The key is not read here, but a file in its place that is not one of the log's own is reported.
+    // Verification does not need the key, but it reports a foreign file in its place.
     let key = dir.join(files::KEY);
     own::check(&key).map_err(|error| LogError::io(&key, error))?;
     verify_dir(dir, against, TORN_LOOKS).map(|(seen, _)| seen)
@@ -177,7 +177,7 @@ fn run(
             let (kind, what) = if common == own.lines() {
                 let more = export.lines() - common;
                 let what = format!(
-                    "it has {more} more checkpoints than the log: the log was put back to an older state"
+                    "it has {more} more checkpoints than the log: an older state of the log was restored"
                 );
                 (DamageKind::Gone, what)
             } else {

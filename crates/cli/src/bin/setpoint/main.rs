@@ -31,7 +31,7 @@ const ENDING_MAX: Duration = Duration::from_secs(5);
 
 /// At most this many tasks are offered to a shell that completes an id.
 const COMPLETED_MAX: usize = 100;
-/// Characters of a variable's value that a warning repeats.
+/// Maximum characters of a variable's value that a warning repeats.
 const VALUE_CHARS_MAX: usize = 100;
 
 fn main() -> ExitCode {

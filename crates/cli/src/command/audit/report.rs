@@ -8,7 +8,7 @@ use super::render;
 use crate::report;
 use crate::{App, Exit, Io};
 
-/// Report what the system did lately, whether it kept its rules, and where it degrades
+/// Report what the system did recently, whether it kept its rules, and where it degrades
 #[derive(Args, Debug)]
 pub(super) struct Report {}
 

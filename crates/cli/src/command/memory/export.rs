@@ -16,7 +16,7 @@ use crate::{App, Exit, Io, Options};
 /// The hint when memory returns something impossible.
 const SEE_DOCTOR: &str = "`setpoint doctor` checks the data directory";
 
-/// Write all records, one JSON object per line
+/// Write the records that count, one JSON object per line
 #[derive(Args, Debug)]
 pub(super) struct Export {
     /// Write to FILE instead of stdout

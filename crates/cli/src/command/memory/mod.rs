@@ -30,7 +30,7 @@ use self::render::Look;
 use crate::moment::{self, MomentError, TimeArgument};
 use crate::{App, Exit, Io};
 
-/// Milliseconds that closing memory may take. Acknowledged writes are kept whether or not it closes.
+/// Maximum milliseconds that closing memory may take. Acknowledged writes are kept whether or not it closes.
 const CLOSE_MS_MAX: u64 = 5_000;
 
 /// List, query, state, forget, export and import memories [default: list]

@@ -8,10 +8,10 @@ use super::render::{pair, pairs};
 use super::{MomentArgument, look, opened};
 use crate::{App, Exit, Io, report};
 
-/// Show the strength and valence of memories, and what a plan makes of them
+/// Show the strength and valence of memories, and how a plan would use them
 #[derive(Args, Debug)]
 pub(super) struct Query {
-    /// Show this space, such as `intent:count-files` [default: all]
+    /// Show this space, such as `intent:count-files`, or the space of this goal [default: all]
     space: Option<String>,
     /// Show this entity of the space, such as `env:local` [default: all]
     entity: Option<String>,

@@ -14,7 +14,7 @@ use crate::{App, Exit, Io};
 const SHARED: &str = "a language model is sent what was learnt without it when it plans something similar";
 const KEPT: &str = "a language model is sent only what was learnt with it";
 
-/// Allow or refuse to send a language model what was learnt without it (goals, paths, what worked) [default: no]
+/// Allow or forbid sending a language model what was learnt without it (goals, paths, what worked) [default: no]
 #[derive(Args, Debug)]
 pub(super) struct Share {
     /// Answer yes or no

@@ -14,9 +14,7 @@ const EVIDENCE_CHARS_MAX: usize = 300;
 /// A round and an attempt in it, from 1. Attempt 0 is the round as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Column {
-    /// The round.
     pub round: u32,
-    /// The attempt.
     pub attempt: u32,
 }
 

@@ -149,7 +149,7 @@ fn rerun_group_is_committed_once() {
         takes the command: 3 to 4
         new: 5 to 6
         new a second time: failed to open task new: it exists already
-        odd: failed to use the journal at DIR/journal.db: UNIQUE constraint failed: index 'no_odd' (SQLite code 2067)
+        odd: failed to access the journal at DIR/journal.db: UNIQUE constraint failed: index 'no_odd' (SQLite code 2067)
         behind the new: 7 to 9
         takes it a second time: failed to append to task known: its next row is 4, not 2
     "#]].assert_eq(&told);

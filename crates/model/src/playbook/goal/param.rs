@@ -45,7 +45,7 @@ pub(crate) enum ParamKind {
     },
     /// One plain word, or a text in quotes.
     Text,
-    /// The same; a text in quotes may be empty.
+    /// As `Text`, but a text in quotes may be empty.
     TextOrNothing,
     /// A regular expression: one word or one quoted text.
     Pattern,
@@ -86,7 +86,6 @@ const FOLDERS: &[&str] = &["directory", "folder", "dir"];
 /// One value of a choice, with the words for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
-    /// The value.
     pub(crate) value: String,
     /// Folded words for it, including the value itself.
     pub(crate) words: Vec<String>,

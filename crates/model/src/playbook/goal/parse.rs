@@ -92,13 +92,13 @@ fn is_ending(text: &str) -> bool {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// The pattern is empty.
-    #[error("find a word in it")]
+    #[error("find a word in the pattern")]
     Empty,
     /// It is longer than [`PATTERN_CHARS_MAX`] after named words are inserted.
-    #[error("read more than {PATTERN_CHARS_MAX} characters")]
+    #[error("read a pattern of more than {PATTERN_CHARS_MAX} characters")]
     TooLong,
     /// It has more than [`PATTERN_PARTS_MAX`] parts.
-    #[error("read more than {PATTERN_PARTS_MAX} words, groups and parameters")]
+    #[error("read a pattern of more than {PATTERN_PARTS_MAX} words, groups and parameters")]
     TooManyParts,
     /// It is nested deeper than [`PATTERN_DEPTH_MAX`].
     #[error("read groups nested deeper than {PATTERN_DEPTH_MAX}")]

@@ -89,8 +89,8 @@ fn kind(fields: &mut Fields<'_>) -> Result<ParamKind, Fault> {
         }
         other => {
             let reason = format!(
-                "{:?} is not one of path, file, directory, file_or_directory, number, text, word, pattern, glob, \
-                 size, choice",
+                "{:?} is not one of path, file, directory, file_or_directory, number, size, text, text_or_nothing, glob, \
+                 pattern, choice",
                 setpoint_protocol::text::clip(other, 40)
             );
             return Err(Fault::value(node.at, "type", reason));

@@ -78,13 +78,13 @@ fn syntax_and_types_are_checked() {
         "title = \"Greet\"",
         "title = Greet",
         &expect![
-            "x.toml:2:9: failed to read it as TOML: string values must be quoted, expected literal string"
+            "x.toml:2:9: failed to read the playbook as TOML: string values must be quoted, expected literal string"
         ],
     );
     check(
         "title = \"Greet\"",
         "title = \"Greet\"\ntitle = \"again\"",
-        &expect!["x.toml:3:1: failed to read it as TOML: duplicate key"],
+        &expect!["x.toml:3:1: failed to read the playbook as TOML: duplicate key"],
     );
     check("title = \"Greet\"\n", "", &expect!["x.toml:1:1: failed to find `title`"]);
     check(
@@ -151,7 +151,7 @@ fn patterns_parameters_and_examples_are_checked() {
         "type = \"text\"",
         "type = \"person\"",
         &expect![[
-            r#"x.toml:9:8: failed to read `type`: "person" is not one of path, file, directory, file_or_directory, number, text, word, pattern, glob, size, choice"#
+            r#"x.toml:9:8: failed to read `type`: "person" is not one of path, file, directory, file_or_directory, number, size, text, text_or_nothing, glob, pattern, choice"#
         ]],
     );
     check(
@@ -211,12 +211,16 @@ fn criteria_need_checks_that_can_fail() {
     check(
         "expect = {",
         "expect = { repeat = 0, as = \"i\", of = {} }\n# {",
-        &expect!["x.toml:12:1: failed to read the check of `said`: repeat 0 times"],
+        &expect![
+            "x.toml:12:1: failed to read the check of `said`: repeat 0 times: it must be a number from 1 to the limit"
+        ],
     );
     check(
         "expect = {",
         "expect = { repeat = 1000, as = \"i\", of = {} }\n# {",
-        &expect!["x.toml:12:1: failed to read the check of `said`: repeat 1000 times"],
+        &expect![
+            "x.toml:12:1: failed to read the check of `said`: repeat 1000 times: it must be a number from 1 to the limit"
+        ],
     );
     check(
         "on = \"output\"",

@@ -21,14 +21,14 @@ pub(super) fn structure(book: &Book) -> Result<(), Fault> {
         }
     }
     for criterion in book.criteria.values() {
-        names(book, criterion.at, &criterion.text, None, 0)?;
+        check_placeholders(book, criterion.at, &criterion.text, None, 0)?;
         values_names(book, criterion.at, &criterion.check, 0)?;
         if let Some((tool, input)) = criterion.probe() {
             programs(book, criterion.at, tool, input, &criterion.programs)?;
         }
     }
     for template in &book.next_moves {
-        names(book, 0, template, None, 0)?;
+        check_placeholders(book, 0, template, None, 0)?;
     }
     let mut seen = BTreeSet::new();
     for approach in &book.approaches {
@@ -86,7 +86,7 @@ fn matched(book: &Book, goal: &str) -> Option<std::collections::BTreeMap<String,
 fn approach(book: &Book, approach: &ApproachForm) -> Result<(), Fault> {
     let at = approach.at;
     for variant in &approach.variants {
-        names(book, variant.at, &variant.note, None, 0)?;
+        check_placeholders(book, variant.at, &variant.note, None, 0)?;
         for (name, value) in &variant.set {
             if !book.params.contains_key(name) {
                 return Err(unknown(variant.at, "parameter", name));
@@ -117,7 +117,7 @@ fn approach(book: &Book, approach: &ApproachForm) -> Result<(), Fault> {
 }
 
 fn step(book: &Book, step: &StepForm) -> Result<(), Fault> {
-    names(book, step.at, &step.intent, None, 0)?;
+    check_placeholders(book, step.at, &step.intent, None, 0)?;
     for (i, call) in step.calls.iter().enumerate() {
         values_names(book, call.at, &call.input, i)?;
         programs(book, call.at, &call.tool, &call.input, &call.programs)?;
@@ -157,7 +157,7 @@ fn values_names(book: &Book, at: Offset, value: &ValueTemplate, calls: usize) ->
     let mut result = Ok(());
     value.for_each_text(&mut |template, index| {
         if result.is_ok() {
-            result = names(book, at, template, index, calls);
+            result = check_placeholders(book, at, template, index, calls);
         }
     });
     result
@@ -165,7 +165,7 @@ fn values_names(book: &Book, at: Offset, value: &ValueTemplate, calls: usize) ->
 
 /// Checks that every placeholder names a parameter, a place, the number of its repetition, or one of the first `calls`
 /// calls.
-fn names(
+fn check_placeholders(
     book: &Book,
     at: Offset,
     template: &TextTemplate,

@@ -55,10 +55,10 @@ pub(crate) enum Source {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// Longer than [`TEMPLATE_CHARS_MAX`].
-    #[error("read more than {TEMPLATE_CHARS_MAX} characters")]
+    #[error("read a template of more than {TEMPLATE_CHARS_MAX} characters")]
     TooLong,
     /// More placeholders than [`SLOTS_MAX`].
-    #[error("read more than {SLOTS_MAX} placeholders")]
+    #[error("read a template of more than {SLOTS_MAX} placeholders")]
     TooManySlots,
     /// Nested deeper than `VALUE_DEPTH_MAX`.
     #[error("read a value that is nested too deeply")]
@@ -79,10 +79,10 @@ pub enum TemplateError {
     #[error("find a call {0} before this one")]
     UnknownCall(usize),
     /// A missing result: the call failed, or its result has no such part.
-    #[error("find what `{0}` stands for")]
+    #[error("find a value for `{0}`")]
     NoResult(String),
     /// A `repeat` over something other than a number from 1 to `REPEAT_MAX`.
-    #[error("repeat {0} times")]
+    #[error("repeat {0} times: it must be a number from 1 to the limit")]
     Repeat(String),
 }
 

@@ -74,7 +74,7 @@ fn unjudged(directive: &PlanDirective, brief: &PlanBrief) -> String {
 pub(super) fn findings(directive: &PlanDirective) -> String {
     let mut causes: Vec<(Vec<String>, String)> = Vec::new();
     for finding in &directive.findings {
-        let evidence = seen(finding);
+        let evidence = evidence_line(finding);
         let criterion = failed(finding);
         match causes.iter_mut().find(|(_, known)| *known == evidence) {
             Some((criteria, _)) => criteria.push(criterion),
@@ -105,7 +105,7 @@ fn failed(finding: &DirectiveFinding) -> String {
     format!("- {} [{words}]", one_line(&finding.criterion, LINE_CHARS_MAX))
 }
 
-fn seen(finding: &DirectiveFinding) -> String {
+fn evidence_line(finding: &DirectiveFinding) -> String {
     let cites: Vec<String> = finding.cites.iter().map(ToString::to_string).collect();
     let calls = if cites.is_empty() { String::new() } else { format!(" (calls {})", cites.join(", ")) };
     format!("seen{calls}: {}", one_line(&finding.evidence, EVIDENCE_CHARS_MAX))

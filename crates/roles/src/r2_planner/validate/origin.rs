@@ -11,7 +11,7 @@ const QUOTED_WORDS_MIN: usize = 2;
 /// Minimum length, in characters, of a name (a path, an option, a number with a unit) that shows it.
 const NAME_CHARS_MIN: usize = 3;
 
-/// Returns `Person` if the planner quotes their words or checks with a command in them, or if the sentence names a
+/// Returns `Person` if the planner quotes the person's words or checks with a command from them, or if the sentence names a
 /// command, path, option or number of theirs; `Planner` otherwise.
 pub(super) fn of(text: &str, quoted: [Option<&str>; 2], words: &str) -> Origin {
     let words = plain(words);

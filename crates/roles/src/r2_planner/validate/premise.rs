@@ -16,9 +16,9 @@ use crate::line::one_line;
 const WHY_CHARS_MAX: usize = 600;
 /// At most this many things are listed that a person must supply.
 const NEEDS_MAX: usize = 8;
-/// Reason given if no call shows it.
+/// Why `cannot` is refused if no cited call shows it.
 const NOT_SHOWN: &str = "names no call in `seen` that a verdict cites for a criterion that cannot hold here";
-/// Advice for showing it.
+/// How R2 can show that the goal cannot be reached.
 const LOOK_FIRST: &str = "plan one sub-task with the single look-up that shows it (list the folder, ask for the branch), \
     and a criterion that says that what is needed is there";
 
@@ -34,7 +34,7 @@ pub(crate) struct Infeasible {
 /// # Errors
 /// Returns why not, for the model.
 pub(crate) fn infeasible(draft: &CannotDraft, task: &Task) -> Result<Infeasible, Refusal> {
-    if seen(&draft.seen, task).is_empty() {
+    if supporting_calls(&draft.seen, task).is_empty() {
         return Err(Refusal::new("`cannot`", &format!("{NOT_SHOWN}; {LOOK_FIRST}")));
     }
     let needs = draft.needs.iter().map(|needs| one_line(needs, WHY_CHARS_MAX));
@@ -105,7 +105,7 @@ fn withdrawal(draft: &WithdrawDraft, task: &Task) -> Result<Withdrawal, String> 
     if !criterion.origin.is_planner() {
         return Err(format!("is of {}, which rests on the person's own words", criterion.id));
     }
-    let seen = seen(&draft.seen, task);
+    let seen = supporting_calls(&draft.seen, task);
     if seen.is_empty() {
         return Err(NOT_SHOWN.to_owned());
     }
@@ -119,6 +119,6 @@ fn withdrawal(draft: &WithdrawDraft, task: &Task) -> Result<Withdrawal, String> 
 }
 
 /// Returns the named calls that show an impossibility.
-fn seen(named: &[String], task: &Task) -> BTreeSet<CallId> {
+fn supporting_calls(named: &[String], task: &Task) -> BTreeSet<CallId> {
     named.iter().flat_map(|text| call_ids(text)).filter(|id| task.lacks.contains(id)).collect()
 }

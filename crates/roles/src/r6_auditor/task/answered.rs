@@ -41,7 +41,7 @@ impl TaskWatch {
             (Answer::Interrupted, AskKind::Tool { tool, .. }) => {
                 self.note_success(call, false);
                 let error = Some(ErrorKind::Interrupted);
-                told.count(Fact::Came(AnswerOutcome::Tool {
+                told.count(Fact::Answer(AnswerOutcome::Tool {
                     tool: tool.clone(),
                     ok: false,
                     error,
@@ -59,7 +59,7 @@ impl TaskWatch {
     pub(super) fn settle_answers(&mut self, told: &mut RecordReading<'_>) {
         let said = std::mem::take(&mut self.asks.said);
         for said in said.into_iter().filter(|said| said.seq > self.taken_over) {
-            told.count(Fact::Came(AnswerOutcome::Used {
+            told.count(Fact::Answer(AnswerOutcome::Used {
                 role: said.role,
                 model: said.model,
                 malformed: false,
@@ -81,7 +81,7 @@ impl TaskWatch {
         self.asks.said.push(RecordedAnswer { seq, role, model: model.clone(), purpose, wished_for_tools });
         let tokens = self.spend(&reply.usage);
         let is_cut = reply.is_cut;
-        told.count(Fact::Came(AnswerOutcome::Model { model, failure: None, is_cut, duration_ms, tokens }));
+        told.count(Fact::Answer(AnswerOutcome::Model { model, failure: None, is_cut, duration_ms, tokens }));
     }
 
     fn on_no_reply(
@@ -94,7 +94,7 @@ impl TaskWatch {
     ) {
         let tokens = self.spend(&spent);
         let model = self.models.of(call.role).name.clone();
-        told.count(Fact::Came(AnswerOutcome::Model {
+        told.count(Fact::Answer(AnswerOutcome::Model {
             model,
             failure: Some(kind),
             is_cut: false,
@@ -119,7 +119,7 @@ impl TaskWatch {
         // A call that only requested approval has done nothing yet, and says nothing about the tool.
         if answer.error_kind != Some(ErrorKind::ApprovalRequired) {
             let (ok, error, duration_ms) = (answer.ok, answer.error_kind, answer.duration_ms);
-            told.count(Fact::Came(AnswerOutcome::Tool { tool, ok, error, duration_ms }));
+            told.count(Fact::Answer(AnswerOutcome::Tool { tool, ok, error, duration_ms }));
         }
     }
 

@@ -12,7 +12,7 @@ use super::asks::{AskKind, UnansweredAsk};
 use super::told::{AnswerOutcome, Fact, RecordReading};
 use super::watch::TaskWatch;
 
-/// Questions of R3's model per attempt: one per round of tools, the answer, and repeats after empty or unreadable
+/// Maximum questions of R3's model per attempt: one per round of tools, the answer, and repeats after empty or unreadable
 /// answers.
 const EXECUTE_CALLS_MAX: u32 = TOOL_ROUNDS_MAX + 4;
 
@@ -46,7 +46,7 @@ impl TaskWatch {
         let role = seen.from.role;
         let model = self.models.of(role).name.clone();
         self.count_attempt(role);
-        told.count(Fact::Came(AnswerOutcome::Attempt { role, model, is_retry: false }));
+        told.count(Fact::Answer(AnswerOutcome::Attempt { role, model, is_retry: false }));
         // A repeated question caused by the answer to the same question means that the answer was unusable.
         let again = self.asks.said.iter().position(|said| {
             seen.entry.cause == Some(said.seq) && said.purpose == purpose && !said.wished_for_tools
@@ -54,7 +54,7 @@ impl TaskWatch {
         if let Some(said) = again.map(|at| self.asks.said.remove(at))
             && said.seq > self.taken_over
         {
-            told.count(Fact::Came(AnswerOutcome::Used {
+            told.count(Fact::Answer(AnswerOutcome::Used {
                 role: said.role,
                 model: said.model,
                 malformed: true,
@@ -97,7 +97,7 @@ impl TaskWatch {
             let role = reasked.call.role;
             let model = self.models.of(role).name.clone();
             self.count_attempt(role);
-            told.count(Fact::Came(if reasked.by_runtime {
+            told.count(Fact::Answer(if reasked.by_runtime {
                 AnswerOutcome::AttemptAnew
             } else {
                 AnswerOutcome::Attempt { role, model, is_retry: true }

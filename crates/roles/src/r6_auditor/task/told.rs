@@ -20,7 +20,7 @@ pub(crate) struct RecordReading<'s> {
 #[derive(Debug)]
 pub(crate) enum Fact {
     /// A model or tool answered, or must be asked again.
-    Came(AnswerOutcome),
+    Answer(AnswerOutcome),
     /// R1, R2 or R3 finished its part, or raised a fault.
     Worked { role: RoleId, failed: bool },
     /// A validator gave a verdict.

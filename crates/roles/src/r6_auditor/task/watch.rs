@@ -16,7 +16,7 @@ use super::fan_in::FanIn;
 
 /// Milliseconds without a record after which a task that waits for no person counts as stalled, while no tool runs.
 pub const STALLED_MS: u64 = 10 * 60 * 1_000;
-/// The same while a tool call is running, which may legitimately take long.
+/// Milliseconds without a record while a tool call is running, which may legitimately take long.
 const STALLED_IN_A_TOOL_MS: u64 = 60 * 60 * 1_000;
 
 /// The state of a task that has not ended.

@@ -35,7 +35,7 @@ async fn a_task_ends_as_it_would_without_a_collector() {
         let base = collector.as_ref().map_or_else(|| nobody.clone(), base);
         let (journal, files) = (Journal::in_memory(), files());
         let (log, _guard) = Log::start();
-        let organisation = told(&journal, &base, Content::Left);
+        let organisation = told(&journal, &base, Content::Omitted);
         let task = organisation.start(goal(files.path())).await.unwrap();
         organisation.ended(&task).await;
         let result = organisation.result(&task).unwrap().unwrap();

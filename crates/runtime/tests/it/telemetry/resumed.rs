@@ -19,7 +19,7 @@ async fn each_process_exports_what_ended_while_it_drove() {
     let journal = || Journal::open(data.path(), &JournalOptions::default()).unwrap();
     let (before, after) = (Collector::start(Manner::Takes).await, Collector::start(Manner::Takes).await);
 
-    let first = told(&journal(), &base(&before), Content::Left);
+    let first = told(&journal(), &base(&before), Content::Omitted);
     let mut tap = first.tap();
     let mut new = goal(files.path());
     new.opened.preview_plan = true;
@@ -35,7 +35,7 @@ async fn each_process_exports_what_ended_while_it_drove() {
     };
     first.shutdown().await;
 
-    let second = told(&journal(), &base(&after), Content::Left);
+    let second = told(&journal(), &base(&after), Content::Omitted);
     second.resume(&task).await.unwrap();
     let decision = PlanDecision { call_id: shown.call_id, approved: true, note: None };
     second.say(&task, Payload::PlanDecision(decision)).await.unwrap();

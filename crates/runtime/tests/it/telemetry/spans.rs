@@ -17,7 +17,7 @@ use super::{base, files, goal, run, told};
 async fn a_collector_gets_the_whole_tree_of_a_task() {
     let collector = Collector::start(Manner::Takes).await;
     let (journal, files) = (Journal::in_memory(), files());
-    let task = run(told(&journal, &base(&collector), Content::Left), goal(files.path())).await;
+    let task = run(told(&journal, &base(&collector), Content::Omitted), goal(files.path())).await;
     let spans = collector.spans();
     let ids: BTreeSet<_> = spans.iter().map(|span| span.span_id.clone()).collect();
     assert_eq!(ids.len(), spans.len(), "a span was told twice");
@@ -58,7 +58,7 @@ async fn a_collector_gets_the_whole_tree_of_a_task() {
 async fn metrics_arrive_by_the_end_of_the_process() {
     let collector = Collector::start(Manner::Takes).await;
     let (journal, files) = (Journal::in_memory(), files());
-    run(told(&journal, &base(&collector), Content::Left), goal(files.path())).await;
+    run(told(&journal, &base(&collector), Content::Omitted), goal(files.path())).await;
     let found: BTreeMap<String, usize> =
         collector.metrics().iter().map(totals).map(|(name, points, _)| (name, points)).collect();
     let shown = format!("{found:#?}");
@@ -76,7 +76,7 @@ async fn metrics_arrive_by_the_end_of_the_process() {
 /// The words of a person or a file are in no request to a collector, unless that is enabled.
 #[tokio::test]
 async fn content_stays_local_unless_requested() {
-    for (content, is_told) in [(Content::Left, false), (Content::Told, true)] {
+    for (content, is_told) in [(Content::Omitted, false), (Content::Exported, true)] {
         let collector = Collector::start(Manner::Takes).await;
         let (journal, files) = (Journal::in_memory(), files());
         run(told(&journal, &base(&collector), content), goal(files.path())).await;

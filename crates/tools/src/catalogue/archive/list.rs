@@ -11,11 +11,11 @@ use crate::catalogue::prelude::*;
 use crate::files::hash::{self, Algorithm};
 use crate::files::open;
 
-/// Bytes that are decompressed; a larger archive is cut there.
+/// Maximum bytes that are decompressed; a larger archive is cut there.
 pub const ARCHIVE_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
-/// Entries that are listed; further entries are counted.
+/// Maximum entries that are listed; further entries are counted.
 const ENTRIES_LISTED_MAX: usize = 20_000;
-/// Lines that are shown to a reader.
+/// Maximum lines that are shown to a reader.
 const LINES_MAX: usize = 200;
 
 pub(crate) struct ArchiveList;

@@ -14,11 +14,11 @@ use crate::files::lines::{self, Line};
 use crate::files::open;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Bytes per line; a longer line counts as malformed.
+/// Maximum bytes per line; a longer line counts as malformed.
 const LINE_BYTES_MAX: usize = 64 * 1024;
-/// Lines of each list that are shown to a reader.
+/// Maximum lines of each list that are shown to a reader.
 const LINES_MAX: usize = 100;
-/// Files and folders that are searched for unlisted files; if there are more, unlisted files are not counted.
+/// Maximum files and folders that are searched for unlisted files; if there are more, unlisted files are not counted.
 const ENTRIES_MAX: usize = 20_000;
 
 pub(crate) struct ManifestVerify;
@@ -237,7 +237,7 @@ fn plain(path: &Path) -> PathBuf {
     out
 }
 
-/// Whether the file has this checksum, by any algorithm whose checksums have that length.
+/// Returns whether the file has this checksum, by any algorithm whose checksums have that length.
 fn holds(path: &Path, hash: &str, halt: &Halt) -> io::Result<bool> {
     let algorithms: &[Algorithm] =
         if hash.len() == 128 { &[Algorithm::Sha512] } else { &[Algorithm::Sha256, Algorithm::Blake3] };

@@ -11,9 +11,9 @@ use crate::catalogue::prelude::*;
 use crate::files::folder::Folder;
 use plan::{Change, Renames};
 
-/// Renames that are listed.
+/// Maximum renames that are listed.
 const LINES_MAX: usize = 200;
-/// Bytes of the list of renames.
+/// Maximum bytes of the list of renames.
 const LIST_BYTES_MAX: usize = 48 * 1024;
 
 pub(crate) struct RenamePreview;

@@ -149,19 +149,19 @@ impl LowerCaseChange {
         LowerCaseChange { find: change.find.to_lowercase(), anywhere: change.anywhere }
     }
 
-    /// Whether the change would match the lower-case name.
+    /// Returns whether the change would match the lower-case name.
     fn means(&self, name: &str) -> bool {
         Change { find: &self.find, replace: "", anywhere: self.anywhere }.of(&name.to_lowercase()).is_some()
     }
 }
 
-/// Whether a text looks like a file extension, `.txt`: it is replaced only at the end of names.
+/// Returns whether a text looks like a file extension, `.txt`: it is replaced only at the end of names.
 fn is_ending(find: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
     find.strip_prefix('.').is_some_and(|rest| rest.split('.').all(is_part))
 }
 
-/// Whether a case-insensitive file system takes both paths for the same file.
+/// Returns whether a case-insensitive file system takes both paths for the same file.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let is_spelling = one.to_string_lossy().to_lowercase() == other.to_string_lossy().to_lowercase();

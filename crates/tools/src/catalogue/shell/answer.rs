@@ -10,9 +10,9 @@ use super::traces::Changes;
 use crate::process::{Ending, ProgramEnd};
 use crate::show;
 
-/// Bytes of stdout that the facts hold.
+/// Maximum bytes of stdout that the facts hold.
 const FACTS_STDOUT_BYTES_MAX: usize = 160 * 1024;
-/// Bytes of stderr that the facts hold.
+/// Maximum bytes of stderr that the facts hold.
 const FACTS_STDERR_BYTES_MAX: usize = 8 * 1024;
 /// Bytes of the lines around the output.
 pub(super) const FRAME_BYTES: usize = 512;

@@ -29,7 +29,7 @@ const PROGRAMS: &[&str] = &["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "
 /// Devices that only pass on the command's own input and output.
 const STREAMS: &[&str] = &["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
-/// Whether the command, with these programs, may act outside `roots`.
+/// Returns whether the command, with these programs, may act outside `roots`.
 pub(super) fn acts(command: &str, programs: &[String], roots: &[PathBuf], cwd: &Path, place: &Place) -> bool {
     let is_between = |c: char| c.is_whitespace() || ";&|()".contains(c);
     let words: Vec<&str> = command.split(is_between).filter(|word| !word.is_empty()).collect();
@@ -46,7 +46,7 @@ pub(super) fn acts(command: &str, programs: &[String], roots: &[PathBuf], cwd: &
     is_about(command, roots, cwd, place)
 }
 
-/// Whether the command's text names a place outside `roots`.
+/// Returns whether the command's text names a place outside `roots`.
 pub(super) fn is_about(command: &str, roots: &[PathBuf], cwd: &Path, place: &Place) -> bool {
     let real: Vec<PathBuf> = roots.iter().map(|root| resolve::fully(root)).collect();
     let is_elsewhere = |text: &String| {

@@ -17,7 +17,7 @@ use crate::show;
 use crate::tool::ToolCtx;
 use crate::walk::measure::{Bounds, Step, walk};
 
-/// Entries that are searched for links below a directory if the program follows its links.
+/// Maximum entries that are searched for links below a directory if the program follows its links.
 const LINKS_ENTRIES_MAX: usize = 50_000;
 /// System directories, whose programs do not count as the task's own even if a task works there.
 const SYSTEM: &[&str] = &["/bin", "/sbin", "/usr", "/opt", "/nix"];
@@ -70,7 +70,7 @@ pub(super) fn programs(found: &[PathBuf], ground: &Ground) -> Option<Reason> {
     })
 }
 
-/// Whether a program is a script: version managers put scripts in the place of programs, and those run what the working
+/// Returns whether a program is a script: version managers put scripts in the place of programs, and those run what the working
 /// directory asks for.
 fn is_script(path: &Path) -> bool {
     let mut start = [0; 2];
@@ -136,7 +136,7 @@ fn is_special(meta: &Metadata) -> bool {
     kind.is_char_device() || kind.is_block_device() || kind.is_socket()
 }
 
-/// Whether a real path is in `/proc`, `/dev` or another mount of such a file system.
+/// Returns whether a real path is in `/proc`, `/dev` or another mount of such a file system.
 fn is_inside(real: &Path) -> bool {
     // Files in `/dev/shm` are ordinary files.
     let is_device = real.starts_with("/dev") && !real.starts_with("/dev/shm");
@@ -153,7 +153,7 @@ fn is_process_system(_real: &Path) -> bool {
     false
 }
 
-/// Whether `/proc`, `/dev` or another mount of such a file system is below the path.
+/// Returns whether `/proc`, `/dev` or another mount of such a file system is below the path.
 fn has_inside_below(real: &Path) -> bool {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let is_inside = |line: &str| {

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::halt::Halt;
 
-/// Names that a pattern is compared with.
+/// Maximum names that a pattern is compared with.
 const NAMES_MAX: usize = 100_000;
-/// Paths that a pattern expands to.
+/// Maximum paths that a pattern expands to.
 const PATHS_MAX: usize = 10_000;
 
 /// One character of a pattern.
@@ -98,7 +98,7 @@ fn literal(part: &[Piece]) -> Option<String> {
     chars.collect()
 }
 
-/// Whether the whole name matches. Backtracks to the last `*` on a mismatch.
+/// Returns whether the whole name matches. Backtracks to the last `*` on a mismatch.
 fn is_match(part: &[Piece], name: &[char]) -> bool {
     let (mut at, mut next) = (0, 0);
     let mut back: Option<(usize, usize)> = None;

@@ -324,7 +324,7 @@ async fn traces(cwd: &Path, ctx: &ToolCtx) -> Option<Traces> {
     ctx.blocking(move |halt| Ok(Traces::below(&roots, halt))).await.ok().flatten()
 }
 
-/// Whether the command runs in, or names, a place outside the task's folders.
+/// Returns whether the command runs in, or names, a place outside the task's folders.
 async fn is_about_elsewhere(command: &str, cwd: &Path, ctx: &ToolCtx) -> Result<bool, ToolError> {
     let (place, command, cwd) = (ctx.place(), command.to_owned(), cwd.to_path_buf());
     ctx.blocking(move |_| {
@@ -344,7 +344,7 @@ fn executed(files: &[PathBuf], halt: &Halt) -> Vec<ExecutedFile> {
     hashed.collect()
 }
 
-/// Whether a path is one of the folders or below one.
+/// Returns whether a path is one of the folders or below one.
 fn is_below_one(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }

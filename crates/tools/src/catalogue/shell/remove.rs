@@ -75,7 +75,7 @@ impl Removal {
             programs: Programs::TaskToo,
             side_effect: if found.removes() { SideEffect::Irreversible } else { SideEffect::Reversible },
             removal: Some(Removal { made, held: held.map(|held| held.folder) }),
-            // The paths that it removes or creates are known, and may be anywhere.
+            // The named paths may be outside the task's folders.
             acts_elsewhere: true,
             ..SettledCommand::default()
         })

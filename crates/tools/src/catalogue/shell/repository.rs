@@ -143,7 +143,7 @@ async fn ask(git: &Git<'_>, args: &[&str]) -> Result<Option<String>, ToolError> 
     printed.is_ok.then(|| git.whole(&printed)).transpose()
 }
 
-/// Whether the repository's working tree is the directory whose `.git` Git found, as for every submodule and linked
+/// Returns whether the repository's working tree is the directory whose `.git` Git found, as for every submodule and linked
 /// working tree that Git creates.
 fn is_around(folder: &Path, top: &Path) -> bool {
     let Ok(folder) = std::fs::canonicalize(folder) else { return false };
@@ -151,7 +151,7 @@ fn is_around(folder: &Path, top: &Path) -> bool {
     found.is_some_and(|found| std::fs::canonicalize(top).is_ok_and(|top| top == found))
 }
 
-/// Whether a setting, by the name that Git lists, never makes a read-only command run a program.
+/// Returns whether a setting, by the name that Git lists, never makes a read-only command run a program.
 fn is_harmless(name: &str) -> bool {
     let lists = |list: &str, wanted: &str| list.split_ascii_whitespace().any(|one| one == wanted);
     let Some((section, rest)) = name.split_once('.') else { return false };

@@ -16,11 +16,11 @@ use crate::approval::resolve;
 use crate::halt::Halt;
 use crate::show;
 
-/// Files and folders that are examined; if there are more, changes are not reported.
+/// Maximum files and folders that are examined; if there are more, changes are not reported.
 const ENTRIES_MAX: usize = 20_000;
-/// Changed paths in the facts.
+/// Maximum changed paths in the facts.
 const PATHS_MAX: usize = 50;
-/// Changed paths in the text.
+/// Maximum changed paths in the text.
 const SHOWN_MAX: usize = 8;
 /// The word for a path that did not exist before.
 const MADE: &str = "made";
@@ -150,7 +150,7 @@ impl Changes {
     }
 }
 
-/// Whether writing through the link may change something outside these folders. Links to programs elsewhere do not
+/// Returns whether writing through the link may change something outside these folders. Links to programs elsewhere do not
 /// count, because programs are run, not written: virtual environments are full of such links.
 fn leads_out(link: &Path, roots: &[PathBuf]) -> bool {
     let Ok(real) = std::fs::canonicalize(link) else { return true };

@@ -7,10 +7,10 @@ use setpoint_protocol::text::clip;
 
 use super::value;
 
-/// Distinct values that are tracked over all columns of a table; beyond it `distinct` is a lower bound.
+/// Maximum distinct values that are tracked over all columns of a table; beyond it `distinct` is a lower bound.
 pub(super) const DISTINCT_MAX: usize = 1_000_000;
 
-/// Characters of an example value.
+/// Maximum characters of an example value.
 const EXAMPLE_CHARS_MAX: usize = 40;
 
 /// Most forms of figures that are tracked per column, and longest figure whose form is tracked, in bytes.
@@ -150,7 +150,7 @@ impl Column {
         self.filled == 0
     }
 
-    /// Whether all values are numbers, in any notation, or missing.
+    /// Returns whether all values are numbers, in any notation, or missing.
     pub(super) const fn is_of_figures(&self) -> bool {
         let figures = self.numbers + self.figures;
         figures > 0 && figures + self.missing == self.filled
@@ -160,12 +160,12 @@ impl Column {
         self.kind() == "text"
     }
 
-    /// Whether every point in its numbers may be a thousands separator.
+    /// Returns whether every point in its numbers may be a thousands separator.
     pub(super) fn may_be_of_thousands(&self) -> bool {
         self.kind() == "number" && self.pointed > 0 && self.pointed == self.thousands
     }
 
-    /// Whether a comma may be a decimal separator in it.
+    /// Returns whether a comma may be a decimal separator in it.
     pub(super) const fn has_decimal_commas(&self) -> bool {
         self.has_decimal_commas
     }
@@ -186,7 +186,7 @@ impl Column {
         value.as_deref().map(|value| (why, value))
     }
 
-    /// Whether figures in it that are not read as numbers have the form of this text.
+    /// Returns whether figures in it that are not read as numbers have the form of this text.
     pub(super) fn has_form_of(&self, text: &str) -> bool {
         self.forms.contains(&value::form(text))
     }
@@ -195,18 +195,18 @@ impl Column {
         &self.name
     }
 
-    /// Whether all values but the first are numbers or missing: the first may be the column's name.
+    /// Returns whether all values but the first are numbers or missing: the first may be the column's name.
     pub(super) fn is_of_figures_below_a_text(&self) -> bool {
         let figures = self.numbers + self.figures;
         self.is_text_first && figures >= 1 && figures + self.missing + 1 == self.filled
     }
 
-    /// Whether it contains only years.
+    /// Returns whether it contains only years.
     pub(super) fn is_of_years(&self) -> bool {
         self.kind() == "integer" && self.least >= value::YEARS.0 && self.greatest <= value::YEARS.1
     }
 
-    /// Whether `distinct` is a lower bound.
+    /// Returns whether `distinct` is a lower bound.
     pub(super) const fn is_cut(&self) -> bool {
         self.is_distinct_cut
     }

@@ -12,18 +12,18 @@ use super::separator::Separator;
 use super::{HaltingReader, Source, value};
 use crate::catalogue::prelude::*;
 
-/// Columns that are read; further columns of a wider table are ignored.
+/// Maximum columns that are read; further columns of a wider table are ignored.
 const COLUMNS_MAX: usize = 16_000;
-/// Columns that are reported; the others are counted.
+/// Maximum columns that are reported; the others are counted.
 pub(super) const COLUMNS_TOLD_MAX: usize = 250;
-/// Bytes per row; a table with a longer one (a quote that is never closed) is rejected.
+/// Maximum bytes per row; a table with a longer one (a quote that is never closed) is rejected.
 const ROW_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Labels of a last row that holds totals.
 const TOTALS: &[&str] = &["total", "totals", "grand total", "sum", "summe"];
-/// Columns that a remark names.
+/// Maximum columns that a remark names.
 const COLUMNS_NAMED_MAX: usize = 3;
 const NAMED_CHARS_MAX: usize = 60;
-/// Characters of a column's name.
+/// Maximum characters of a column's name.
 const NAME_CHARS_MAX: usize = 500;
 
 pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<ToolAnswer, ToolError> {
@@ -298,7 +298,7 @@ struct Table {
     is_total_last: bool,
 }
 
-/// Whether a row begins with a word for a total, followed by figures.
+/// Returns whether a row begins with a word for a total, followed by figures.
 fn is_total(row: &ByteRecord) -> bool {
     let first = row.iter().next().unwrap_or_default().trim_ascii();
     let first = first.strip_suffix(b":").unwrap_or(first);

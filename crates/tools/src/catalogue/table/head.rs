@@ -42,7 +42,7 @@ impl Head {
         self.has_led_values |= row.iter().any(|value| value.starts_with(b" "));
     }
 
-    /// Whether the row looks unlike a row of names.
+    /// Returns whether the row looks unlike a row of names.
     pub(super) fn is_doubtful(&self, columns: &[Column]) -> bool {
         let are_names_below = self.is_over_texts && columns.iter().any(Column::is_of_figures_below_a_text);
         let is_value = |(name, column): (&[u8], &Column)| is_value(name, column);
@@ -56,7 +56,7 @@ impl Head {
             || (!self.is_index() && self.names.iter().zip(columns).any(is_value))
     }
 
-    /// Whether it is HTML, JSON, a comment, or the line with which spreadsheets declare the separator. `#` and `# id`
+    /// Returns whether it is HTML, JSON, a comment, or the line with which spreadsheets declare the separator. `#` and `# id`
     /// are names if others are beside them.
     fn is_mark(&self) -> bool {
         let first = self.names.iter().next().unwrap_or_default();
@@ -68,13 +68,13 @@ impl Head {
             || first.to_ascii_lowercase().starts_with(b"sep=")
     }
 
-    /// Whether the row below holds only units, each above a column of numbers: `,kg,cm`.
+    /// Returns whether the row below holds only units, each above a column of numbers: `,kg,cm`.
     fn is_over_units(&self, columns: &[Column]) -> bool {
         let filled = || columns.iter().zip(&self.filled_below).filter(|(_, is_filled)| **is_filled);
         filled().count() > 0 && filled().all(|(column, _)| column.is_of_figures_below_a_text())
     }
 
-    /// Whether it is a title with commas above text columns: spaces follow its commas and those of no other row, as in
+    /// Returns whether it is a title with commas above text columns: spaces follow its commas and those of no other row, as in
     /// `Customers, exported today`.
     fn is_phrase(&self, columns: &[Column]) -> bool {
         self.rows > 0
@@ -85,7 +85,7 @@ impl Head {
             && columns.iter().all(Column::is_text)
     }
 
-    /// Whether it is a title above the table, or a Markdown line, which leave names empty. An index column leaves only
+    /// Returns whether it is a title above the table, or a Markdown line, which leave names empty. An index column leaves only
     /// one name empty, and separators at the end of every row leave columns without values.
     fn is_title(&self, columns: &[Column]) -> bool {
         let is_nameless = |name: &[u8]| name.trim_ascii().is_empty();
@@ -101,7 +101,7 @@ impl Head {
         is_framed || kept > 1 || (kept > 0 && at_end == nameless)
     }
 
-    /// Whether it is the index that pandas writes above its columns: an empty name, then 0, 1, 2.
+    /// Returns whether it is the index that pandas writes above its columns: an empty name, then 0, 1, 2.
     fn is_index(&self) -> bool {
         self.names.len() > 1
             && self.names.iter().enumerate().all(|(at, name)| match at {
@@ -111,7 +111,7 @@ impl Head {
     }
 }
 
-/// Whether a name looks like a value of its column: a number is not a name, so the table may have no header, and the
+/// Returns whether a name looks like a value of its column: a number is not a name, so the table may have no header, and the
 /// first row of values was taken for it; nor is a text without letters, such as `01.02.2026`, `10:30` and `$5`. Years
 /// and days are names above figures of another form.
 fn is_value(name: &[u8], column: &Column) -> bool {

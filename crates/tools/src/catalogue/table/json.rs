@@ -14,11 +14,11 @@ use crate::catalogue::prelude::*;
 
 /// Keys that are named; further keys are counted.
 pub(super) const KEYS_NAMED: usize = 200;
-/// Keys that are counted; counting stops there.
+/// Maximum keys that are counted; counting stops there.
 const KEYS_MAX: usize = 100_000;
-/// Keys that are compared for duplicates, over all objects that are open at once; further ones are not compared.
+/// Maximum keys that are compared for duplicates, over all objects that are open at once; further ones are not compared.
 const KEYS_COMPARED_MAX: usize = 1_000_000;
-/// Characters of a key that is named.
+/// Maximum characters of a key that is named.
 const KEY_CHARS_MAX: usize = 200;
 /// Longest text or number in bytes; a value with a longer one is not read, because each is held in memory once.
 const SCALAR_BYTES_MAX: usize = 16 * 1024 * 1024;

@@ -10,11 +10,11 @@ use super::json::{self, KEYS_NAMED, kind_of};
 use crate::catalogue::prelude::*;
 use crate::files::lines::{self, Line};
 
-/// Bytes per line; a longer line counts as malformed.
+/// Maximum bytes per line; a longer line counts as malformed.
 const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Keys that become columns.
+/// Maximum keys that become columns.
 const COLUMNS_MAX: usize = 1_000;
-/// Characters of a key.
+/// Maximum characters of a key.
 const NAME_CHARS_MAX: usize = 200;
 
 #[derive(Default)]

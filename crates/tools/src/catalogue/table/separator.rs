@@ -89,7 +89,7 @@ fn unusual(first: &[u8], rest: &[&[u8]]) -> Option<u8> {
     control.or(are_words.then_some(b' '))
 }
 
-/// Whether a separator gives a column with only numbers or dates. The first row is skipped if there are more: it may
+/// Returns whether a separator gives a column with only numbers or dates. The first row is skipped if there are more: it may
 /// hold the names.
 fn gives_figures(rows: &[&[u8]], separator: u8) -> bool {
     let skipped = usize::from(rows.len() > 1);

@@ -44,7 +44,7 @@ pub(super) fn is_missing(text: &str) -> bool {
     MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Whether a value of the first row could be a column's name: a text with letters, neither a date nor a word for a
+/// Returns whether a value of the first row could be a column's name: a text with letters, neither a date nor a word for a
 /// missing value.
 pub(super) fn may_be_a_name(value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value);
@@ -52,12 +52,12 @@ pub(super) fn may_be_a_name(value: &[u8]) -> bool {
     !is_missing(text) && text.contains(char::is_alphabetic) && !is_number(text) && !is_date(text)
 }
 
-/// Whether it is a unit without letters: `%`, `€`.
+/// Returns whether it is a unit without letters: `%`, `€`.
 pub(super) fn is_sign(text: &str) -> bool {
     !text.is_empty() && !is_missing(text) && !text.contains(char::is_alphanumeric)
 }
 
-/// Whether a column's name is a year.
+/// Returns whether a column's name is a year.
 pub(super) fn is_year(name: &str) -> bool {
     number(name.trim()).is_some_and(|year| is_integer(name.trim()) && year >= YEARS.0 && year <= YEARS.1)
 }
@@ -68,7 +68,7 @@ pub(super) fn is_in_two_parts(text: &str, sign: char) -> bool {
         .is_some_and(|(whole, part)| is_integer(whole) && is_integer(part))
 }
 
-/// Whether a point in a number may be a thousands separator: `1.500`, not `0.125`.
+/// Returns whether a point in a number may be a thousands separator: `1.500`, not `0.125`.
 pub(super) fn is_of_thousands(text: &str) -> bool {
     let plain = text.trim_start_matches(['+', '-']);
     is_in_two_parts(plain, '.')
@@ -77,7 +77,7 @@ pub(super) fn is_of_thousands(text: &str) -> bool {
             .is_some_and(|(whole, part)| part.len() == 3 && whole.len() <= 3 && !whole.starts_with('0'))
 }
 
-/// Whether a text that is neither a number nor a date consists of the characters of numbers, dates and times in any
+/// Returns whether a text that is neither a number nor a date consists of the characters of numbers, dates and times in any
 /// country's form: `1.234,50`, `$5`, `12 %`, `01.02.2026`.
 pub(super) fn is_figure(text: &str) -> bool {
     let is_currency = |c| "$¢£¤¥".contains(c) || ('\u{20a0}'..='\u{20cf}').contains(&c);
@@ -94,7 +94,7 @@ pub(super) fn form(text: &str) -> String {
     form.into_iter().collect()
 }
 
-/// Whether a text counts as a number in a column.
+/// Returns whether a text counts as a number in a column.
 pub(super) fn is_number(text: &str) -> bool {
     number(text.trim()).is_some()
 }
@@ -138,7 +138,7 @@ static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Whether it is a date such as `2026-01-31`, with or without a time and a zone.
+/// Returns whether it is a date such as `2026-01-31`, with or without a time and a zone.
 pub(super) fn is_date(text: &str) -> bool {
     let is_in_form = || DATE.as_ref().is_some_and(|form| form.is_match(text));
     let day = || text.chars().take(10).collect::<String>();

@@ -43,7 +43,7 @@ pub(crate) fn report(report: &AuditReport, zone: &TimeZone) -> Vec<Line> {
     page.section("Tools", &head, &report.tool_health, tool);
     let head = ["model", "calls", "unanswered", "retries", "unusable", "cut", "mean ms"];
     page.section("Models", &head, &report.model_health, model);
-    let head = ["role", "model", "what", "seen", "happened", "share", "of late", "noticed from", "evidence"];
+    let head = ["role", "model", "event", "seen", "happened", "share", "recently", "alert above", "evidence"];
     page.section("Roles, over all time", &head, &report.role_health, role);
     let head = ["model", "claims", "refuted", "share"];
     page.section("What R3 claimed, and R4a refuted", &head, &report.false_claims, claim);

@@ -33,7 +33,7 @@ fn row(rule: &RuleLine, look: &Look) -> Vec<Cell> {
     cells
 }
 
-/// A fact has no strength, because nothing counts against it.
+/// Returns what is left of a rule's strength. A fact has none, because nothing counts against it.
 fn left(rule: &RuleLine) -> Cell {
     match rule.kind {
         None => (Tone::Dim, String::new()),

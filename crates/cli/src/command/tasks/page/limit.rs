@@ -4,46 +4,46 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::text::sanitise;
 
-/// Bytes that one section's list may take; later items are left out and counted.
+/// Maximum bytes that one section's list may take; later items are left out and counted.
 const SECTION_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Characters of the goal, verbatim.
+/// Maximum characters of the goal, verbatim.
 pub(super) const GOAL_CHARS_MAX: usize = 20_000;
-/// Characters of the goal as a heading.
+/// Maximum characters of the goal as a heading.
 pub(super) const HEADING_CHARS_MAX: usize = 160;
-/// Characters of a field: an intent, a statement, a reason, a command.
+/// Maximum characters of a field: an intent, a statement, a reason, a command.
 pub(super) const FIELD_CHARS_MAX: usize = 2_000;
-/// Characters of a summary: a gist, a tooltip.
+/// Maximum characters of a summary: a gist, a tooltip.
 pub(super) const GIST_CHARS_MAX: usize = 240;
-/// Characters of a call's output where it is cited; the call itself shows more.
+/// Maximum characters of a call's output where it is cited; the call itself shows more.
 pub(super) const CITED_CHARS_MAX: usize = 600;
-/// Characters of the task's output.
+/// Maximum characters of the task's output.
 pub(super) const OUTPUT_CHARS_MAX: usize = 40_000;
-/// Rows of the matrix: criteria.
+/// Maximum rows of the matrix: criteria.
 pub(super) const CRITERIA_MAX: usize = 400;
 /// Columns of the matrix: the latest attempts.
 pub(super) const COLUMNS_MAX: usize = 60;
-/// Calls that are shown per verdict, of those that it cites.
+/// Maximum calls that are shown per verdict, of those that it cites.
 pub(super) const CITES_MAX: usize = 4;
 /// Rounds, the latest ones, of the charts, the grid, the decisions, the plans, and the recalls.
 pub(super) const ROUNDS_MAX: usize = 40;
-/// Sub-tasks of one plan.
+/// Maximum sub-tasks of one plan.
 pub(super) const PARTS_MAX: usize = 64;
-/// Items that memory gave to one plan.
+/// Maximum items that memory gave to one plan.
 pub(super) const GIVEN_MAX: usize = 60;
-/// Tool calls.
+/// Maximum tool calls.
 pub(super) const CALLS_MAX: usize = 1_000;
-/// Approvals.
+/// Maximum approvals.
 pub(super) const APPROVALS_MAX: usize = 200;
-/// Records in the picture of the time line.
+/// Maximum records in the picture of the time line.
 pub(super) const DRAWN_MAX: usize = 1_500;
-/// Records in the table of the time line.
+/// Maximum records in the table of the time line.
 pub(super) const RECORDS_MAX: usize = 3_000;
-/// Rows of one table of costs.
+/// Maximum rows of one table of costs.
 pub(super) const COSTS_MAX: usize = 200;
-/// Findings.
+/// Maximum findings.
 pub(super) const FINDINGS_MAX: usize = 500;
-/// Lines of every other list.
+/// Maximum lines of every other list.
 pub(super) const LINES_MAX: usize = 100;
 
 /// Shows `items` until a limit is reached. Returns the markup and how many were left out.

@@ -9,7 +9,6 @@ use crate::state::ViewState;
 pub(super) struct Measured {
     /// The round, from 1.
     pub(super) round: u32,
-    /// Its loss.
     pub(super) loss: Loss,
     /// ∇L; `None` in the first round.
     pub(super) grad_l: Option<f64>,

@@ -142,7 +142,7 @@ fn recalled(title: &str, recall: &Recall) -> Markup {
     html! {
         h3 { (title) }
         p.dim {
-            (words::count(recall.given.len() as u64, "thing")) " given; what is known says " (action)
+            (words::count(recall.given.len() as u64, "thing")) " given; memory's advice: " (action)
             " (M_att " (words::share(potentials.attention)) ", M_dec " (words::share(potentials.decision)) ")."
         }
         ul { (given) }

@@ -10,9 +10,9 @@ use regex::bytes::Regex;
 use super::fields::{self, Field};
 use super::time::{self, Time};
 
-/// Bytes at the beginning of a line of prose that are searched for its time and level.
+/// Maximum bytes at the beginning of a line of prose that are searched for its time and level.
 const HEAD_BYTES_MAX: usize = 200;
-/// Characters of a message.
+/// Maximum characters of a message.
 const MESSAGE_CHARS_MAX: usize = 200;
 
 /// Words for levels and the level of each. Each level is matched only by its own words.
@@ -94,7 +94,7 @@ const LEVEL_KEYS: &[&str] =
 const TIME_KEYS: &[&str] =
     &["@timestamp", "timestamp", "time", "ts", "@t", "t", "asctime", "datetime", "eventtime", "date"];
 const MESSAGE_KEYS: &[&str] = &["msg", "message", "event", "@m", "@mt"];
-/// Words of a line in which a level that is marked only by a colon is searched.
+/// Maximum words of a line in which a level that is marked only by a colon is searched.
 const COLON_WORDS_MAX: usize = 7;
 
 /// Terminal colours (ECMA-48, control sequences).
@@ -187,7 +187,7 @@ pub(super) fn plain(line: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Whether a line without a level may report an error.
+/// Returns whether a line without a level may report an error.
 pub(super) fn is_suspect(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line).to_lowercase();
     UNCOUNTED.as_ref().is_some_and(|forms| forms.is_match(line))
@@ -282,7 +282,7 @@ fn level(head: &[u8]) -> Option<FoundLevel> {
     None
 }
 
-/// Whether it is a word of a sentence, not a time zone or a code: `UTC`, `app[1]`.
+/// Returns whether it is a word of a sentence, not a time zone or a code: `UTC`, `app[1]`.
 fn is_of_text(word: &[u8]) -> bool {
     let word = word.strip_suffix(b",").unwrap_or(word);
     word.iter().all(u8::is_ascii_alphabetic) && word.iter().any(u8::is_ascii_lowercase)
@@ -292,7 +292,7 @@ fn is_in_word(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || *byte == b'_'
 }
 
-/// Whether a word is part of a path, an address, a name (`com.acme.ERROR`) or a compound (`[ERROR-handler]`). After a
+/// Returns whether a word is part of a path, an address, a name (`com.acme.ERROR`) or a compound (`[ERROR-handler]`). After a
 /// time it is not: `[2026-01-02 03:04:05,123: ERROR/ForkPoolWorker-1]`, `[2026-01-02 03:04:05] local.ERROR: lost`.
 fn is_part(before: &[u8], after: &[u8]) -> bool {
     let is_joined_before = matches!(before, [.., one, b'-'] if is_in_word(one));
@@ -308,7 +308,7 @@ fn is_part(before: &[u8], after: &[u8]) -> bool {
         || (is_named && !is_channel)
 }
 
-/// Whether a time inside a line of prose is the line's own and not part of its message: it is not a value, and neither
+/// Returns whether a time inside a line of prose is the line's own and not part of its message: it is not a value, and neither
 /// another time nor the level precedes it, unless the line begins with the level.
 fn is_of_line(head: &[u8], at: usize, level: Option<&FoundLevel>) -> bool {
     let before = head.get(..at).unwrap_or_default();

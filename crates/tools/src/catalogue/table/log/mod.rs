@@ -14,9 +14,9 @@ use super::Source;
 use crate::catalogue::prelude::*;
 use crate::files::lines::{self, Line};
 
-/// Bytes of a line that are read.
+/// Maximum bytes of a line that are read.
 const LINE_BYTES_MAX: usize = 16 * 1024;
-/// Different messages that are tracked; further new ones are not counted.
+/// Maximum different messages that are tracked; further new ones are not counted.
 const MESSAGES_MAX: usize = 50_000;
 /// Most frequent messages that are returned.
 const TOP_MESSAGES: usize = 10;
