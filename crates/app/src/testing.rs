@@ -12,7 +12,7 @@ use crate::program::{Launch, Program, ProgramError, ProgramOptions};
 /// A key that nothing may show.
 pub(crate) const KEY: &str = "sk-never-to-be-seen-0123456789";
 /// An address without a server: no process can listen on this reserved port without rights.
-pub(crate) const NOBODY: &str = "http://127.0.0.1:1";
+pub(crate) const CLOSED_ADDRESS: &str = "http://127.0.0.1:1";
 
 /// A home directory with a configuration, a working directory and room for data.
 pub(crate) struct Home(TempDir);
@@ -23,6 +23,11 @@ impl Home {
         fs::create_dir_all(home.config()).unwrap();
         fs::create_dir(home.work()).unwrap();
         home
+    }
+
+    /// Returns the home itself.
+    pub(crate) fn root(&self) -> &Path {
+        self.0.path()
     }
 
     /// Returns the person's own configuration directory.

@@ -9,7 +9,7 @@ use setpoint_model_server::{CannedRequest, canned};
 use super::*;
 use crate::desk::Health;
 use crate::models::survey::survey;
-use crate::testing::{Home, KEY, NOBODY, files, options};
+use crate::testing::{CLOSED_ADDRESS, Home, KEY, files, options};
 
 /// Asks only this address.
 fn look_at(address: &str) -> InitOptions {
@@ -84,7 +84,7 @@ fn listing(data: &Value) -> String {
 #[tokio::test]
 async fn finding_nothing_is_not_an_error_and_writes_nothing() {
     let home = Home::new();
-    let done = init(&home, &look_at(NOBODY), &[]).await.unwrap();
+    let done = init(&home, &look_at(CLOSED_ADDRESS), &[]).await.unwrap();
     assert_eq!((&done.brain, done.is_written, &done.files), (&None, false, &vec![]), "{done:?}");
     let variables: Vec<&str> = done.variables.iter().map(|one| one.variable.as_str()).collect();
     assert_eq!(variables, ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"]);
@@ -206,15 +206,16 @@ async fn a_useless_server_is_reported_and_not_chosen() {
 async fn servers_that_the_environment_names_are_asked() {
     let address = ollama(THREE);
     let home = Home::new();
-    let done = init(&home, &look_at(NOBODY), &[("OLLAMA_HOST", &address)]).await.unwrap();
+    let done = init(&home, &look_at(CLOSED_ADDRESS), &[("OLLAMA_HOST", &address)]).await.unwrap();
     assert_eq!(done.brain.as_deref(), Some("ollama/wide:8b"), "{done:?}");
     // A server of one's own that speaks OpenAI's protocol is preferred to another provider's key, and needs no key.
     let home = Home::new();
     let server = listing(&json!([{ "id": "own" }]));
     let vars = [("OPENAI_BASE_URL", server.as_str()), ("OPENAI_MODEL", "named")];
-    let done = init(&home, &look_at(NOBODY), &[vars[0], vars[1], ("ANTHROPIC_API_KEY", KEY)]).await.unwrap();
+    let done =
+        init(&home, &look_at(CLOSED_ADDRESS), &[vars[0], vars[1], ("ANTHROPIC_API_KEY", KEY)]).await.unwrap();
     assert_eq!((done.brain.as_deref(), done.notes.len()), (Some("openai/named"), 1), "{done:?}");
-    assert!(done.notes[0].starts_with(&format!("--look-at {NOBODY}: could not connect")), "{done:?}");
+    assert!(done.notes[0].starts_with(&format!("--look-at {CLOSED_ADDRESS}: could not connect")), "{done:?}");
     let written = fs::read_to_string(own(&home)).unwrap();
     assert!(written.contains("# brain = \"openai/own\""), "{written}");
     assert!(written.contains(&format!("base_url = \"{server}/v1\"")), "{written}");
@@ -224,8 +225,8 @@ async fn servers_that_the_environment_names_are_asked() {
     {
         let keys = [("OPENAI_API_KEY", KEY), ("ANTHROPIC_API_KEY", KEY)];
         let key = keys.into_iter().find(|(key, _)| key.to_lowercase().starts_with(provider));
-        let vars: Vec<_> = key.into_iter().chain([(variable, NOBODY)]).collect();
-        let done = init(&Home::new(), &look_at(NOBODY), &vars).await.unwrap();
+        let vars: Vec<_> = key.into_iter().chain([(variable, CLOSED_ADDRESS)]).collect();
+        let done = init(&Home::new(), &look_at(CLOSED_ADDRESS), &vars).await.unwrap();
         let unnamed = UnnamedProvider { provider: provider.to_owned(), origin: format!("${variable}") };
         assert_eq!((done.brain, done.unnamed), (None, vec![unnamed]));
         assert!(done.variables.iter().all(|one| one.provider != provider), "{:?}", done.variables);
@@ -237,10 +238,11 @@ async fn what_overrides_the_file_is_reported() {
     // A configuration that cannot be read is replaced like any other.
     let home = Home::new().own("[controller\n");
     let key = ("OPENAI_API_KEY", KEY);
-    init(&home, &forced(NOBODY), &[key]).await.unwrap();
+    init(&home, &forced(CLOSED_ADDRESS), &[key]).await.unwrap();
     assert!(configured(&home, "models.brain").starts_with("openai/"));
-    let notes =
-        async |vars: &[(&str, &str)]| init(&home, &forced(NOBODY), vars).await.unwrap().notes.concat();
+    let notes = async |vars: &[(&str, &str)]| {
+        init(&home, &forced(CLOSED_ADDRESS), vars).await.unwrap().notes.concat()
+    };
     let said = notes(&[key, ("SETPOINT_BRAIN_MODEL", "playbook")]).await;
     assert!(said.contains("SETPOINT_BRAIN_MODEL is set, and overrides the file"), "{said}");
     let here = home.work().join(config::FILE_NAME);
@@ -266,7 +268,7 @@ async fn a_failed_init_is_reported_and_leaves_no_file() {
     let taken = home.work().join("taken");
     fs::write(&taken, "").unwrap();
     let vars = [("XDG_CONFIG_HOME", taken.to_str().unwrap()), ("OPENAI_API_KEY", KEY)];
-    let refused = said(init(&home, &look_at(NOBODY), &vars).await);
+    let refused = said(init(&home, &look_at(CLOSED_ADDRESS), &vars).await);
     assert!(
         refused.starts_with("failed to write ") && refused.contains("; check that its folder"),
         "{refused}"

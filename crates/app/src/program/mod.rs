@@ -7,8 +7,6 @@ mod load;
 mod log_file;
 mod models;
 mod playbooks;
-#[cfg(test)]
-mod unusable_tests;
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;

@@ -1,5 +1,7 @@
 //! The program of a home: files of the working directory, options, keys and places.
 
+mod unusable;
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt as _;

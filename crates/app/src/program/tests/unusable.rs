@@ -7,78 +7,58 @@ use setpoint_audit::view::{FindingFilter, VerifyOptions};
 use setpoint_protocol::message::{AuditQuery, Availability, EndState, FindingKind, MemoryReply};
 use setpoint_protocol::topology::Payload;
 
-use super::*;
+use super::super::*;
 use crate::desk;
 use crate::error::{Error, ErrorKind};
 use crate::operator::audit::{Audit as _, OperatorAudit};
+use crate::testing::{Home, options};
 
-/// A person's directories.
-struct Home(tempfile::TempDir);
+/// Returns a home with a file to find.
+fn home() -> Home {
+    let home = Home::new();
+    fs::create_dir(home.work().join("in")).unwrap();
+    fs::write(home.work().join("in/a"), "one").unwrap();
+    home
+}
 
-impl Home {
-    fn new() -> Self {
-        let home = Home(tempfile::tempdir().unwrap());
-        for dir in ["config/setpoint", "work/in"] {
-            fs::create_dir_all(home.path(dir)).unwrap();
-        }
-        fs::write(home.path("work/in/a"), "one").unwrap();
-        home
-    }
+fn program(home: &Home, set: &[(&str, &str)]) -> Program {
+    home.program(&options(None, set), &[]).unwrap()
+}
 
-    fn path(&self, below: &str) -> PathBuf {
-        self.0.path().join(below)
-    }
-
-    /// Returns the program with these settings.
-    fn program(&self, set: &[(&str, &str)]) -> Program {
-        let place =
-            |name: &str, below: &str| (name.to_owned(), self.path(below).to_str().unwrap().to_owned());
-        let env: BTreeMap<String, String> =
-            [place("HOME", ""), place("XDG_CONFIG_HOME", "config"), place("SETPOINT_DATA_DIR", "data")]
-                .into();
-        let cwd = self.path("work");
-        let directories = Directories::from_env(&env, &cwd).unwrap();
-        let flags = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned(), String::new()));
-        let sources = Sources { env, flags: flags.collect(), ..Sources::default() };
-        let config = Config::load(&sources).unwrap();
-        Program { config, directories, is_data_named: false, sources, cwd, cassette: None }
-    }
-
-    /// Runs a task that must be accepted, and returns what memory gave to its plan.
-    async fn run(&self, set: &[(&str, &str)]) -> MemoryReply {
-        let program = self.program(set);
-        let organisation = program.open().unwrap();
-        let goal = "find the three largest files under ./in".to_owned();
-        let task = organisation.start(program.new_task(goal, false, None).unwrap()).await.unwrap();
-        organisation.ended(&task).await;
-        let result = organisation.result(&task).unwrap().unwrap();
-        assert_eq!(result.directive, EndState::Accept, "{result:?}");
-        let records = organisation.records(&task).unwrap();
-        organisation.shutdown().await;
-        let reply = records.iter().find_map(|record| match record.message()? {
-            Payload::MemoryReply(reply) => Some(reply),
-            _ => None,
-        });
-        reply.unwrap()
-    }
+/// Runs a task that must be accepted, and returns what memory gave to its plan.
+async fn run(home: &Home, set: &[(&str, &str)]) -> MemoryReply {
+    let program = program(home, set);
+    let organisation = program.open().unwrap();
+    let goal = "find the three largest files under ./in".to_owned();
+    let task = organisation.start(program.new_task(goal, false, None).unwrap()).await.unwrap();
+    organisation.ended(&task).await;
+    let result = organisation.result(&task).unwrap().unwrap();
+    assert_eq!(result.directive, EndState::Accept, "{result:?}");
+    let records = organisation.records(&task).unwrap();
+    organisation.shutdown().await;
+    let reply = records.iter().find_map(|record| match record.message()? {
+        Payload::MemoryReply(reply) => Some(reply),
+        _ => None,
+    });
+    reply.unwrap()
 }
 
 /// A store of a newer version, and a file in place of the folder.
 #[tokio::test(flavor = "multi_thread")]
 async fn unusable_memory_is_left_alone_and_named_as_the_reason() {
-    let home = Home::new();
-    home.run(&[]).await;
-    let (folder, store) = (home.path("data/memory"), home.path("data/memory/memory.db"));
+    let home = home();
+    run(&home, &[]).await;
+    let (folder, store) = (home.data().join("memory"), home.data().join("memory/memory.db"));
     rusqlite::Connection::open(&store).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&store).unwrap();
     let unusable = async |what: &str| {
-        let reply = home.run(&[]).await;
+        let reply = run(&home, &[]).await;
         assert_eq!(reply.availability, Availability::Unavailable);
         let reason = reply.reason.unwrap();
         assert!(reason.starts_with("failed to ") && reason.contains(what), "{reason}");
-        let error = Error::from(home.program(&[]).open_memory(false).unwrap_err());
+        let error = Error::from(program(&home, &[]).open_memory(false).unwrap_err());
         assert!(error.message.contains(what), "{error:?}");
-        let found = desk::examine(&home.program(&[]));
+        let found = desk::examine(&program(&home, &[]));
         let memory = found.into_iter().find(|one| one.subject == "memory").unwrap();
         assert!(memory.state == desk::Health::Bad && memory.finding.contains(what), "{memory:?}");
         error.hints
@@ -90,16 +70,16 @@ async fn unusable_memory_is_left_alone_and_named_as_the_reason() {
     unusable("memory").await;
     // After the repair, it knows what happened meanwhile.
     fs::remove_file(&folder).unwrap();
-    let memory = home.program(&[]).open_memory(false).unwrap().unwrap();
+    let memory = program(&home, &[]).open_memory(false).unwrap().unwrap();
     memory.catch_up().unwrap();
     assert!(memory.store().stats().unwrap().records >= 3);
 }
 
 #[test]
 fn the_principles_file_is_used_or_the_task_is_refused() {
-    let home = Home::new();
-    let path = home.path("config/setpoint/thinking.md");
-    let opened = || home.program(&[]).new_task("x".to_owned(), false, None).map(|new| new.opened.thinking);
+    let home = home();
+    let path = home.config().join("thinking.md");
+    let opened = || program(&home, &[]).new_task("x".to_owned(), false, None).map(|new| new.opened.thinking);
     let refusal = || Error::from(opened().unwrap_err()).message;
     fs::write(&path, "Never touch /etc.\n").unwrap();
     assert_eq!(opened().unwrap(), ["Never touch /etc."]);
@@ -117,13 +97,13 @@ fn the_principles_file_is_used_or_the_task_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_or_damaged_audit_log_is_reported_until_repaired() {
-    let home = Home::new();
-    let exported = home.path("exported");
+    let home = home();
+    let exported = home.root().join("exported");
     let set = [("audit.follow", "false"), ("audit.checkpoints", exported.to_str().unwrap())];
-    home.run(&set).await;
-    let (place, log) = (home.path("data/audit"), home.path("data/audit/log"));
+    run(&home, &set).await;
+    let (place, log) = (home.data().join("audit"), home.data().join("audit/log"));
     assert!(!place.exists());
-    let audit = OperatorAudit::new(home.program(&set));
+    let audit = OperatorAudit::new(program(&home, &set));
     let report = async || audit.report(&AuditQuery { query_id: "q".to_owned() }).await.unwrap();
     let verify = async |log_only| {
         let checkpoints = Some(exported.clone());
@@ -153,10 +133,10 @@ async fn a_missing_or_damaged_audit_log_is_reported_until_repaired() {
     let aside = "log.aside-1 is a damaged log that was set aside";
     assert!(!seen.is_sound && seen.log.concat().contains(aside), "{seen:#?}");
     assert_eq!(damages().await, 1);
-    fs::rename(place.join("log.aside-1"), home.path("log.aside-1")).unwrap();
+    fs::rename(place.join("log.aside-1"), home.root().join("log.aside-1")).unwrap();
     assert!(verify(false).await.is_sound);
 
-    fs::rename(home.path("data/journal"), home.path("journal")).unwrap();
+    fs::rename(home.data().join("journal"), home.root().join("journal")).unwrap();
     let seen = verify(false).await;
     assert!(!seen.is_sound && seen.log.is_empty(), "{seen:#?}");
     assert!(seen.journal.concat().contains("0 of "), "{seen:#?}");
@@ -164,7 +144,7 @@ async fn a_missing_or_damaged_audit_log_is_reported_until_repaired() {
     assert_eq!(damages().await, 1);
     let unread = report().await.unread;
     assert!(unread.as_ref().is_some_and(|why| why.contains("its journal is missing")), "{unread:?}");
-    fs::rename(home.path("journal"), home.path("data/journal")).unwrap();
+    fs::rename(home.root().join("journal"), home.data().join("journal")).unwrap();
     assert!(verify(false).await.is_sound);
 
     // A new log under another key looks sound by itself.
@@ -177,18 +157,18 @@ async fn a_missing_or_damaged_audit_log_is_reported_until_repaired() {
 /// Every kind of change is refused with the line and the record.
 #[tokio::test]
 async fn a_changed_exported_task_is_refused_with_its_place() {
-    const EXPORTED: &str = include_str!("../../../cli/tests/net/tasks/accepted-in-four-rounds.jsonl");
-    let home = Home::new();
-    let file = home.path("work/task.jsonl");
+    const EXPORTED: &str = include_str!("../../../../cli/tests/net/tasks/accepted-in-four-rounds.jsonl");
+    let home = home();
+    let file = home.work().join("task.jsonl");
     let refused = |changed: &str| {
         assert_ne!(changed, EXPORTED);
         fs::write(&file, changed).unwrap();
-        let error = Error::from(home.program(&[]).open_exported(&file).map(drop).unwrap_err());
+        let error = Error::from(program(&home, &[]).open_exported(&file).map(drop).unwrap_err());
         assert!(error.kind == ErrorKind::Usage && !error.hints.is_empty(), "{error:?}");
         format!("{}\n{}", error.message, error.hints.concat())
     };
     fs::write(&file, EXPORTED).unwrap();
-    home.program(&[]).open_exported(&file).unwrap();
+    program(&home, &[]).open_exported(&file).unwrap();
     let (line, directive) =
         (1..).zip(EXPORTED.lines()).find(|(_, line)| line.contains("setpoint.PlanDirective")).unwrap();
     let seq = serde_json::from_str::<serde_json::Value>(directive).unwrap()["seq"].clone();
