@@ -47,6 +47,7 @@ pub struct Ledger {
     /// Files that the task's calls report as created.
     made: Arc<BTreeSet<String>>,
     touched: Arc<BTreeSet<String>>,
+    has_acted: bool,
     /// Maximum that each running call may take.
     reserved: BTreeMap<CallId, Need>,
     /// Latencies per model.
@@ -175,6 +176,17 @@ impl Ledger {
     #[must_use]
     pub fn touched(&self) -> &Arc<BTreeSet<String>> {
         &self.touched
+    }
+
+    /// Returns whether any of the task's calls had a side effect, or may have had one that cannot be seen.
+    #[must_use]
+    pub fn has_acted(&self) -> bool {
+        self.has_acted
+    }
+
+    /// Records that a call had a side effect, or may have had one.
+    pub(crate) fn tool_acted(&mut self) {
+        self.has_acted = true;
     }
 
     /// Records the files that a call changed or removed.

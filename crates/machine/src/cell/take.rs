@@ -122,6 +122,10 @@ impl Cell {
         if let Answer::Tool(tool) = &answered.answer {
             self.ledger.tool_made(&tool.created);
             self.ledger.tool_touched(touched(tool));
+            // Starting a service changes no file that is watched.
+            if tool.side_effect != SideEffect::None || ask.class == AskClass::Unsafe {
+                self.ledger.tool_acted();
+            }
         }
         let is_tool = matches!(ask.class, AskClass::Pure | AskClass::Unsafe);
         let never_made = ask.attempt.saturating_sub(answered.attempt);

@@ -10,7 +10,8 @@ use setpoint_protocol::tool::{Phase, SideEffect, ToolCall, ToolRecord};
 use setpoint_protocol::{Any, CallId, ToolId};
 
 use super::named::{Place, is_named};
-use crate::evidence::{Probes, is_of};
+use super::strength::only_looks;
+use crate::evidence::{Probes, command_of, is_of};
 
 /// The material that a verdict may rest on.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct Case<'a> {
     pub made: &'a BTreeSet<String>,
     /// Files that the task's calls have changed or removed, in every round and sub-task.
     pub touched: &'a BTreeSet<String>,
+    /// Whether any of the task's calls so far had a side effect, or may have had one that cannot be seen.
+    pub has_acted: bool,
     /// Environment in which the task works.
     pub surroundings: &'a Surroundings,
 }
@@ -139,12 +142,22 @@ impl<'a> Case<'a> {
         !is_deed && (is_measured || !self.criteria.iter().any(is_named))
     }
 
+    /// Returns whether the task has changed nothing, as far as is known: what holds now held before, or came about by
+    /// itself.
+    pub(super) fn is_unchanged(&self) -> bool {
+        let looks = |call: &ToolRecord| {
+            call.side_effect == SideEffect::None && (command_of(call).is_none() || only_looks(call))
+        };
+        !self.has_acted && self.work().all(looks)
+    }
+
     /// Returns where named commands are meant to run.
     fn place(&self) -> Place<'a> {
         let intents = self.runs.iter().map(|run| run.intent);
         let criteria = self.criteria.iter().map(|criterion| criterion.criterion.as_str());
         Place {
             cwd: &self.surroundings.cwd,
+            workspace: &self.surroundings.workspace,
             said: [self.words].into_iter().chain(intents).chain(criteria).collect(),
         }
     }

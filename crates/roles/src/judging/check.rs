@@ -7,17 +7,17 @@ use setpoint_protocol::Any;
 use setpoint_protocol::message::{
     Cite, Criterion, FailureClass, JudgedBy, Shown, Strength, Verdict, VerdictWord,
 };
-use setpoint_protocol::predicate::{Check, CheckOn, Finding, Observation, Predicate};
+use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Finding, Observation, Predicate};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
+use setpoint_protocol::tool::{ErrorKind, SideEffect, ToolCall, ToolRecord};
 
 use super::case::Case;
 use super::cut::{PredicateOutcome, look};
 use super::executed::changed_by_the_work;
 use super::messages::{NOTHING, QUOTE_CHARS_MAX, class_of_error, first_error, has_printed};
 use super::self_made::is_self_made;
-use super::strength::of_check;
-use crate::evidence::name_of;
+use super::strength::{of_check, only_looks};
+use crate::evidence::{command_of, name_of};
 
 /// Returns the verdict on one criterion by its check.
 #[must_use]
@@ -131,17 +131,24 @@ fn on_probe<'a>(call: &ToolCall, expect: &Predicate, case: &Case<'a>) -> CheckOu
         seen.finding = Finding { holds: false, why };
         seen.class = Some(FailureClass::Logical);
     }
-    seen.vacuous = !expect.speaks_of_the_output()
-        && case
-            .before(call)
-            .is_some_and(|before| before.ran() && look(expect, &of_record(before), None).finding.holds);
+    let held_before = || {
+        let before = case.before(call);
+        before.is_some_and(|before| before.ran() && look(expect, &of_record(before), None).finding.holds)
+    };
+    // What turned green without the work, such as `find -mmin -1` after a minute, is not the work's result either.
+    seen.vacuous = !expect.speaks_of_the_output() && (case.is_unchanged() || held_before());
     seen
 }
 
 fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<'a>) -> CheckOutcome<'a> {
     let Some(record) = case.last_call_of(tool, which, expect) else {
         let named = which.map(|which| format!(" with `{}`", clip(which, 160))).unwrap_or_default();
-        let why = format!("no such call: {}{named} was not called by itself, as it stands", clip(tool, 80));
+        let how = match (which, tool.split('/').next()) {
+            (None, _) => "",
+            (Some(_), Some("shell")) => " by itself, as it stands",
+            (Some(_), _) => " for the whole of what the criterion names",
+        };
+        let why = format!("no such call: {}{named} was not called{how}", clip(tool, 80));
         return CheckOutcome::nothing(why, Some(FailureClass::Logical));
     };
     let mut seen = on_record(record, &of_record(record), expect, case);
@@ -154,7 +161,23 @@ fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<
         );
         seen = CheckOutcome { cites: seen.cites, ..CheckOutcome::nothing(why, None) };
     }
+    // A look that finds nothing where nothing was changed. A program that ran may have found out more.
+    let is_a_look =
+        record.side_effect == SideEffect::None && (command_of(record).is_none() || only_looks(record));
+    seen.vacuous = is_a_look && asks_for_absence(expect) && case.is_unchanged();
     seen
+}
+
+/// Returns whether an expectation holds because something is not there.
+fn asks_for_absence(expect: &Predicate) -> bool {
+    expect.has(&|part| match part {
+        Predicate::Not(not) => !matches!(**not, Predicate::ExitCode(_)),
+        Predicate::Matches(pattern) => matches!(pattern.as_str(), "^$" | r"^\s*$" | r"\A\z"),
+        Predicate::File(file) => file.exists == Some(false),
+        Predicate::Pointer { is: Comparison::Equals(value), .. } => value.0.as_f64() == Some(0.0),
+        Predicate::Pointer { is: Comparison::AtMost(_) | Comparison::Length(0), .. } => true,
+        _ => false,
+    })
 }
 
 fn on_record<'a>(

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use setpoint_protocol::predicate::Predicate;
-use setpoint_protocol::tool::ToolRecord;
+use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
 use super::{executed, runner};
 use crate::words::WordList;
@@ -20,7 +20,9 @@ const HARMLESS: WordList = WordList::new(
 #[derive(Clone, Debug)]
 pub(super) struct Place<'a> {
     pub(super) cwd: &'a str,
-    /// Texts that may mention a folder: the person's words, intents and criteria.
+    /// Folder for files of the task's own.
+    pub(super) workspace: &'a str,
+    /// Texts that may mention a folder or what to look for: the person's words, intents, criteria and their checks.
     pub(super) said: Vec<&'a str>,
 }
 
@@ -33,8 +35,8 @@ pub(super) struct Place<'a> {
 /// printed may follow.
 pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, place: &Place<'_>) -> bool {
     if record.tool.tool() != SHELL {
-        return is_at(&record.target, which.trim().trim_start_matches("./"), place)
-            || is_given(record, which.trim(), place);
+        return is_about(record, which.trim(), place)
+            && (is_only_looked_for(expect) || is_whole(record, which, place));
     }
     let input = |name: &str| record.input.0.get(name).and_then(Value::as_str);
     let text = input("command");
@@ -49,36 +51,55 @@ pub(super) fn is_named(record: &ToolRecord, which: &str, expect: &Predicate, pla
 /// Parameters of file tools that identify what a call is about.
 const ABOUT: &[&str] = &["path", "root", "dir", "source", "archive", "manifest", "left", "right"];
 
-/// Returns whether a file tool was given the named path; further options and `.` are allowed.
-fn is_given(record: &ToolRecord, which: &str, place: &Place<'_>) -> bool {
-    let cwd = place.cwd.trim_end_matches('/');
-    let plain = |path: &str| -> String {
-        let below = path.strip_prefix(cwd).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-        let is_below = below.is_some() || !path.starts_with('/');
-        let parts = below.unwrap_or(path).split('/').filter(|part| !part.is_empty() && *part != ".");
-        let path = parts.collect::<Vec<_>>().join("/");
-        if is_below { path } else { format!("/{path}") }
-    };
+/// Returns the paths that a call of a file tool was given.
+pub(super) fn given_paths(record: &ToolRecord) -> impl Iterator<Item = &str> {
     let input = &record.input.0;
     let named = ABOUT.iter().filter_map(|name| input.get(name)?.as_str());
     let listed = input.get("paths").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let mut given = named.chain(listed);
-    given.any(|path| plain(path) == plain(which))
+    named.chain(listed)
 }
 
-/// Returns whether a file tool's target is the named path, relative to the working directory or to a folder that is
-/// mentioned. `old/src/b.py` is not `src/b.py`. Outside the working directory is the workspace, whose path a plan
-/// does not know.
+/// Returns whether a file tool's call is about the named path.
+fn is_about(record: &ToolRecord, which: &str, place: &Place<'_>) -> bool {
+    let wanted = which.trim_start_matches("./");
+    let cwd = place.cwd.trim_end_matches('/');
+    let is_given = |path: &str| {
+        let whole = if path.starts_with('/') { path.to_owned() } else { format!("{cwd}/{path}") };
+        place.below(path) == place.below(which) || is_at(&whole, wanted, place)
+    };
+    // The target of a search begins with what is searched for, and its end says nothing about the folder.
+    record.target == wanted
+        || (record.target.starts_with('/') && is_at(&record.target, wanted, place))
+        || given_paths(record).any(is_given)
+}
+
+/// Returns whether a file tool's target is the named path, relative to the working directory, to the workspace, whose
+/// path a plan does not know, or to a folder that is mentioned. `old/src/b.py` is not `src/b.py`.
 fn is_at(target: &str, wanted: &str, place: &Place<'_>) -> bool {
     let Some(before) = target.strip_suffix(wanted).and_then(|before| before.strip_suffix('/')) else {
         return target == wanted;
     };
-    let below = before.strip_prefix(place.cwd.trim_end_matches('/'));
-    match below.filter(|below| below.is_empty() || below.starts_with('/')) {
-        // A target of two paths ("a into b") is identified by its last.
-        Some(below) if !below.contains(" /") => place.is_spoken_of(below.trim_start_matches('/')),
-        _ => true,
+    let is_below =
+        |root: &str| before.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    // A target of two paths ("a into b") is identified by its last.
+    let is_root = before.is_empty() && place.cwd != "/";
+    before.contains(" /") || is_below(place.workspace) || (!is_root && place.is_spoken_of(before))
+}
+
+/// Parameters of file tools that limit what a call looks at.
+const LIMITING: &[&str] = &["pattern", "glob", "name"];
+
+/// Returns whether a call looks at all that it was meant to: nothing limits it that is not said. `grep` for another
+/// text finds none of what should be gone, and so does `read_file` from the second line on.
+fn is_whole(record: &ToolRecord, which: &str, place: &Place<'_>) -> bool {
+    let input = &record.input.0;
+    if record.side_effect != SideEffect::None {
+        return true;
     }
+    let is_from_the_start = input.get("offset").and_then(Value::as_u64).is_none_or(|offset| offset <= 1);
+    let mut limits = LIMITING.iter().filter_map(|name| input.get(name)?.as_str());
+    is_from_the_start
+        && limits.all(|limit| which.contains(limit) || limit.split('|').any(|limit| place.says(limit)))
 }
 
 /// Returns the command in normal form, without the call's trailing parameters.
@@ -93,6 +114,37 @@ fn without_parameters(record: &ToolRecord) -> &str {
 }
 
 impl Place<'_> {
+    /// Returns the path relative to the working directory if it is below it, without `.` and double slashes.
+    fn below(&self, path: &str) -> String {
+        let below = path.strip_prefix(self.cwd.trim_end_matches('/'));
+        let below = below.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let is_below = below.is_some() || !path.starts_with('/');
+        let parts = below.unwrap_or(path).split('/').filter(|part| !part.is_empty() && *part != ".");
+        let path = parts.collect::<Vec<_>>().join("/");
+        if is_below { path } else { format!("/{path}") }
+    }
+
+    /// Returns whether the texts mention every word of a search pattern; one without a word matches anything.
+    fn says(&self, pattern: &str) -> bool {
+        let mut escaped = false;
+        let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+        // `\b` and `\w` are signs, not letters.
+        let plain: String = pattern
+            .chars()
+            .map(|c| {
+                let is_sign = std::mem::take(&mut escaped) && is_letter(c);
+                escaped = c == '\\' && !is_sign;
+                if is_letter(c) && !is_sign { c } else { ' ' }
+            })
+            .collect();
+        let is_said = |word: &str| {
+            let word = word.to_lowercase();
+            self.said.iter().any(|text| text.to_lowercase().contains(&word))
+        };
+        let mut words = plain.split(' ').filter(|word| !word.is_empty()).peekable();
+        words.peek().is_some() && words.all(is_said)
+    }
+
     fn is_spoken_of(&self, folder: &str) -> bool {
         let folder = folder.trim_end_matches('/').trim_start_matches("./");
         let cwd = self.cwd.trim_end_matches('/');
@@ -290,7 +342,11 @@ mod tests {
     }
 
     fn place() -> Place<'static> {
-        Place { cwd: "/home/ada/shop", said: vec!["run the tests of app/ and of web/site"] }
+        Place {
+            cwd: "/home/ada/shop",
+            workspace: "/data/workspaces/t1",
+            said: vec!["run the tests of app/ and of web/site"],
+        }
     }
 
     #[test]
@@ -324,6 +380,55 @@ mod tests {
             (json!({"path": "y", "pattern": "x.cfg"}), "x.cfg"),
         ] {
             assert!(!is("grep", input.clone(), which), "{input} {which}");
+        }
+    }
+
+    #[test]
+    fn a_look_at_another_place_or_for_another_text_is_not_the_named_one() {
+        let is = |tool: &str, input: Value, target: &str, which: &str, expect: Value| {
+            let record = json!({
+                "call_id": "r3.1/1", "attempt": 1, "phase": "work", "tool": tool, "input": input, "target": target,
+                "ok": true, "evidence": "", "duration_ms": 1,
+            });
+            let place = Place { said: vec!["remove every TODO and FIXME from app/"], ..place() };
+            let expect = serde_json::from_value(expect).unwrap();
+            is_named(&serde_json::from_value(record).unwrap(), which, &expect, &place)
+        };
+        let none = || json!({"pointer": {"at": "/count", "is": {"equals": 0}}});
+        for (pattern, is_it) in [
+            ("TODO", true),
+            (r"(//|#)\s*TODO\b", true),
+            ("TODO|FIXME|XXX", true),
+            ("ZZZ", false),
+            (".", false),
+            ("TODO: ada", false),
+        ] {
+            let target = format!("{pattern:?} in /home/ada/shop/app");
+            let input = json!({"pattern": pattern, "path": "app"});
+            assert_eq!(is("grep", input, &target, "app", none()), is_it, "{pattern}");
+        }
+        let anything = json!({"pattern": "ZZZ", "path": "app"});
+        assert!(is("grep", anything, "\"ZZZ\" in /home/ada/shop/app", "app", json!({"contains": "x"})));
+        for (input, target, which, is_it) in [
+            (json!({"pattern": "TODO", "path": "/data/x.c"}), "\"TODO\" in /data/x.c", "x.c", false),
+            (
+                json!({"pattern": "TODO", "path": "old/x.c"}),
+                "\"TODO\" in /home/ada/shop/old/x.c",
+                "x.c",
+                false,
+            ),
+            (
+                json!({"pattern": "TODO", "path": "app/x.c"}),
+                "\"TODO\" in /home/ada/shop/app/x.c",
+                "x.c",
+                true,
+            ),
+            (json!({"pattern": "*.c", "root": "/data"}), "/data/*.c", "*.c", false),
+            (json!({"pattern": "*.c"}), "/home/ada/shop/*.c", "*.c", true),
+            (json!({"path": "x.c", "offset": 2}), "/home/ada/shop/x.c offset=2", "x.c", false),
+            (json!({"path": "x.c", "offset": 1}), "/home/ada/shop/x.c", "x.c", true),
+        ] {
+            assert_eq!(is("x", input, target, which, none()), is_it, "{target}");
         }
     }
 
@@ -438,11 +543,11 @@ mod tests {
     fn a_target_is_named_by_its_path() {
         let record = json!({
             "call_id": "r3.1/1", "attempt": 1, "phase": "work", "tool": "write_file", "input": {"path": "a.txt"},
-            "target": "/w/sub/a.txt", "ok": true, "evidence": "", "duration_ms": 1,
+            "target": "/data/workspaces/t1/sub/a.txt", "ok": true, "evidence": "", "duration_ms": 1,
         });
         let record: ToolRecord = serde_json::from_value(record).unwrap();
         let expect: Predicate = serde_json::from_value(json!({"contains": "x"})).unwrap();
-        for which in ["a.txt", "./sub/a.txt", "/w/sub/a.txt"] {
+        for which in ["a.txt", "./sub/a.txt", "/data/workspaces/t1/sub/a.txt"] {
             assert!(is_named(&record, which, &expect, &place()), "{which}");
         }
         let is = |which: &str| is_named(&record, which, &expect, &place());

@@ -9,7 +9,7 @@
 
 use setpoint_protocol::ToolId;
 use setpoint_protocol::message::Criterion;
-use setpoint_protocol::predicate::{Observation, Predicate};
+use setpoint_protocol::predicate::{Comparison, Observation, Predicate};
 use setpoint_protocol::test_run::counts;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
@@ -18,7 +18,7 @@ use super::case::Case;
 use super::executed::{ends_in, names, words};
 use super::programs::READERS;
 use super::runner::{is_examiner, is_test, says_what_runs, scope};
-use super::strength::only_looks;
+use super::strength::{only_looks, only_prints};
 use crate::evidence::command_of;
 
 /// The tool that writes a file whole.
@@ -30,12 +30,13 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
     let speaks_of_tests = counts(&record.evidence).is_some() || is_about_passing_tests(&criterion.criterion);
     let is_asked_for = |path: &str| {
         let by_person = names_a_file(case.words, path);
-        by_person
-            || (!is_test(path)
-                && !speaks_of_tests
-                && (names_folder(case.words, path)
-                    || names(&criterion.criterion, path)
-                    || case.runs.iter().any(|run| names(run.intent, path))))
+        !is_about_another(&criterion.criterion, path, case)
+            && (by_person
+                || (!is_test(path)
+                    && !speaks_of_tests
+                    && (names_folder(case.words, path)
+                        || names_a_file(&criterion.criterion, path)
+                        || case.runs.iter().any(|run| names_a_file(run.intent, path)))))
     };
     let is_own = |path: &str| {
         let path = in_normal_form(path);
@@ -59,7 +60,79 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
         let own: Vec<String> = made(case).into_iter().filter(|path| is_own(path)).collect();
         rests_on(&own, record, criterion)
     };
-    runs_own || reads_own || is_told() || runs_own_tests(record, case) || runs_changed_tests(record, case)
+    runs_own
+        || reads_own
+        || is_told()
+        || finds_only_own_words(record, criterion, case)
+        || runs_own_tests(record, case)
+        || runs_changed_tests(record, case)
+        || runs_a_stand_in(record, case)
+}
+
+/// Returns whether a criterion names files of which the person spoke too, and this file is none of them: that a report
+/// speaks of `*.tmp` files shows nothing about them, even if the report was asked for.
+fn is_about_another(criterion: &str, path: &str, case: &Case<'_>) -> bool {
+    let said: Vec<&str> = words(case.words).collect();
+    let is_file = |word: &str| word.contains(['/', '*', '.']) && said.contains(&word);
+    words(criterion).any(is_file) && !names(criterion, path) && !names_folder(criterion, path)
+}
+
+/// Returns whether the check holds for any file, whatever is in it, and the work wrote this one: that the file is
+/// there shows only that it was written. A file that was meant to be empty has nothing else to show.
+fn finds_only_own_words(record: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
+    let holds_for_any = criterion.check.as_ref().is_some_and(|check| holds_for_any_file(&check.expect));
+    if !holds_for_any || words(case.words).any(|word| word.eq_ignore_ascii_case("empty")) {
+        return false;
+    }
+    let named = record.input.0.get("path").and_then(serde_json::Value::as_str).map(str::to_owned);
+    let mut read = match record.exit_code {
+        None => named.into_iter().chain([record.target.clone()]).collect(),
+        Some(_) => read_by(record),
+    };
+    read.retain(|path| !path.is_empty());
+    let is_it = |own: &String, path: &String| own == path || ends_in(own, path) || ends_in(path, own);
+    let own: Vec<String> = case.work().flat_map(own_words).collect();
+    own.iter().any(|own| read.iter().any(|path| is_it(own, path)))
+}
+
+/// Returns the files into which a call put its own words: not those that hold what a program printed.
+fn own_words(record: &ToolRecord) -> Vec<String> {
+    let is_spoken = record.tool.as_str() == WRITE_FILE || only_prints(record);
+    if is_spoken { written(record) } else { Vec::new() }
+}
+
+/// Returns whether an expectation holds for any file that is there: it asks for no content.
+fn holds_for_any_file(expect: &Predicate) -> bool {
+    match expect {
+        Predicate::ExitCode(_) => true,
+        Predicate::File(file) => file.exists != Some(false) && file.sha256.is_none() && file.lines.is_none(),
+        Predicate::Pointer { at, is } => match is {
+            Comparison::Exists | Comparison::AtLeast(_) => true,
+            Comparison::Equals(_) => matches!(at.as_str(), "/exists" | "/kind"),
+            Comparison::AtMost(_)
+            | Comparison::Length(_)
+            | Comparison::Contains(_)
+            | Comparison::Output { .. } => false,
+        },
+        Predicate::All(parts) | Predicate::Any(parts) => parts.iter().all(holds_for_any_file),
+        Predicate::Contains(_)
+        | Predicate::Matches(_)
+        | Predicate::NumberInRange { .. }
+        | Predicate::TestRun(_)
+        | Predicate::Rows(_)
+        | Predicate::Not(_) => false,
+    }
+}
+
+/// Returns whether a program ran beside a package that the work made and that stands in for a module which was named:
+/// Python imports `calc/__init__.py`, not `calc.py`.
+fn runs_a_stand_in(record: &ToolRecord, case: &Case<'_>) -> bool {
+    let said = || [case.words].into_iter().chain(case.runs.iter().map(|run| run.intent));
+    let is_stand_in = |path: &String| {
+        let package = path.strip_suffix("/__init__.py").map(|folder| format!("{folder}.py"));
+        package.is_some_and(|module| said().any(|text| names(text, &module)))
+    };
+    record.exit_code.is_some() && !only_looks(record) && made(case).iter().any(is_stand_in)
 }
 
 /// Returns whether a look at a folder proves the criterion only by lines that name the work's own files: `grep -r`

@@ -7,6 +7,7 @@ use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
 
 use super::case::is_measured;
 use super::executed::{ends_in, names};
+use super::named::given_paths;
 use super::runner::{is_test, says_what_runs};
 use super::self_made::{made_by, touched};
 use crate::evidence::command_of;
@@ -96,13 +97,18 @@ fn changed(shown: &ToolRecord, deed: &ToolRecord, criterion: &str, is_beside: bo
         paths.retain(|path| command_of(deed).is_none_or(|command| names(command, path)));
     }
     let Some(command) = command_of(shown) else {
+        let seen: Vec<&str> = given_paths(shown).map(|path| path.trim_start_matches("./")).collect();
         let is_it = |path: &String| {
             let path = path.trim_end_matches('/');
-            let seen = shown.target.split(' ').next().unwrap_or_default();
-            seen == path
-                || ends_in(seen, path)
-                || ends_in(path, seen)
-                || path.starts_with(&format!("{seen}/"))
+            let is_seen = |seen: &str| {
+                if matches!(seen, "" | ".") {
+                    return !is_beside;
+                }
+                let is_below = path.starts_with(&format!("{seen}/")) || path.contains(&format!("/{seen}/"));
+                seen == path || ends_in(seen, path) || ends_in(path, seen) || is_below
+            };
+            let target = shown.target.split(' ').next().unwrap_or_default();
+            is_seen(target) || seen.iter().any(|seen| is_seen(seen.trim_end_matches('/')))
         };
         return paths.into_iter().find(is_it);
     };
@@ -223,11 +229,20 @@ mod tests {
         let seen = record(
             json!({ "call_id": "r3.1/2", "tool": "file_facts", "input": {}, "target": "/w/notes.md", "phase": "after" }),
         );
-        for (changed, undone) in [("/w/notes.md", true), ("/w/other.md", false)] {
+        let searched = record(
+            json!({ "call_id": "r3.1/2", "tool": "grep", "input": {"pattern": "a b", "path": "./notes.md"},
+                "target": "\"a b\" in /w/notes.md", "phase": "after" }),
+        );
+        for (seen, changed, undone) in [
+            (&seen, "/w/notes.md", true),
+            (&seen, "/w/other.md", false),
+            (&searched, "/w/notes.md", true),
+            (&searched, "/w/other.md", false),
+        ] {
             let edit = record(
                 json!({ "call_id": "r3.2/2", "tool": "edit_file", "input": {}, "target": changed, "side_effect": "reversible" }),
             );
-            assert_eq!(!left(&seen, &edit, (1, 2), (false, false)).is_empty(), undone, "{changed}");
+            assert_eq!(!left(seen, &edit, (1, 2), (false, false)).is_empty(), undone, "{changed}");
         }
     }
 }

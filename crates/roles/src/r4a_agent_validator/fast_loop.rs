@@ -100,6 +100,8 @@ pub(super) struct Work {
     pub(super) made: Arc<BTreeSet<String>>,
     /// Files that it had changed or removed.
     pub(super) touched: Arc<BTreeSet<String>>,
+    /// Whether any of its calls had had a side effect.
+    pub(super) has_acted: bool,
 }
 
 impl Attempt {
@@ -171,6 +173,7 @@ impl FastLoop {
             words: &work.words,
             made: &work.made,
             touched: &work.touched,
+            has_acted: work.has_acted,
             surroundings: &work.surroundings,
         }
     }

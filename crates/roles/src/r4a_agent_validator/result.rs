@@ -29,6 +29,7 @@ pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult,
         surroundings: Arc::clone(&ctx.opened.surroundings),
         made: Arc::clone(ctx.ledger.made()),
         touched: Arc::clone(ctx.ledger.touched()),
+        has_acted: ctx.ledger.has_acted(),
     };
     let standing = fast_loop.standing(&work);
     let case = fast_loop.case(&work);

@@ -149,6 +149,7 @@ fn case<'a>(round: &'a Round, verification: &'a Verification, output: &'a Any, c
         words: ctx.words,
         made: ctx.ledger.made(),
         touched: ctx.ledger.touched(),
+        has_acted: ctx.ledger.has_acted(),
         surroundings: &ctx.opened.surroundings,
     }
 }

@@ -16,6 +16,9 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// Logic version of the tasks in `tests/net`, which are compared by kind and addressee only.
+const LOGIC_OF_THE_NET: u32 = 15;
+
 /// A home directory with a configuration, a data directory and a working directory, removed when dropped.
 pub(crate) struct Home {
     root: TempDir,
@@ -49,7 +52,7 @@ impl Drop for Home {
             }
             let summary = &came.json()["summary"];
             assert_eq!((came.code, &summary["divergence"]), (0, &Value::Null), "{came:#?}");
-            assert_eq!(summary["is_exact"], true, "{came:#?}");
+            assert_eq!(summary["is_exact"], summary["logic_version"] != LOGIC_OF_THE_NET, "{came:#?}");
             assert_eq!(summary["replayed"], summary["records"], "{came:#?}");
         }
     }

@@ -177,10 +177,10 @@ fn another_attempt_goes_on_where_the_first_one_ended() {
         |fruit: &str| said(&json!({ "status": "completed", "output": format!("the jar holds {fruit}") }));
     let steps = vec![Turn::from(beside), answer("pears"), answer("plums")];
     let named = json!({ "on": "output", "expect": { "contains": "plums" } });
-    let exists = json!({ "on": { "probe": { "tool": "file_facts", "input": { "path": "notes.txt" } } },
-        "expect": { "file": { "exists": true } } });
+    let holds = json!({ "on": { "probe": { "tool": "read_file", "input": { "path": "notes.txt" } } },
+        "expect": { "contains": "xxx" } });
     let criteria = json!([
-        { "criterion": "notes.txt is there", "check": exists },
+        { "criterion": "notes.txt holds the note", "check": holds },
         { "criterion": "the output names plums", "check": named },
     ]);
     let server = server(criteria, steps);
