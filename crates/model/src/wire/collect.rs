@@ -10,7 +10,7 @@ use setpoint_protocol::record::{Opaque, Part, Reply, ToolRequest, Usage};
 use setpoint_protocol::tool::ToolSpec;
 
 use super::fields::has_many_values;
-use super::{DecodedAnswer, WireError};
+use super::{DecodedAnswer, Request, WireError};
 use crate::progress::Progress;
 
 /// Maximum bytes of an answer's text; thinking has the same limit.
@@ -19,6 +19,10 @@ pub const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const CALLS_MAX: usize = 128;
 /// Maximum bytes of one call's name and arguments.
 const CALL_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes that a token stands for at most, in the long run: a word or a row of blanks, where four are usual.
+const TOKEN_BYTES_MAX: usize = 32;
+/// Bytes that an answer of few tokens may have nevertheless.
+const SHORT_BYTES_MAX: usize = 64 * 1024;
 /// Maximum bytes of an answer's text and calls in a record, where a control character takes six. Leaves room for the
 /// rest of the record.
 pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -31,10 +35,15 @@ const WRITTEN_PER_BYTE_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct Collect<'a> {
     tools: &'a [Arc<ToolSpec>],
+    /// Maximum bytes of the text; calls and thinking have the same limit. A server that sends much more than it was asked for is not
+    /// read on: what is received is counted and paid.
+    text_bytes_max: usize,
     progress: &'a Progress,
     /// The received parts, in order.
     slots: Vec<Slot>,
     text_bytes: usize,
+    /// Bytes of the arguments of calls.
+    calls_bytes: usize,
     thinking_bytes: usize,
     /// Bytes of the thinking that is kept.
     opaque_bytes: usize,
@@ -108,12 +117,16 @@ pub(super) struct ReportedUsage {
 }
 
 impl<'a> Collect<'a> {
-    pub(super) fn new(tools: &'a [Arc<ToolSpec>], progress: &'a Progress) -> Self {
+    pub(super) fn new(request: &Request<'a>, progress: &'a Progress) -> Self {
+        let tokens = usize::try_from(request.tokens_total_max()).unwrap_or(usize::MAX);
+        let asked_for = tokens.saturating_mul(TOKEN_BYTES_MAX).saturating_add(SHORT_BYTES_MAX);
         Collect {
-            tools,
+            tools: request.tools,
+            text_bytes_max: asked_for.min(TEXT_BYTES_MAX),
             progress,
             slots: Vec::new(),
             text_bytes: 0,
+            calls_bytes: 0,
             thinking_bytes: 0,
             opaque_bytes: 0,
             calls: BTreeMap::new(),
@@ -138,8 +151,8 @@ impl<'a> Collect<'a> {
         if piece.is_empty() {
             return Ok(());
         }
-        if self.text_bytes + piece.len() > TEXT_BYTES_MAX {
-            return Err(WireError::TooLarge { what: "an answer's text", max: TEXT_BYTES_MAX });
+        if self.text_bytes + piece.len() > self.text_bytes_max {
+            return Err(WireError::TooLarge { what: "an answer's text", max: self.text_bytes_max });
         }
         self.text_bytes += piece.len();
         match self.slots.last_mut() {
@@ -159,8 +172,8 @@ impl<'a> Collect<'a> {
     pub(super) fn thinking(&mut self, piece: &str) -> Result<(), WireError> {
         self.progress.count_bytes(piece.len());
         self.thinking_bytes = self.thinking_bytes.saturating_add(piece.len());
-        if self.thinking_bytes > TEXT_BYTES_MAX {
-            return Err(WireError::TooLarge { what: "an answer's thinking", max: TEXT_BYTES_MAX });
+        if self.thinking_bytes > self.text_bytes_max {
+            return Err(WireError::TooLarge { what: "an answer's thinking", max: self.text_bytes_max });
         }
         Ok(())
     }
@@ -226,6 +239,10 @@ impl<'a> Collect<'a> {
             }
         }
         self.progress.count_bytes(arguments.len());
+        self.calls_bytes = self.calls_bytes.saturating_add(arguments.len());
+        if self.calls_bytes > self.text_bytes_max {
+            return Err(WireError::TooLarge { what: "an answer's calls", max: self.text_bytes_max });
+        }
         if call.is_preliminary && !arguments.is_empty() {
             call.arguments.clear();
             call.is_preliminary = false;

@@ -228,7 +228,7 @@ impl<'a> Decoder<'a> {
             Framing::Events => FrameReader::Events(Events::default()),
             Framing::Lines => FrameReader::Lines(Lines::default()),
         };
-        let collect = Collect::new(request.tools, progress);
+        let collect = Collect::new(request, progress);
         Decoder { dialect, framed, is_begun: false, read: 0, collect }
     }
 

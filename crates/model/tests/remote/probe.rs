@@ -384,7 +384,7 @@ async fn a_server_that_misbehaves_gives_one_bad_line_and_no_hang() {
               check for a proxy between here and the model that compresses answers
 
         # huge_text, 1 calls
-        Bad: does not answer: read an answer's text of more than 4194304 bytes
+        Bad: does not answer: read an answer's text of more than 131072 bytes
               no answer is that large: try another model, or check which program answers at its address
 
         # cut_in_text, 1 calls

@@ -11,7 +11,7 @@ use setpoint_model::wire::{
 use setpoint_protocol::limits;
 use setpoint_protocol::record::Reply;
 
-use crate::support::{decode, shown};
+use crate::support::{decode, decode_of, shown};
 
 struct Recorded {
     name: String,
@@ -97,6 +97,31 @@ fn sizes_are_bounded() {
     let endless = vec![b' '; 1 << 20];
     let packets = std::iter::repeat_n(endless.as_slice(), 100);
     assert!(matches!(decode(Dialect::Gemini, false, packets), Err(WireError::TooLarge { .. })));
+}
+
+#[test]
+fn an_answer_is_not_read_far_beyond_what_was_asked_for() {
+    let text = |bytes: usize| {
+        format!(
+            "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n",
+            "x".repeat(bytes)
+        )
+    };
+    let call = |bytes: usize| {
+        let arguments = "x".repeat(bytes);
+        let function = format!(r#"{{"name":"grep","arguments":"{arguments}"}}"#);
+        let call = format!(r#"{{"index":0,"id":"a","function":{function}}}"#);
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{call}]}}}}]}}\n\n")
+    };
+    let end =
+        "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let decode = |packets: &[&str]| {
+        decode_of(1_000, Dialect::Chat, true, packets.iter().map(|packet| packet.as_bytes()))
+    };
+    for (most, more) in [(text(90_000), text(10_000)), (call(90_000), call(10_000))] {
+        assert!(decode(&[&most, end]).is_ok());
+        assert!(matches!(decode(&[&most, &more, end]), Err(WireError::TooLarge { .. })));
+    }
 }
 
 #[test]

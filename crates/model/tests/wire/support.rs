@@ -36,14 +36,28 @@ pub(crate) fn request(tools: &[Arc<ToolSpec>], is_streamed: bool) -> Request<'_>
     }
 }
 
-/// Reads an answer that comes in these packets.
+/// Tokens for which an answer may be as long as any.
+const MANY_TOKENS: u32 = 200_000;
+
+/// Reads an answer of any length that comes in these packets.
 pub(crate) fn decode<'b>(
     dialect: Dialect,
     is_streamed: bool,
     packets: impl IntoIterator<Item = &'b [u8]>,
 ) -> Result<DecodedAnswer, WireError> {
+    decode_of(MANY_TOKENS, dialect, is_streamed, packets)
+}
+
+/// Reads the answer to a request for so many tokens.
+pub(crate) fn decode_of<'b>(
+    tokens_out_max: u32,
+    dialect: Dialect,
+    is_streamed: bool,
+    packets: impl IntoIterator<Item = &'b [u8]>,
+) -> Result<DecodedAnswer, WireError> {
     let (tools, progress) = (tools(), Progress::none());
-    let mut decoder = Decoder::new(dialect, &request(&tools, is_streamed), &progress);
+    let request = Request { tokens_out_max, ..request(&tools, is_streamed) };
+    let mut decoder = Decoder::new(dialect, &request, &progress);
     for packet in packets {
         decoder.push(packet)?;
     }
