@@ -45,6 +45,8 @@ pub struct GoalMatch {
     pub playbook: String,
     /// Values of the parameters in the goal; the others have defaults.
     pub values: BTreeMap<String, Value>,
+    /// Words as typed, by parameter, whose value lacks a mark that may belong to it: `bar,` for `bar`.
+    pub other_readings: BTreeMap<String, String>,
 }
 
 /// The same with the playbook itself.
@@ -52,6 +54,18 @@ pub struct GoalMatch {
 pub(crate) struct BookMatch<'l> {
     pub(crate) book: &'l Book,
     pub(crate) values: BTreeMap<String, Value>,
+    pub(crate) other_readings: BTreeMap<String, String>,
+}
+
+impl BookMatch<'_> {
+    /// Returns the first text that may have a mark at its end or not: as typed, and without it.
+    pub(crate) fn unclear_text(&self) -> Option<(&str, &str)> {
+        self.other_readings.iter().find_map(|(name, typed)| {
+            let is_path = matches!(self.book.params.get(name)?.kind, ParamKind::Path(_));
+            let text = self.values.get(name)?.as_str()?;
+            (!is_path).then_some((typed.as_str(), text))
+        })
+    }
 }
 
 impl Library {
@@ -96,8 +110,8 @@ impl Library {
     /// over a built-in one, then the name.
     #[must_use]
     pub fn find(&self, goal: &str) -> Option<GoalMatch> {
-        let found = self.look_up(goal)?;
-        Some(GoalMatch { playbook: found.book.name.clone(), values: found.values })
+        let BookMatch { book, values, other_readings } = self.look_up(goal)?;
+        Some(GoalMatch { playbook: book.name.clone(), values, other_readings })
     }
 
     /// Returns the playbooks closest to a goal that none matches, each with its best example, applied to the goal's own
@@ -150,7 +164,10 @@ impl Library {
                 |(book, found): &(&Book, super::goal::Match)| (found.rank, book.origin != Origin::BuiltIn);
             if key(&other) > key(&best) { other } else { best }
         });
-        best.map(|(book, found)| BookMatch { book, values: found.values })
+        best.map(|(book, found)| {
+            let super::goal::Match { values, other_readings, .. } = found;
+            BookMatch { book, values, other_readings }
+        })
     }
 
     pub(crate) fn book(&self, name: &str) -> Option<&Book> {

@@ -19,7 +19,7 @@ pub(crate) fn perceive(library: &Library, brief: &PerceiveBrief) -> PerceiveDraf
 }
 
 fn reading(library: &Library, goal: &str, surroundings: &Surroundings) -> Option<String> {
-    let found = library.look_up(goal)?;
+    let found = library.look_up(goal).filter(|found| found.unclear_text().is_none())?;
     let values = values::complete(found.book, &found.values, surroundings).ok()?;
     found.book.reads.as_ref()?.text(&Scope::new(&values, surroundings)).ok()
 }

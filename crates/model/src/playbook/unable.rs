@@ -2,11 +2,15 @@
 
 use setpoint_machine::brief::{ExecuteBrief, PlanBrief};
 use setpoint_protocol::record::{ModelFailure, ModelFailureKind};
+use setpoint_protocol::text::clip;
 
 use super::book::Book;
 use super::library::Library;
 use super::template::{Scope, TemplateError};
 use super::values::ValueError;
+
+/// Maximum characters of a text of the goal that are shown.
+const SHOWN_CHARS_MAX: usize = 200;
 
 /// Hint: how to set up a model for any goal.
 pub(crate) const LANGUAGE_MODEL_HINT: &str = "for goals of any kind set a language model: `setpoint init` looks for one, or set \
@@ -26,6 +30,20 @@ pub(crate) fn no_playbook(library: &Library, goal: &str) -> ModelFailure {
 /// Creates the failure for a goal that matches with a value that is not allowed.
 pub(crate) fn values(book: &Book, error: &ValueError) -> ModelFailure {
     failure(format!("failed to {error} (playbook {})", book.name), shown(book))
+}
+
+/// Creates the failure for a text whose last mark may belong to it or to the sentence.
+pub(crate) fn unclear(book: &Book, typed: &str, text: &str) -> ModelFailure {
+    let [typed, text] = [typed, text].map(|text| in_quotes(&clip(text, SHOWN_CHARS_MAX)));
+    let reason = format!("the last sign of {typed} may belong to the text or to the sentence");
+    let mut hints = vec![format!("put the text in quotes: {typed} or {text}")];
+    hints.extend(shown(book));
+    failure(reason, hints)
+}
+
+/// Returns a text in quotes, as a goal can have it.
+pub(crate) fn in_quotes(text: &str) -> String {
+    if text.contains('\'') { format!("\"{text}\"") } else { format!("'{text}'") }
 }
 
 /// Creates the failure for a path that does not exist, or is not of the kind that the playbook handles.
@@ -63,8 +81,8 @@ pub(crate) fn no_step(brief: &ExecuteBrief) -> ModelFailure {
     let reason = match &brief.subtask.approach {
         Some(approach) => format!(
             "no playbook here holds the step of {}/{} that the sub-task names",
-            setpoint_protocol::text::clip(&approach.playbook, 64),
-            setpoint_protocol::text::clip(&approach.approach, 64)
+            clip(&approach.playbook, 64),
+            clip(&approach.approach, 64)
         ),
         None => {
             "the sub-task was not planned from a playbook, and the embedded brain is not a language model"

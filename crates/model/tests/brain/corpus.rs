@@ -14,7 +14,14 @@ fn goals_find_their_playbooks() {
             goal => {
                 let found = match library.find(goal) {
                     Some(known) => {
-                        format!("{} {}", known.playbook, serde_json::to_string(&known.values).unwrap())
+                        let values = serde_json::to_string(&known.values).unwrap();
+                        let other = match known.other_readings.is_empty() {
+                            true => String::new(),
+                            false => {
+                                format!(" or {}", serde_json::to_string(&known.other_readings).unwrap())
+                            }
+                        };
+                        format!("{} {values}{other}", known.playbook)
                     }
                     None => "none".to_owned(),
                 };

@@ -49,6 +49,9 @@ fn the_intent_says_how_the_goal_was_read_or_is_the_input_on_one_line() {
     ] {
         assert_eq!(said(&brief(goal)), json!({ "intent": intent }), "{goal}");
     }
+    // What is unclear is not shown as if it had been read.
+    let unclear = "search f for the string bar,";
+    assert_eq!(said(&brief(unclear)), json!({ "intent": unclear }));
     assert_eq!(said(&brief(" \n ")), json!({}));
 }
 
@@ -88,6 +91,43 @@ fn a_path_that_is_not_there_or_is_something_else_ends_at_once() {
         ("find duplicates in d", json!([])),
     ] {
         let mut brief = plan_brief(goal);
+        brief.survey = serde_json::from_value(json!({ "named": named })).unwrap();
+        assert!(plan(&brain(), &brief).is_ok(), "{goal}");
+    }
+}
+
+#[test]
+fn a_sign_that_may_belong_to_a_name_or_text_is_asked_about() {
+    let there = |path: &str| json!({"path": path, "kind": "file", "bytes": 1});
+    for (goal, named, reason) in [
+        (
+            "sha256 of q?",
+            json!([there("q"), there("q?")]),
+            "q and q? both exist: put the name in quotes, as 'q' or 'q?'",
+        ),
+        (
+            "sha256 of c:",
+            json!([{"path": "c"}, there("c:")]),
+            "c: exists, and c does not: put the name in quotes, as 'c:'",
+        ),
+        (
+            r"sha256 of a\ b.",
+            json!([{"path": "a\\"}, {"path": "b"}]),
+            "the last sign of a b. may belong to the name: put it in quotes, as 'a b' or 'a b.'",
+        ),
+        (
+            "search f for the string bar,",
+            json!([there("f")]),
+            "the last sign of 'bar,' may belong to the text or to the sentence",
+        ),
+    ] {
+        let mut brief = plan_brief(goal);
+        brief.survey = serde_json::from_value(json!({ "named": named })).unwrap();
+        assert_eq!(plan(&brain(), &brief).unwrap_err().reason, reason, "{goal}");
+    }
+    for goal in ["sha256 of q?", "search q for the string bar.", "grep for bar, in q"] {
+        let mut brief = plan_brief(goal);
+        let named = json!([there("q"), {"path": "q?"}]);
         brief.survey = serde_json::from_value(json!({ "named": named })).unwrap();
         assert!(plan(&brain(), &brief).is_ok(), "{goal}");
     }

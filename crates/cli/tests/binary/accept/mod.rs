@@ -14,6 +14,7 @@ mod logs;
 mod mutations;
 mod repositories;
 mod rights;
+mod signs;
 mod sizes;
 mod table_forms;
 mod tables;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::param::{Param, ParamKind};
-use super::parse::Slot;
+use super::parse::{Form, Slot};
 use super::pattern::{Op, Pattern};
 use super::words::{Goal, fold};
 
@@ -17,6 +17,8 @@ use super::words::{Goal, fold};
 pub(crate) struct Match {
     /// Values of the parameters, including those that the pattern sets.
     pub(crate) values: BTreeMap<String, Value>,
+    /// Words as typed, by parameter, whose value lacks a mark that may belong to it.
+    pub(crate) other_readings: BTreeMap<String, String>,
     /// How specific the match is; the greatest rank wins.
     pub(crate) rank: Rank,
 }
@@ -43,6 +45,7 @@ pub(crate) fn find(pattern: &Pattern, params: &BTreeMap<String, Param>, goal: &G
     };
     let words = search.run(0, 0)?;
     let mut values = pattern.set.clone();
+    let mut other_readings = BTreeMap::new();
     let mut loose_words = 0;
     for taken in search.taken {
         if params
@@ -51,9 +54,12 @@ pub(crate) fn find(pattern: &Pattern, params: &BTreeMap<String, Param>, goal: &G
         {
             loose_words += taken.width;
         }
+        if let Some(other) = taken.other {
+            other_readings.insert(taken.param.clone(), other);
+        }
         values.insert(taken.param, taken.value);
     }
-    Some(Match { values, rank: Rank { words, loose_words: std::cmp::Reverse(loose_words) } })
+    Some(Match { values, other_readings, rank: Rank { words, loose_words: std::cmp::Reverse(loose_words) } })
 }
 
 struct Search<'a> {
@@ -70,6 +76,7 @@ struct TakenWords {
     param: String,
     width: usize,
     value: Value,
+    other: Option<String>,
 }
 
 impl Search<'_> {
@@ -104,12 +111,15 @@ impl Search<'_> {
             if !slot.like.is_empty() && !slot.like.iter().any(|glob| is_like(glob, &value)) {
                 continue;
             }
+            // An ending has no marks, so they belong to the sentence.
+            let is_ending = slot.form == Form::Ending;
+            let other = kind.other_reading(self.goal, word + width - 1, &value).filter(|_| !is_ending);
             let value = match value {
                 Value::String(text) => Value::String(slot.form.meant(first, text)),
                 other => other,
             };
             let before = self.taken.len();
-            self.taken.push(TakenWords { param: slot.param.clone(), width, value });
+            self.taken.push(TakenWords { param: slot.param.clone(), width, value, other });
             if let Some(words) = self.run(at + 1, word + width) {
                 return Some(words);
             }

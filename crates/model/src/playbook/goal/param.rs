@@ -164,12 +164,25 @@ impl ParamKind {
             ParamKind::Size => sizes(words),
             // Several unquoted words may mean anything.
             ParamKind::Text | ParamKind::TextOrNothing => {
-                one(first, !first.glued && (first.quoted || !is_function_word(first)))
+                text(goal, at, !first.glued && (first.quoted || !is_function_word(first)))
             }
-            ParamKind::Pattern => one(first, true),
-            ParamKind::Glob => one(first, first.quoted || !is_function_word(first)),
+            ParamKind::Pattern => text(goal, at, true),
+            ParamKind::Glob => text(goal, at, first.quoted || !is_function_word(first)),
             ParamKind::Choice(choices) => choice(goal, at, choices),
         }
+    }
+
+    /// Returns the word at `at` as typed, if `value` was taken from it and lacks a mark that may belong to it.
+    pub(crate) fn other_reading(&self, goal: &Goal, at: usize, value: &Value) -> Option<String> {
+        let word = goal.words().get(at)?;
+        let is_unclear = match self {
+            ParamKind::Path(_) => word.typed != word.text && value.as_str() == Some(word.text.as_str()),
+            ParamKind::Text | ParamKind::TextOrNothing | ParamKind::Pattern | ParamKind::Glob => {
+                goal.text(at)?.1
+            }
+            ParamKind::Number { .. } | ParamKind::Size | ParamKind::Choice(_) => false,
+        };
+        is_unclear.then(|| word.typed.clone())
     }
 
     /// Returns why a bound value is not allowed, for a person.
@@ -208,8 +221,9 @@ impl ParamKind {
     }
 }
 
-fn one(word: &Word, allowed: bool) -> Vec<(usize, Value)> {
-    if allowed { vec![(1, Value::String(word.text.clone()))] } else { Vec::new() }
+fn text(goal: &Goal, at: usize, allowed: bool) -> Vec<(usize, Value)> {
+    let text = goal.text(at).filter(|_| allowed);
+    text.map(|(text, _)| (1, Value::String(text.to_owned()))).into_iter().collect()
 }
 
 fn is_function_word(word: &Word) -> bool {
@@ -239,7 +253,7 @@ fn path(there: PathRequirement, words: &[Word]) -> Vec<(usize, Value)> {
         found.push((2, Value::String(named.text.clone())));
     }
     if let Some(first) = words.first().filter(names) {
-        found.extend(one(first, true));
+        found.push((1, Value::String(first.text.clone())));
     }
     found
 }

@@ -77,6 +77,7 @@ impl Form {
 
     /// Returns the meaning of a text in this form: `*.txt` means the ending `.txt`, where an ending is possible.
     pub(crate) fn meant(self, word: &Word, text: String) -> String {
+        let text = if self == Form::Ending { word.text.clone() } else { text };
         let may_be_ending = self == Form::Ending || (self == Form::Clear && !word.quoted);
         let ending = text.strip_prefix('*').filter(|ending| may_be_ending && is_ending(ending));
         ending.map(str::to_owned).unwrap_or(text)

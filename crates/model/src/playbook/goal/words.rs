@@ -5,8 +5,10 @@ use crate::playbook::limits::{GOAL_CHARS_MAX, GOAL_WORDS_MAX};
 /// A word of a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// Text as typed, without quotes.
+    /// Text without quotes, and without the marks at its end that may belong to the sentence.
     pub(crate) text: String,
+    /// The same with these marks.
+    pub(crate) typed: String,
     /// In lower case, for comparison.
     pub(crate) fold: String,
     /// It was quoted: a value, not a word of the sentence.
@@ -19,6 +21,8 @@ pub(crate) struct Word {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Goal {
     words: Vec<Word>,
+    /// A polite phrase followed: a comma before it separates.
+    is_polite: bool,
 }
 
 /// Phrases before a request that are not part of it, longest first.
@@ -47,6 +51,28 @@ const BEFORE: &[&[&str]] = &[
 const AFTER: &[&[&str]] =
     &[&["thank", "you"], &["for", "me"], &["please"], &["thanks"], &["in", "here"], &["here"]];
 
+/// Phrases that open another clause: a comma before them separates, also after a text.
+const CLAUSES: &[&[&str]] = &[
+    &["and"],
+    &["but"],
+    &["ignoring", "case"],
+    &["regardless", "of", "case"],
+    &["case", "insensitive"],
+    &["case-insensitive"],
+    &["case-insensitively"],
+    &["in", "any", "case"],
+    &["as", "a"],
+    &["a", "dry", "run"],
+    &["dry", "run"],
+    &["as", "dry", "run"],
+    &["only"],
+    &["without"],
+    &["for", "real"],
+    &["really"],
+    &["now"],
+    &["right", "away"],
+];
+
 /// Words before a place.
 const IN: &[&str] = &["in", "under", "below", "inside", "within"];
 
@@ -61,15 +87,38 @@ impl Goal {
         while let Some(said) = BEFORE.iter().find(|said| starts_with(&words, said)) {
             words.drain(..said.len());
         }
+        let mut is_polite = false;
         while let Some(said) = AFTER.iter().find(|said| ends_with(&words, said)) {
             words.truncate(words.len() - said.len());
+            is_polite = true;
         }
         without_punctuation(&mut words);
-        (!words.is_empty() && words.len() <= GOAL_WORDS_MAX).then_some(Goal { words })
+        (!words.is_empty() && words.len() <= GOAL_WORDS_MAX).then_some(Goal { words, is_polite })
     }
 
     pub(crate) fn words(&self) -> &[Word] {
         &self.words
+    }
+
+    /// Returns the word at `at` as a text to search for or to insert, and whether it is unclear if the marks at its end
+    /// belong to it. Before other words they do (`TODO:`, `foo;`), but not before another clause. At the end of the
+    /// goal one mark after a plain word ends the sentence; anything else is unclear.
+    pub(crate) fn text(&self, at: usize) -> Option<(&str, bool)> {
+        let word = self.words.get(at)?;
+        let marks = word.typed.strip_prefix(word.text.as_str()).unwrap_or_default();
+        let separates = matches!(marks, "," | ";");
+        let ends_sentence = || {
+            matches!(marks, "." | "?" | "!")
+                && word.text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+        };
+        Some(match self.words.get(at + 1..).unwrap_or_default() {
+            _ if marks.is_empty() => (word.text.as_str(), false),
+            [] => (word.text.as_str(), !(ends_sentence() || separates && self.is_polite)),
+            rest if separates && CLAUSES.iter().any(|said| begins_with(rest, said)) => {
+                (word.text.as_str(), false)
+            }
+            _ => (word.typed.as_str(), false),
+        })
     }
 
     /// Returns what the goal is probably about: its first word that looks like a path, otherwise the word after “in” or
@@ -85,8 +134,13 @@ impl Goal {
     }
 }
 
+/// Returns whether a phrase precedes other words.
 fn starts_with(words: &[Word], said: &[&str]) -> bool {
-    words.len() > said.len() && same(words.iter().take(said.len()), said)
+    words.len() > said.len() && begins_with(words, said)
+}
+
+fn begins_with(words: &[Word], said: &[&str]) -> bool {
+    words.len() >= said.len() && same(words.iter().take(said.len()), said)
 }
 
 fn ends_with(words: &[Word], said: &[&str]) -> bool {
@@ -111,7 +165,7 @@ fn split(text: &str) -> Vec<Word> {
         };
         if quoted || !value.is_empty() {
             let glued = quoted && is_glued(&value, closing(first).unwrap_or(first));
-            words.push(Word { fold: fold(&value), text: value, quoted, glued });
+            words.push(Word { fold: fold(&value), typed: value.clone(), text: value, quoted, glued });
         }
         rest = trimmed.get(length..).unwrap_or_default();
         // One more than the limit is enough to see that there are too many.
@@ -192,7 +246,7 @@ fn plain_word(text: &str) -> Option<(String, usize)> {
     (!value.is_empty()).then_some((value, length))
 }
 
-/// Removes commas and similar marks at the end of any word, and a full stop, question mark or exclamation mark from the
+/// Removes commas and similar marks at the end of the text of any word, and a full stop, question mark or exclamation mark from the
 /// last one, unless it is part of a path (`..`, `./`).
 fn without_punctuation(words: &mut [Word]) {
     let count = words.len();

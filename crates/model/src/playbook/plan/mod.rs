@@ -21,12 +21,16 @@ use order::Candidate;
 /// Returns the plan for a brief, or why there is none.
 pub(crate) fn plan(library: &Library, brief: &PlanBrief) -> Result<PlanDraft, ModelFailure> {
     let found = library.look_up(&brief.spec.raw_input).or_else(|| library.look_up(&brief.spec.intent));
-    let Some(BookMatch { book, values: given }) = found else {
+    let Some(found) = found else {
         return Err(unable::no_playbook(library, &brief.spec.raw_input));
     };
+    if let Some((typed, text)) = found.unclear_text() {
+        return Err(unable::unclear(found.book, typed, text));
+    }
+    let BookMatch { book, values: given, other_readings } = found;
     let values =
         values::complete(book, &given, &brief.surroundings).map_err(|error| unable::values(book, &error))?;
-    if let Some(reason) = there::refusal(book, &given, brief) {
+    if let Some(reason) = there::refusal(book, &given, &other_readings, brief) {
         return Err(unable::path(reason, book));
     }
     let candidates = order::candidates(book, &values, brief);

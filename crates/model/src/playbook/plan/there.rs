@@ -9,20 +9,50 @@ use setpoint_protocol::text::clip;
 
 use crate::playbook::book::Book;
 use crate::playbook::goal::{ParamKind, PathRequirement};
+use crate::playbook::unable::in_quotes;
 
 /// Maximum characters of a path that are shown.
 const PATH_CHARS_MAX: usize = 200;
 
 /// Returns what is wrong with the first path in the goal, on one line.
-pub(super) fn refusal(book: &Book, given: &BTreeMap<String, Value>, brief: &PlanBrief) -> Option<String> {
+pub(super) fn refusal(
+    book: &Book,
+    given: &BTreeMap<String, Value>,
+    other_readings: &BTreeMap<String, String>,
+    brief: &PlanBrief,
+) -> Option<String> {
     let looked_up = &brief.survey.as_ref()?.named;
     given.iter().find_map(|(name, value)| {
         let ParamKind::Path(wanted) = book.params.get(name)?.kind else { return None };
         let path = value.as_str()?;
+        if let Some(reason) = other_readings.get(name).and_then(|typed| unclear(path, typed, looked_up)) {
+            return Some(reason);
+        }
         let found = looked_up.iter().find(|named| named.path == path)?;
         let wrong = wrong(wanted, found, &brief.surroundings.cwd)?;
         Some(format!("{} {wrong}", clip(path, PATH_CHARS_MAX)))
     })
+}
+
+/// Returns why it is unclear which path is meant, if one exists that has the mark after the word in its name. The
+/// goal was already read without the mark, so a person has to say it.
+fn unclear(path: &str, typed: &str, looked_up: &[NamedPath]) -> Option<String> {
+    let found = |path: &str| looked_up.iter().find(|named| named.path == path);
+    let exists = |path: &str| found(path).is_some_and(|named| named.kind.is_some());
+    let [bare, marked] = [path, typed].map(|path| clip(path, PATH_CHARS_MAX));
+    let [quoted, quoted_marked] = [&bare, &marked].map(|path| in_quotes(path));
+    match found(typed) {
+        Some(_) if !exists(typed) => None,
+        Some(_) if !exists(path) => {
+            Some(format!("{marked} exists, and {bare} does not: put the name in quotes, as {quoted_marked}"))
+        }
+        Some(_) => Some(format!(
+            "{bare} and {marked} both exist: put the name in quotes, as {quoted} or {quoted_marked}"
+        )),
+        None => Some(format!(
+            "the last sign of {marked} may belong to the name: put it in quotes, as {quoted} or {quoted_marked}"
+        )),
+    }
 }
 
 fn wrong(wanted: PathRequirement, found: &NamedPath, cwd: &str) -> Option<String> {
