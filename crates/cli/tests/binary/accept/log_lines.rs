@@ -126,6 +126,14 @@ fn log_lines() {
         "[2024-03-01 10:00:00] local.ERROR: lost\n[2024-03-01 10:00:01] local.INFO: up\n".to_owned();
     answer("laravel.log", laravel, vec![("/errors", json!(1)), last("2024-03-01 10:00:01")]);
 
+    // Syslog's priorities.
+    let priorities = "<14>Jan  1 10:00:00 host app: up\n<11>Jan  1 10:00:01 host app: disk gone\n\
+                      <12>1 2026-01-01T10:00:02Z host app - - - slow\n<8>app: gone\n<11>up INFO\n\
+                      <999>x\n";
+    let levels = json!({"EMERGENCY": 1, "ERROR": 2, "INFO": 1, "WARN": 1, "DEBUG": 1});
+    let values = vec![("/errors", json!(3)), ("/levels", levels), ("/continued", json!(0))];
+    answer("priorities.log", priorities.to_owned(), values);
+
     // Forms of times.
     for (name, line, time) in [
         ("half.log", "2024-03-01 01:00:00 PM INFO b", "2024-03-01 01:00:00 PM"),
@@ -166,6 +174,11 @@ fn log_lines() {
         ("segfault.log", "app[1]: segfault at 0"),
         ("memory.log", "Out of memory: a was stopped"),
         ("apt.log", "apt: E: not there"),
+        ("xorg.log", "(EE) no screens"),
+        ("sev.log", "[SEV1] disk gone"),
+        ("fault.log", "FAULT in unit 3"),
+        ("err.log", "Err disk gone"),
+        ("polish.log", "wystąpiły błędy"),
     ] {
         let values =
             vec![("/errors", json!(1)), ("/without_level", json!(1)), ("/left_out", texts(&[suspect]))];

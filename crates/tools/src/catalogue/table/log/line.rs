@@ -41,10 +41,14 @@ const BRACKETED: &[(&[&str], &str)] = &[
     (&["FTL"], "FATAL"),
 ];
 
+/// The levels of syslog's priorities, which are these numbers modulo 8: `<11>Jan  1 10:00:00 host app: gone`.
+const PRIORITIES: [&str; 8] = ["EMERGENCY", "ALERT", "CRITICAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG"];
+/// Priorities below this one are errors, whatever level the text names.
+const ERROR_PRIORITIES: usize = 4;
+
 /// Texts that may report an error in a line without a known level: `Traceback (most recent call last)`, `kernel:
 /// EXT4-fs error`, `error[E0425]`. Lower case.
 const SUSPECT: &[&str] = &[
-    "error",
     "exception",
     "fatal",
     "critical",
@@ -62,19 +66,60 @@ const SUSPECT: &[&str] = &[
     "err_",
     // In other languages.
     "fehler",
+    "fehlgeschlagen",
     "schwerwieg",
     "erreur",
-    "errore",
+    "échec",
+    "échou",
+    "erro",
     "grave",
+    "fallo",
+    "falló",
+    "fallit",
+    "falha",
+    "falhou",
+    "excepción",
+    "exceção",
+    "eccezione",
+    "eroare",
+    "mislukt",
+    "misslyck",
+    "mislyk",
+    "feil",
+    "fejl",
+    "virhe",
     "błąd",
-    "ошибка",
+    "błęd",
+    "chyb",
+    "ошибк",
+    "сбой",
+    "помилк",
+    "başarısız",
+    "σφάλμα",
+    "エラー",
+    "失敗",
+    "障害",
+    "异常",
+    "異常",
+    "错误",
+    "錯誤",
+    "失败",
+    "故障",
+    "오류",
+    "실패",
+    "에러",
+    "خطأ",
+    "lỗi",
 ];
 
-/// Levels in forms that are not counted but may mean an error: klog's `E1126 10:00:00`, `[E]`, `E/Tag`, `E: x`,
-/// `"level":50`.
+/// The same, as whole words only: other words contain them, such as `default`.
+const SUSPECT_WORDS: &[&str] = &["err", "errs", "fault", "faults", "fout", "fel", "hata", "hatası", "hiba"];
+
+/// Levels in forms that are not counted but may mean an error: klog's `E1126 10:00:00`, `[E]`, `(EE)`, `E/Tag`,
+/// `E: x`, `[SEV1]`, `"level":50`.
 static UNCOUNTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r#"(?-u)^[EWF]\d{4} \d{2}:|[\[(<][EWFC][\])>]|(?:^|\s)(?:[EWF]/|E: )|(?i:level|lvl|severity)"?\s*[:=]\s*"?\d"#,
+        r#"(?-u)^[EWF]\d{4} \d{2}:|[\[(<](?:[EWFC]|EE)[\])>]|(?i:\bsev-?[0-3]\b)|(?:^|\s)(?:[EWF]/|E: )|(?i:level|lvl|severity)"?\s*[:=]\s*"?\d"#,
     )
     .ok()
 });
@@ -118,6 +163,14 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn of(line: &[u8]) -> Self {
+        let entry = Self::without_priority(line);
+        let Some(priority) = priority(line) else { return entry };
+        let own = PRIORITIES.get(priority).filter(|_| entry.level.is_none() || priority < ERROR_PRIORITIES);
+        let level = own.map_or(entry.level, |level| Some(FoundLevel::of_field(level)));
+        Self { level, is_own: true, ..entry }
+    }
+
+    fn without_priority(line: &[u8]) -> Self {
         let head = head(line);
         let time = time::first(head);
         let lead = time.as_ref().filter(|time| time.leads);
@@ -142,8 +195,7 @@ impl Entry {
         let told = fields::first(fields, LEVEL_KEYS).map(|field| field.value);
         let level = told.and_then(|told| known(LEVELS, told));
         let is_unknown = told.is_some() && level.is_none();
-        let level =
-            level.map(|level| FoundLevel { level, at: 0..0, is_marked: true, place: Some(Place::default()) });
+        let level = level.map(FoundLevel::of_field);
         let of_field = || time::iso(fields::first(fields, TIME_KEYS)?.onwards);
         let time = lead.map(|time| time.text.clone()).or_else(of_field);
         let (is_timed, is_own) = (time.is_some(), time.is_some() || level.is_some());
@@ -170,6 +222,15 @@ impl Entry {
     }
 }
 
+/// Returns a line's syslog priority without the facility, from 0 to 7.
+fn priority(line: &[u8]) -> Option<usize> {
+    let digits = line.strip_prefix(b"<")?.split(|byte| *byte == b'>').next()?;
+    let is_number = (1..=3).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+    let is_closed = line.get(digits.len() + 1) == Some(&b'>');
+    let number = std::str::from_utf8(digits).ok().filter(|_| is_number && is_closed)?;
+    number.parse::<usize>().ok().map(|number| number % PRIORITIES.len())
+}
+
 /// The part of a line in which its level and time are searched.
 fn head(line: &[u8]) -> &[u8] {
     line.get(..line.len().min(HEAD_BYTES_MAX)).unwrap_or_default()
@@ -192,6 +253,7 @@ pub(super) fn is_suspect(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line).to_lowercase();
     UNCOUNTED.as_ref().is_some_and(|forms| forms.is_match(line))
         || SUSPECT.iter().any(|word| text.contains(word))
+        || text.split(|c: char| !c.is_alphanumeric()).any(|word| SUSPECT_WORDS.contains(&word))
 }
 
 pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -208,6 +270,13 @@ pub(super) struct FoundLevel {
     pub(super) is_marked: bool,
     /// `None` if nothing marks it and only plain words precede it: `the user PANIC logged in`.
     pub(super) place: Option<Place>,
+}
+
+impl FoundLevel {
+    /// The level of a field.
+    fn of_field(level: &'static str) -> Self {
+        Self { level, at: 0..0, is_marked: true, place: Some(Place::default()) }
+    }
 }
 
 /// What precedes a level.

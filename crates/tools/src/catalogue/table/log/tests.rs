@@ -74,6 +74,14 @@ fn levels_are_found_in_many_forms() {
         ("10:00:00 error: x", Some("ERROR")),
         (r#"1.2.3.4 - - "GET /logs?level=error HTTP/1.1" 200"#, None),
         ("GET /logs?a=1&level=ERROR", None),
+        ("<11>Jan  1 10:00:00 host app: disk gone", Some("ERROR")),
+        ("<12>1 2026-01-01T10:00:00Z host app - - - slow", Some("WARN")),
+        ("<8>app: gone", Some("EMERGENCY")),
+        ("<11>Jan  1 10:00:00 host app: INFO up", Some("ERROR")),
+        ("<13>Jan  1 10:00:00 host app: ERROR lost", Some("ERROR")),
+        ("<1100>x", None),
+        ("<11 x", None),
+        ("<>x", None),
     ] {
         let found = entry(line).level.map(|found| found.level);
         assert_eq!(found, expected, "{line}");
@@ -103,6 +111,14 @@ fn unknown_level_forms_are_suspect() {
         ("E: no such package", 1),
         ("app[1]: segfault at 0", 1),
         ("Out of memory: a was Killed", 1),
+        ("(EE) no screens", 1),
+        ("[SEV1] disk gone", 1),
+        ("FAULT in unit 3", 1),
+        ("Err disk gone", 1),
+        ("err=disk", 1),
+        ("произошла ошибки", 1),
+        ("磁盘错误", 1),
+        ("the default of several interrupts", 0),
         ("nothing", 0),
     ] {
         let tally = sum(&[line]).tally;
@@ -192,5 +208,8 @@ fn untimed_lines_continue_others_if_half_are_timed() {
     check(&[up, lost, "[ERROR] x", "x"], 1, 1, &[("INFO", 1), ("ERROR", 1)]);
     check(&[up, r#"{"level":"error"}"#], 0, 0, &[("INFO", 1), ("ERROR", 1)]);
     check(&["level=info", "level=info", "x"], 0, 0, &[("INFO", 2)]);
+    check(&[up, "<11>app: disk gone"], 0, 0, &[("INFO", 1), ("ERROR", 1)]);
+    let versioned = "<11>1 2026-01-01T10:00:00Z host app - - - gone";
+    check(&[versioned, versioned, "x"], 1, 0, &[("ERROR", 2)]);
     check(&[up, "26.11.2026 10:00:00 ERROR x"], 0, 1, &[("INFO", 1)]);
 }

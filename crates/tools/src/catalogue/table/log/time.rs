@@ -23,9 +23,10 @@ static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 static ISO_FIRST: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?-u)^{ISO}{HALF}")).ok());
 
-/// Optional prefix of a time at the beginning of a line: a bracket or syslog's priority, and the day of the week.
+/// Optional prefix of a time at the beginning of a line: a bracket, or syslog's priority (RFC 5424: with the version of
+/// its format), and the day of the week.
 static LEAD: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?-u)^(?:\[|<\d+>)?(?:[A-Z][a-z]{2},? )?$").ok());
+    LazyLock::new(|| Regex::new(r"(?-u)^(?:\[|<\d+>(?:1 )?)?(?:[A-Z][a-z]{2},? )?$").ok());
 
 /// Anything that looks like a time, in any form.
 static ANY_CLOCK: LazyLock<Option<Regex>> =
