@@ -59,7 +59,7 @@ fn the_answer_is_made_of_the_results() {
         )],
         &expect![[r#"
             compare_dirs {"left":"a1","limit":200,"right":"b1"}
-            {"status":"completed","output":{"complete":false,"count":3,"differences":[{"path":"x","what":"only in left"}],"identical":false,"left_out":["1 file or folder could not be read","1 of 3 differences are listed"],"same":3}}
+            {"status":"completed","output":{"compared":"contents, not permissions, owners or dates","complete":false,"count":3,"differences":[{"path":"x","what":"only in left"}],"identical":false,"left_out":["1 file or folder could not be read","1 of 3 differences are listed"],"same":3}}
         "#]],
     );
 }

@@ -187,9 +187,13 @@ fn compared_directories() {
         let values = vec![("/differences", differences.clone()), ("/count", json!(8)), ("/same", json!(4))];
         Want::Gap("are identical", values)
     });
-    let same = || Want::Answer(vec![("/identical", json!(true)), ("/count", json!(0)), ("/same", json!(1))]);
-    cases.extend(compared("twin", "copy", same));
-    cases.extend(compared("twin", "twin", same));
+    let said = json!("contents, not permissions, owners or dates");
+    let same = || {
+        let values = vec![("/identical", json!(true)), ("/count", json!(0)), ("/same", json!(1))];
+        Want::Answer([values, vec![("/compared", said.clone())]].concat())
+    };
+    cases.extend(compared("twin", "copy", &same));
+    cases.extend(compared("twin", "twin", &same));
     cases.push(case("compare twin with nothing", Want::Refused("nothing does not exist in ")));
     cases.push(case("compare twin with 'twin/a b'", Want::Refused("is a file, not a directory")));
     cases.push(case("are the files 'twin/a b' and copy identical?", Want::Refused("closest")));
