@@ -129,6 +129,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "files are marked so that Git does not see changes of them",
         true,
     ),
+    (
+        "commits_elsewhere",
+        "commit is on other branches or tags alone, and was not counted",
+        "commits are on other branches or tags alone, and were not counted",
+        false,
+    ),
     ("not_objects", "of the rows is not an object", "of the rows are not objects", false),
     ("duplicate_keys", "key is given more than once", "keys are given more than once", false),
     (
@@ -178,6 +184,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
 
 /// Conditions that a call may report: the fact, its words, and whether the answer is then incomplete.
 const TOLD: &[(&str, &str, bool)] = &[
+    ("detached", "no branch is checked out: HEAD is detached", false),
     ("shallow", "this is a shallow clone: older commits are not here", true),
     ("modes_ignored", "Git is set not to look at changes of file modes (core.fileMode)", false),
     ("submodules_unseen", "what is not committed in submodules was not looked at", true),

@@ -153,6 +153,8 @@ struct Report {
     /// The unfinished operation, by its command.
     unfinished: Option<&'static str>,
     commits: u64,
+    /// Commits of other branches and of tags that are not among these.
+    commits_elsewhere: u64,
     authors: Vec<(String, u64)>,
     changed: Vec<String>,
     untracked: Vec<String>,
@@ -204,6 +206,13 @@ impl Report {
         let branch = git.text(&["symbolic-ref", "--short", "--quiet", "HEAD"]).await?;
         let commits = git.text(&["rev-list", "--count", "HEAD", "--"]).await?;
         let commits = commits.and_then(|count| count.parse().ok()).unwrap_or(0);
+        let mut elsewhere = vec!["rev-list", "--count", "--branches", "--remotes", "--tags"];
+        // Without a commit, `HEAD` names nothing.
+        if commits > 0 {
+            elsewhere.extend(["--not", "HEAD"]);
+        }
+        elsewhere.push("--");
+        let elsewhere = git.text(&elsewhere).await?.and_then(|count| count.parse().ok()).unwrap_or(0);
         let is_there = |file: &str| own.as_ref().is_some_and(|own| own.join(file).exists());
         let mut report = Report {
             unfinished: UNFINISHED.iter().find(|(file, _)| is_there(file)).map(|(_, command)| *command),
@@ -211,6 +220,7 @@ impl Report {
             below_top,
             branch,
             commits,
+            commits_elsewhere: elsewhere,
             complete: true,
             gaps: Gaps { complete: true, ..Gaps::default() },
             ..Report::default()
@@ -307,6 +317,10 @@ impl Report {
             self.changed.len(),
             self.untracked.len()
         );
+        if self.commits_elsewhere > 0 {
+            let commits = show::count(self.commits_elsewhere, "commit", "commits");
+            text.push_str(&format!("\nnot counted, on other branches or tags alone: {commits}"));
+        }
         if let Some(command) = self.unfinished {
             text.push_str(&format!("\nunfinished: {command}"));
         }
@@ -338,7 +352,9 @@ impl Report {
             "whole_of": self.whole_of.as_deref().map(show::path),
             "branch": self.branch,
             "unfinished": self.unfinished,
+            "detached": self.branch.is_none(),
             "commits": self.commits,
+            "commits_elsewhere": self.commits_elsewhere,
             "authors": self.authors.iter().map(|(name, commits)| json!({ "name": name, "commits": commits })).collect::<Vec<_>>(),
             "changed": first(&self.changed),
             "changed_count": self.changed.len(),

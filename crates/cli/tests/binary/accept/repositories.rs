@@ -30,6 +30,9 @@ fn repositories() {
         echo a > f; git add f; commit Ann one; git update-index --assume-unchanged f; echo b > f
         git init -q -b main ../modes && cd ../modes
         echo a > f; git add f; commit Ann one; git config core.fileMode false; chmod +x f
+        git init -q -b main ../wide && cd ../wide
+        commit Ann one; git checkout -q -b side; commit Ann two; commit Ann three; git checkout -q main
+        cp -r . ../loose; git -C ../loose checkout -q --detach
     "#;
     shell(&home.work(), script);
     let head = shell(&home.work(), "git -C repo rev-parse HEAD");
@@ -65,6 +68,16 @@ fn repositories() {
         .push(case("git status of marked", Want::Gap("everything could be read", vec![("/left_out", said)])));
     let said = texts(&["Git is set not to look at changes of file modes (core.fileMode)"]);
     cases.push(case("git status of modes", Want::Answer(vec![("/left_out", said)])));
+    let elsewhere = "2 commits are on other branches or tags alone, and were not counted";
+    let detached = "no branch is checked out: HEAD is detached";
+    for (repo, branch, said) in
+        [("wide", json!("main"), vec![elsewhere]), ("loose", Value::Null, vec![elsewhere, detached])]
+    {
+        cases.extend(worded(GIT, repo, || {
+            let values = vec![("/commits", json!(1)), ("/branch", branch.clone())];
+            Want::Answer([values, vec![("/left_out", texts(&said))]].concat())
+        }));
+    }
     home.file("plain/x", "x");
     cases.push(case("report on the git repository in plain", Want::Refused("no Git repository")));
     cases.push(case("report on the git repository in gone", Want::Refused("gone does not exist in ")));
