@@ -173,6 +173,7 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         "files in the folder are not listed in the manifest",
         false,
     ),
+    ("utf16", "file in UTF-16 was not searched", "files in UTF-16 were not searched", true),
     ("binary", "binary file was left out", "binary files were left out", false),
     (
         "other_file_systems",

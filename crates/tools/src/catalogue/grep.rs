@@ -102,22 +102,29 @@ fn beginning(line: &str) -> String {
     }
 }
 
-/// A file reader that records whether it met a NUL: such a file is binary, however late the NUL comes.
+/// A file reader that records whether it met a NUL, and whether the file begins with the mark of UTF-16: such a file is
+/// binary, however late the NUL comes.
 struct NulWatcher {
     file: File,
     has_nul: bool,
+    /// `None` before the first block.
+    is_utf16: Option<bool>,
 }
 
 impl NulWatcher {
     fn new(file: File) -> Self {
-        NulWatcher { file, has_nul: false }
+        NulWatcher { file, has_nul: false, is_utf16: None }
     }
 }
 
 impl Read for NulWatcher {
     fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
         let got = self.file.read(block)?;
-        self.has_nul |= block.iter().take(got).any(|byte| *byte == 0);
+        let read = block.get(..got).unwrap_or_default();
+        let is_utf16 = *self
+            .is_utf16
+            .get_or_insert_with(|| read.starts_with(&[0xff, 0xfe]) || read.starts_with(&[0xfe, 0xff]));
+        self.has_nul |= is_utf16 || read.contains(&0);
         Ok(got)
     }
 }
@@ -140,6 +147,8 @@ struct FoundLines {
     files: u64,
     searched: u64,
     binary: u64,
+    /// Files in UTF-16, whose text is not searched.
+    utf16: u64,
     /// Lines in another encoding, counted if the pattern has letters beyond ASCII.
     undecoded: u64,
 }
@@ -157,7 +166,7 @@ impl Search {
         let (mut tally, mut missed) = (Tally::new(), Tally::new());
         if meta.is_file() {
             self.file(root, &mut found, halt).map_err(|source| ToolError::file("search", root, source))?;
-            if found.binary > 0 {
+            if found.binary + found.utf16 > 0 {
                 return Err(ToolError::unfit(root, "it is no text, or not in UTF-8"));
             }
             tally.complete = !halt.reached();
@@ -207,7 +216,10 @@ impl Search {
             found.matches.truncate(shown_before);
             found.count -= in_file;
             found.undecoded = undecoded_before;
-            found.binary += 1;
+            match reader.get_ref().is_utf16 {
+                Some(true) => found.utf16 += 1,
+                _ => found.binary += 1,
+            }
             return Ok(());
         }
         found.searched += 1;
@@ -245,7 +257,7 @@ impl Search {
             found.in_files.iter().map(|(path, lines)| json!({ "path": path, "lines": lines })).collect();
         let mut facts = json!({
             "matches": matches, "count": found.count, "files": found.files, "in_files": in_files, "searched": found.searched,
-            "binary": found.binary, "undecoded": found.undecoded, "skipped": tally.skipped, "unreadable": tally.unreadable,
+            "binary": found.binary, "utf16": found.utf16, "undecoded": found.undecoded, "skipped": tally.skipped, "unreadable": tally.unreadable,
             "complete": tally.complete,
         });
         tally.tell_links(&mut facts);

@@ -72,7 +72,6 @@ fn found_texts() {
             vec![("plain/one", 3, "needle"), ("plain/two", 1, "needle")],
             texts(&["1 hidden or ignored file, or folder of packages or caches, was left out"]),
         ),
-        ("coded", vec![("coded/plain.txt", 1, "needle")], texts(&["1 binary file was left out"])),
         (
             "'odd dir'",
             vec![
@@ -166,6 +165,11 @@ fn found_texts() {
         "find 'Größe' in latin",
         Want::Gap("everything could be read", vec![("/left_out", said)]),
     ));
+    let said = texts(&["1 file in UTF-16 was not searched"]);
+    cases.extend(worded(FIND, "coded", || {
+        let found = ("/lines", lines(&[("coded/plain.txt", 1, "needle")]));
+        Want::Gap("everything could be read", vec![found, ("/left_out", said.clone())])
+    }));
     home.file("linked/other.txt", "x\n");
     std::os::unix::fs::symlink("../plain/one", home.work().join("linked/one")).unwrap();
     let said = texts(&["1 symbolic link was not followed"]);
