@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use setpoint_own_files::named;
+use setpoint_protocol::record::NamedPath;
 
 use super::book::{Book, Origin};
 use super::built_in;
@@ -114,13 +115,15 @@ impl Library {
         Some(GoalMatch { playbook: book.name.clone(), values, other_readings })
     }
 
-    /// Returns the playbooks closest to a goal that none matches, each with its best example, applied to the goal's own
-    /// path if it has one.
+    /// Returns the playbooks closest to a goal that none matches, each with its best example, applied to a path of the
+    /// goal if one was `looked_up` and is of the kind that the example takes. None for a goal that forbids something.
     #[must_use]
-    pub fn closest(&self, goal: &str) -> Vec<(String, String)> {
-        let Some(goal) = Goal::read(goal) else { return Vec::new() };
+    pub fn closest(&self, goal: &str, looked_up: &[NamedPath]) -> Vec<(String, String)> {
+        let Some(goal) = Goal::read(goal).filter(|goal| !goal.is_forbidding()) else { return Vec::new() };
         let wanted = Vocabulary::of(&goal);
-        let path = goal.path();
+        let paths = goal.paths();
+        let named = paths.iter().filter_map(|path| looked_up.iter().find(|named| named.path == *path));
+        let named: Vec<&NamedPath> = named.collect();
         let mut close: Vec<(f64, &Book, Vec<&str>)> = Vec::new();
         for book in self.books.values() {
             let known = book.examples.iter().filter_map(|example| {
@@ -144,7 +147,7 @@ impl Library {
                 // A suggestion must match a playbook, and differ from the goal that did not.
                 let is_understood =
                     |own: &String| self.look_up(own).is_some_and(|found| found.book.name == book.name);
-                let mut own = examples.iter().map(|example| about(book, example, path));
+                let mut own = examples.iter().map(|example| about(book, example, &named));
                 let example =
                     own.find(is_understood).or_else(|| examples.first().map(|&first| first.to_owned()))?;
                 Some((book.name.clone(), example))
@@ -239,18 +242,19 @@ fn playbook_files(dir: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
     Ok(files)
 }
 
-/// Returns an example with another path in place of its own.
-fn about(book: &Book, example: &str, path: Option<&str>) -> String {
+/// Returns an example with the first fitting path in place of its own.
+fn about(book: &Book, example: &str, named: &[&NamedPath]) -> String {
     let taken = Goal::read(example).and_then(|goal| {
         book.patterns.iter().find_map(|pattern| find(pattern, &book.params, &goal)).map(|found| found.values)
     });
     let own = taken.iter().flatten().find_map(|(name, value)| match book.params.get(name)?.kind {
-        ParamKind::Path(there) if there != PathRequirement::Anything => value.as_str(),
+        ParamKind::Path(there) if there != PathRequirement::Anything => Some((value.as_str()?, there)),
         _ => None,
     });
-    match (own, path) {
-        (Some(own), Some(path)) if !own.is_empty() => example.replacen(own, path, 1),
-        _ => example.to_owned(),
+    let Some((own, there)) = own.filter(|(own, _)| !own.is_empty()) else { return example.to_owned() };
+    match named.iter().find(|named| named.kind.as_deref().is_some_and(|kind| there.takes(kind))) {
+        Some(named) => example.replacen(own, &named.path, 1),
+        None => example.to_owned(),
     }
 }
 

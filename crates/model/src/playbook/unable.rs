@@ -17,8 +17,9 @@ pub(crate) const LANGUAGE_MODEL_HINT: &str = "for goals of any kind set a langua
      ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OLLAMA_HOST";
 
 /// Creates the failure for a goal that no playbook matches.
-pub(crate) fn no_playbook(library: &Library, goal: &str) -> ModelFailure {
-    let closest = library.closest(goal).into_iter();
+pub(crate) fn no_playbook(library: &Library, brief: &PlanBrief) -> ModelFailure {
+    let looked_up = brief.survey.as_ref().map(|survey| survey.named.as_slice()).unwrap_or_default();
+    let closest = library.closest(&brief.spec.raw_input, looked_up).into_iter();
     let mut hints: Vec<String> =
         closest.map(|(name, example)| format!("the playbook {name} is close: {example}")).collect();
     hints.push("`setpoint playbooks` lists what can be done without a language model".to_owned());

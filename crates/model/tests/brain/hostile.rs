@@ -71,7 +71,7 @@ proptest! {
     fn no_goal_makes_it_panic(goal in "\\PC{0,120}") {
         let brain = brain();
         let _ = brain.reply(&Brief::Plan(Box::new(plan_brief(&goal))));
-        let _ = brain.library().closest(&goal);
+        let _ = brain.library().closest(&goal, &[]);
     }
 
     #[test]

@@ -135,7 +135,14 @@ fn a_sign_that_may_belong_to_a_name_or_text_is_asked_about() {
 
 #[test]
 fn a_goal_that_nobody_knows_ends_with_what_to_do() {
-    let failure = plan(&brain(), &plan_brief("find the smallest files in ./src")).unwrap_err();
+    let refused = |goal: &str, named: Value| {
+        let mut brief = plan_brief(goal);
+        brief.survey = serde_json::from_value(json!({ "named": named })).unwrap();
+        plan(&brain(), &brief).unwrap_err()
+    };
+    let folder = |path: &str| json!({"path": path, "kind": "directory"});
+    let file = |path: &str| json!({"path": path, "kind": "file", "bytes": 1});
+    let failure = refused("find the smallest files in ./src", json!([folder("./src")]));
     let shown = format!("{:?}: {}\n{}\n", failure.kind, failure.reason, failure.hints.join("\n"));
     expect![[r#"
         Unable: no playbook matches this goal, and no language model is set
@@ -146,9 +153,31 @@ fn a_goal_that_nobody_knows_ends_with_what_to_do() {
         for goals of any kind set a language model: `setpoint init` looks for one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OLLAMA_HOST
     "#]].assert_eq(&shown);
     // The example that is closest in words may not take the person's own path; one that does is worth more.
-    let other = plan(&brain(), &plan_brief("how many errors are in ./made/by.hand")).unwrap_err();
+    let other = refused("how many errors are in ./made/by.hand", json!([file("./made/by.hand")]));
     let example = "the playbook log-summary is close: analyse the log file ./made/by.hand";
     assert!(other.hints.iter().any(|hint| hint == example), "{:#?}", other.hints);
+    // A path is suggested only where it can stand, and never if the goal may exclude it.
+    for (goal, named, example) in [
+        (
+            "archive l and r to lr.tar.gz",
+            json!([folder("l"), folder("r"), {"path": "lr.tar.gz"}]),
+            Some("archive ./photos to photos.tar.gz"),
+        ),
+        ("archive ./l and r", json!([folder("./l")]), Some("archive ./l to photos.tar.gz")),
+        ("archive ./l and r", json!([file("./l")]), Some("archive ./photos to photos.tar.gz")),
+        (
+            "find \"TODO\" in src but not in lib.py",
+            json!([folder("src"), file("lib.py")]),
+            Some("find broken symlinks in ./vendor"),
+        ),
+        ("don't archive ./l", json!([folder("./l")]), None),
+    ] {
+        let hints = refused(goal, named).hints.join("\n");
+        match example {
+            Some(example) => assert!(hints.contains(example), "{goal}: {hints}"),
+            None => assert!(!hints.contains("is close"), "{goal}: {hints}"),
+        }
+    }
     let far = plan(&brain(), &plan_brief("xyzzy")).unwrap_err();
     assert_eq!(far.hints.len(), 2);
 }

@@ -71,6 +71,18 @@ pub(crate) enum PathRequirement {
 }
 
 impl PathRequirement {
+    /// Returns whether a path of this kind, as a survey names it, may stand there.
+    pub(crate) fn takes(self, kind: &str) -> bool {
+        let is_directory = matches!(kind, "directory" | "link to a directory");
+        let is_file = matches!(kind, "file" | "link to a file");
+        match self {
+            PathRequirement::Anything => true,
+            PathRequirement::File => is_file,
+            PathRequirement::Directory => is_directory,
+            PathRequirement::FileOrDirectory => is_file || is_directory,
+        }
+    }
+
     /// Returns words that may precede such a path.
     const fn kinds(self) -> &'static [&'static [&'static str]] {
         match self {

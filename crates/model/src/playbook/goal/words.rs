@@ -121,17 +121,35 @@ impl Goal {
         })
     }
 
-    /// Returns what the goal is probably about: its first word that looks like a path, otherwise the word after “in” or
-    /// a similar one.
-    pub(crate) fn path(&self) -> Option<&str> {
+    /// Returns what the goal may be about, the most likely first: its words that look like paths, and then the words
+    /// after “in” or a similar one. None if the goal excludes something, because this may be it.
+    pub(crate) fn paths(&self) -> Vec<&str> {
+        if self.words.iter().any(|word| !word.quoted && is_negation(&word.fold)) {
+            return Vec::new();
+        }
         let looks_like_one = |word: &&Word| !word.glued && word.text.contains(['/', '.', '~']);
-        let mut behind = self.words.windows(2).rev().filter_map(|pair| match pair {
+        let behind = self.words.windows(2).rev().filter_map(|pair| match pair {
             [before, word] if IN.contains(&before.fold.as_str()) && !before.quoted => Some(word),
             _ => None,
         });
-        let found = self.words.iter().find(looks_like_one).or_else(|| behind.next())?;
-        Some(found.text.as_str())
+        self.words.iter().filter(looks_like_one).chain(behind).map(|word| word.text.as_str()).collect()
     }
+
+    /// Returns whether the goal begins by saying what not to do.
+    pub(crate) fn is_forbidding(&self) -> bool {
+        let mut first = self.words.iter().filter(|word| !word.quoted).take(2).map(|word| word.fold.as_str());
+        first.any(|word| word == "not" || word == "never" || is_contraction(word))
+    }
+}
+
+/// Returns whether a folded word excludes something.
+fn is_negation(word: &str) -> bool {
+    ["not", "never", "no", "nor", "without", "except", "excluding", "but"].contains(&word)
+        || is_contraction(word)
+}
+
+fn is_contraction(word: &str) -> bool {
+    word == "dont" || word.ends_with("n't")
 }
 
 /// Returns whether a phrase precedes other words.
@@ -316,15 +334,22 @@ mod tests {
     }
 
     #[test]
-    fn the_subject_of_a_goal_is_a_path_or_follows_in() {
+    fn the_subjects_of_a_goal_are_paths_or_follow_in() {
         for (goal, path) in [
-            ("which files have more than 500 lines in src", Some("src")),
-            ("count the words of ./a b in c", Some("./a")),
-            ("do something", None),
-            ("look in 'My Notes' for it", Some("My Notes")),
-            ("what in src changed for a year", Some("src")),
+            ("which files have more than 500 lines in src", vec!["src"]),
+            ("count the words of ./a b in c", vec!["./a", "c"]),
+            ("do something", vec![]),
+            ("look in 'My Notes' for it", vec!["My Notes"]),
+            ("what in src changed for a year", vec!["src"]),
+            ("look in src but not in lib.py", vec![]),
+            ("don't look in src", vec![]),
         ] {
-            assert_eq!(Goal::read(goal).unwrap().path(), path, "{goal}");
+            assert_eq!(Goal::read(goal).unwrap().paths(), path, "{goal}");
+        }
+        for (goal, forbids) in
+            [("please don't do it", true), ("do not do it", true), ("do it, not that", false)]
+        {
+            assert_eq!(Goal::read(goal).unwrap().is_forbidding(), forbids, "{goal}");
         }
     }
 

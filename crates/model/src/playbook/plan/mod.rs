@@ -22,7 +22,7 @@ use order::Candidate;
 pub(crate) fn plan(library: &Library, brief: &PlanBrief) -> Result<PlanDraft, ModelFailure> {
     let found = library.look_up(&brief.spec.raw_input).or_else(|| library.look_up(&brief.spec.intent));
     let Some(found) = found else {
-        return Err(unable::no_playbook(library, &brief.spec.raw_input));
+        return Err(unable::no_playbook(library, brief));
     };
     if let Some((typed, text)) = found.unclear_text() {
         return Err(unable::unclear(found.book, typed, text));

@@ -66,10 +66,8 @@ fn wrong(wanted: PathRequirement, found: &NamedPath, cwd: &str) -> Option<String
     let is_directory = matches!(kind, "directory" | "link to a directory");
     let is_file = matches!(kind, "file" | "link to a file");
     match wanted {
+        _ if wanted.takes(kind) => None,
         PathRequirement::Anything => None,
-        PathRequirement::File if is_file => None,
-        PathRequirement::Directory if is_directory => None,
-        PathRequirement::FileOrDirectory if is_file || is_directory => None,
         PathRequirement::File if is_directory => Some("is a directory, not a file".to_owned()),
         PathRequirement::Directory if is_file => Some("is a file, not a directory".to_owned()),
         PathRequirement::File | PathRequirement::Directory | PathRequirement::FileOrDirectory
