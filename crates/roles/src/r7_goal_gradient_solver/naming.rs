@@ -8,7 +8,6 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::CallReading;
 
 use super::attempts::Attempt;
-use crate::line::one_line;
 use crate::words::contains_whole;
 
 /// At most this many characters of a text are searched for commands.
@@ -53,7 +52,7 @@ impl Naming {
     }
 
     fn add_text(&mut self, text: &str) {
-        let text = one_line(&clip(text, TEXT_CHARS_MAX), TEXT_CHARS_MAX);
+        let text = spaced(text);
         let quotes = text.split('`').skip(1).step_by(2).map(str::trim).filter(|quote| !quote.is_empty());
         self.quotes.extend(quotes.map(str::to_owned));
         self.texts.push(text);
@@ -78,13 +77,18 @@ impl Naming {
     ///
     /// A part must have at least two words: `sort` in "sort the list" does not name a command that pipes into `sort`.
     pub(super) fn names_command(&self, target: &str, attempt: &Attempt) -> bool {
-        let command = attempt.command.as_deref().map(|command| one_line(command, TEXT_CHARS_MAX));
+        let command = attempt.command.as_deref().map(spaced);
         let parts = target.split(" | ").flat_map(|part| part.split(" ; "));
         let parts = parts.map(str::trim).filter(|part| part.contains(' '));
         let wanted: Vec<&str> = command.as_deref().into_iter().chain([target]).chain(parts).collect();
         self.texts.iter().any(|text| wanted.iter().any(|wanted| contains(text, wanted)))
             || self.quotes.iter().any(|quote| quote.contains(' ') && contains(target, quote))
     }
+}
+
+/// Returns the beginning of `text` with single blanks: commands are compared without regard to blanks.
+fn spaced(text: &str) -> String {
+    clip(text, TEXT_CHARS_MAX).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Returns whether `text` contains `words` as whole words.
