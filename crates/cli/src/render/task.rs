@@ -166,7 +166,7 @@ pub(crate) fn row(task: &TaskSummary, look: &Look) -> Vec<Cell> {
                 EndState::Success => Tone::Care,
                 EndState::Abandon => Tone::Bad,
             };
-            (tone, words::end_word(result).to_owned())
+            (tone, words::outcome(result).to_owned())
         }
         (None, Some(_), _) => (Tone::Plain, "answered".to_owned()),
         (None, None, Some(process)) => (Tone::Care, format!("runs in {process}")),

@@ -35,6 +35,18 @@ async fn a_list_has_a_line_for_each() {
 }
 
 #[tokio::test]
+async fn a_list_tells_tasks_that_never_began_from_given_up_ones() {
+    let mut refused = final_result(EndState::Abandon, EndedBy::Fault);
+    refused.summary = "Not started: no playbook matches this goal.".to_owned();
+    let given_up = final_result(EndState::Abandon, EndedBy::Rounds);
+    for (result, state) in [(refused, "not started"), (given_up, "given up")] {
+        let fake = Fake::with(vec![(tapes::ended(result), ALL, vec![], None)]);
+        let came = World::headless(fake).run("tasks list").await;
+        assert!(came.out.contains(state), "{state}: {}", came.out);
+    }
+}
+
+#[tokio::test]
 async fn a_list_in_json_is_one_array() {
     let value = World::headless(journal()).run("tasks list --json").await.json();
     let rows = value.as_array().unwrap();
