@@ -95,7 +95,7 @@ impl RowsExpectation {
         let records = if is_short { records.get(..rows.len()).unwrap_or(&records) } else { &records };
         match self.differs(records, &rows) {
             Some(why) => (false, why),
-            None => (true, format!("{} of the output's {} agree", counted(rows.len()), Place(&self.of))),
+            None => (true, self.agreement(rows.len(), output.pointer(&self.of).is_some_and(Value::is_array))),
         }
     }
 
@@ -108,8 +108,20 @@ impl RowsExpectation {
             && told.filter_map(Value::as_str).any(|said| said.starts_with(&begins) && said.ends_with(&ends))
     }
 
+    /// Returns how many rows agree, in words.
+    fn agreement(&self, rows: usize, is_list: bool) -> String {
+        let of = OutputPlace(&self.of);
+        match rows {
+            0 => format!("there are no rows in {of} to compare"),
+            1 if is_list => format!("the one row of {of} agrees"),
+            1 => format!("{of} agrees with what was measured"),
+            many => format!("all {many} rows of {of} agree"),
+        }
+    }
+
     /// Returns why the rows differ; `None` if they agree.
     fn differs(&self, records: &[Vec<&str>], rows: &[&Value]) -> Option<String> {
+        let of = OutputPlace(&self.of);
         let mut records: Vec<&Vec<&str>> = records.iter().collect();
         let mut rows: Vec<Row<'_>> = rows.iter().map(|row| Row::of(row, &self.cells)).collect();
         if !matches!(self.how, RowsAgreement::InOrder | RowsAgreement::Beginning) {
@@ -132,17 +144,10 @@ impl RowsExpectation {
                 }
                 Some(record) => {
                     let (said, seen) = (row.shown(), shown_record(record));
-                    return Some(format!(
-                        "the output's {} has {said} where {seen} was measured",
-                        Place(&self.of)
-                    ));
+                    return Some(format!("{said} in {of} differs from the measured {seen}"));
                 }
                 None => {
-                    return Some(format!(
-                        "the output's {} has {}, which was not measured",
-                        Place(&self.of),
-                        row.shown()
-                    ));
+                    return Some(format!("{} in {of} was not measured", row.shown()));
                 }
             }
         }
@@ -151,8 +156,8 @@ impl RowsExpectation {
         }
         let first = left.next()?;
         let more = left.count();
-        let others = if more > 0 { format!(", nor {more} more") } else { String::new() };
-        Some(format!("the output's {} does not have {}{others}", Place(&self.of), shown_record(first)))
+        let others = if more > 0 { format!(", and so are {more} more") } else { String::new() };
+        Some(format!("the measured {} is missing in {of}{others}", shown_record(first)))
     }
 
     /// Lists the differing figures of a single row, each with its name.
@@ -261,20 +266,24 @@ fn shown_record(record: &[&str]) -> String {
     clip(&format!("{:?}", record.join(" ")), 120)
 }
 
-fn counted(rows: usize) -> String {
-    match rows {
-        0 => "no row is there, and none".to_owned(),
-        1 => "the one row".to_owned(),
-        many => format!("all {many} rows"),
-    }
-}
-
 /// A JSON pointer, written as a person reads it.
 struct Place<'t>(&'t str);
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_empty() { "text" } else { self.0.trim_start_matches('/') })
+    }
+}
+
+/// A pointer into the output, written as a person reads it; an empty one is all of it.
+struct OutputPlace<'t>(&'t str);
+
+impl fmt::Display for OutputPlace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.is_empty() {
+            true => f.write_str("the output"),
+            false => write!(f, "the output's {}", Place(self.0)),
+        }
     }
 }
 
@@ -298,17 +307,27 @@ mod tests {
         let two = || rows(json!([{"n": 2, "path": "b\tc"}, {"n": 1, "path": "a\nx"}]));
         assert!(agree(of(), "1\ta\nx\u{0}2\tb\tc\u{0}", two()).0);
         for (text, why) in [
-            ("2\tb\tc\u{0}", "has \"1 a\\nx\" where \"2 b\\tc\" was measured"),
-            ("1\ta\nx\u{0}", "has \"2 b\\tc\", which was not measured"),
-            ("1\ta\nx\u{0}2\tb\tc\u{0}3\td\u{0}", "does not have \"3 d\""),
-            ("1\ta\nx\u{0}2\tb\u{0}", "has \"2 b\\tc\" where \"2 b\" was measured"),
-            ("1\ta\nx\u{0}7\tb\tc\u{0}", "has \"2 b\\tc\" where \"7 b\\tc\" was measured"),
-            ("", "which was not measured"),
+            ("2\tb\tc\u{0}", "\"1 a\\nx\" in the output's rows differs from the measured \"2 b\\tc\""),
+            ("1\ta\nx\u{0}", "\"2 b\\tc\" in the output's rows was not measured"),
+            ("1\ta\nx\u{0}2\tb\tc\u{0}3\td\u{0}", "the measured \"3 d\" is missing in the output's rows"),
+            ("1\ta\nx\u{0}2\tb\u{0}", "\"2 b\\tc\" in the output's rows differs from the measured \"2 b\""),
+            ("1\ta\nx\u{0}7\tb\tc\u{0}", "differs from the measured \"7 b\\tc\""),
+            ("", "was not measured"),
         ] {
             let (holds, said) = agree(of(), text, two());
             assert!(!holds && said.contains(why), "{text:?}: {said}");
         }
-        assert!(agree(of(), "", rows(json!([]))).0);
+        for (output, text, said) in [
+            (json!([]), "", "there are no rows in the output's rows to compare"),
+            (json!([{"n": 1, "path": "a"}]), "1\ta\n", "the one row of the output's rows agrees"),
+            (json!({"n": 1, "path": "a"}), "1\ta\n", "the output's rows agrees with what was measured"),
+        ] {
+            assert_eq!(agree(of(), text, rows(output)), (true, said.to_owned()));
+        }
+        let whole = agree(json!({"of": "", "cells": ["/n"]}), "1\n", json!({"n": 1}));
+        assert_eq!(whole, (true, "the output agrees with what was measured".to_owned()));
+        let single = agree(json!({"cells": [""]}), "another", rows(json!("sha512")));
+        assert_eq!(single.1, "\"sha512\" in the output's rows differs from the measured \"another\"");
         assert!(!agree(of(), "", json!({})).0);
     }
 

@@ -32,7 +32,7 @@ fn the_intent_says_how_the_goal_was_read_or_is_the_input_on_one_line() {
     };
     for (goal, intent) in [
         ("  Find\n the\tsmallest  files ", "Find the smallest files"),
-        (" Find\n the largest  files ", "list the 10 largest files below ."),
+        (" Find\n the largest  files ", "list the largest files below ., at most 10"),
         ("archive this directory", "pack the directory . into project.tar.gz"),
         (
             "rename 'draft' to 'final' in the file names",
