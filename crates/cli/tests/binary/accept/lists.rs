@@ -192,8 +192,8 @@ fn compared_directories() {
         let values = vec![("/identical", json!(true)), ("/count", json!(0)), ("/same", json!(1))];
         Want::Answer([values, vec![("/compared", said.clone())]].concat())
     };
-    cases.extend(compared("twin", "copy", &same));
-    cases.extend(compared("twin", "twin", &same));
+    cases.extend(compared("twin", "copy", same));
+    cases.extend(compared("twin", "twin", same));
     cases.push(case("compare twin with nothing", Want::Refused("nothing does not exist in ")));
     cases.push(case("compare twin with 'twin/a b'", Want::Refused("is a file, not a directory")));
     cases.push(case("are the files 'twin/a b' and copy identical?", Want::Refused("closest")));

@@ -101,7 +101,7 @@ impl Goal {
     }
 
     /// Returns the word at `at` as a text to search for or to insert, and whether it is unclear if the marks at its end
-    /// belong to it. Before other words they do (`TODO:`, `foo;`), but not before another clause. At the end of the
+    /// belong to it. Before other words they do (`std:`, `foo;`), but not before another clause. At the end of the
     /// goal one mark after a plain word ends the sentence; anything else is unclear.
     pub(crate) fn text(&self, at: usize) -> Option<(&str, bool)> {
         let word = self.words.get(at)?;
@@ -264,8 +264,8 @@ fn plain_word(text: &str) -> Option<(String, usize)> {
     (!value.is_empty()).then_some((value, length))
 }
 
-/// Removes commas and similar marks at the end of the text of any word, and a full stop, question mark or exclamation mark from the
-/// last one, unless it is part of a path (`..`, `./`).
+/// Removes commas and similar marks at the end of the text of any word, and a full stop, question mark or exclamation
+/// mark from the last one, unless it is part of a path (`..`, `./`).
 fn without_punctuation(words: &mut [Word]) {
     let count = words.len();
     for (i, word) in words.iter_mut().enumerate().filter(|(_, word)| !word.quoted) {
