@@ -48,7 +48,7 @@ pub(crate) fn decode<'b>(
     decode_of(MANY_TOKENS, dialect, is_streamed, packets)
 }
 
-/// Reads the answer to a request for so many tokens.
+/// Reads the answer to a request for this many tokens.
 pub(crate) fn decode_of<'b>(
     tokens_out_max: u32,
     dialect: Dialect,

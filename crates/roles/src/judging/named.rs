@@ -98,8 +98,7 @@ fn is_whole(record: &ToolRecord, which: &str, place: &Place<'_>) -> bool {
     }
     let is_from_the_start = input.get("offset").and_then(Value::as_u64).is_none_or(|offset| offset <= 1);
     let mut limits = LIMITING.iter().filter_map(|name| input.get(name)?.as_str());
-    is_from_the_start
-        && limits.all(|limit| which.contains(limit) || limit.split('|').any(|limit| place.says(limit)))
+    is_from_the_start && limits.all(|limit| which == limit || limit.split('|').any(|limit| place.says(limit)))
 }
 
 /// Returns the command in normal form, without the call's trailing parameters.

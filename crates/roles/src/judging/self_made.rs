@@ -303,12 +303,18 @@ fn written(record: &ToolRecord) -> Vec<String> {
     }
 }
 
+/// Returns the path that a call of a file tool reports; its target may say more, such as a hash of the content.
+fn path_of(record: &ToolRecord) -> String {
+    let path = record.facts.as_ref().and_then(|facts| facts.0.get("path")?.as_str());
+    path.unwrap_or(&record.target).to_owned()
+}
+
 /// Returns the files that a call created.
 pub(super) fn made_by(record: &ToolRecord) -> Vec<String> {
     let fact = |at: &str| record.facts.as_ref().and_then(|facts| facts.0.pointer(at).cloned());
     let made = fact("/changed/made").and_then(|made| serde_json::from_value(made).ok()).unwrap_or_default();
     let is_new = fact("/created") == Some(serde_json::Value::Bool(true));
-    if is_new { vec![record.target.clone()] } else { made }
+    if is_new { vec![path_of(record)] } else { made }
 }
 
 /// Returns the files that a call created, changed or removed, as far as it reports them.
@@ -319,7 +325,7 @@ pub(super) fn touched(record: &ToolRecord) -> Vec<String> {
     let facts = record.facts.as_ref().map(|facts| &facts.0);
     let changed = facts.and_then(|facts| facts.pointer("/changed/paths")?.as_array());
     let changed = changed.into_iter().flatten().filter_map(serde_json::Value::as_str).map(str::to_owned);
-    let own = if command_of(record).is_none() { vec![record.target.clone()] } else { written(record) };
+    let own = if command_of(record).is_none() { vec![path_of(record)] } else { written(record) };
     changed.chain(own).collect()
 }
 

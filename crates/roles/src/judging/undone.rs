@@ -240,7 +240,8 @@ mod tests {
             (&searched, "/w/other.md", false),
         ] {
             let edit = record(
-                json!({ "call_id": "r3.2/2", "tool": "edit_file", "input": {}, "target": changed, "side_effect": "reversible" }),
+                json!({ "call_id": "r3.2/2", "tool": "write_file", "input": {}, "target": format!("{changed} content=8e4c"),
+                    "facts": { "path": changed }, "side_effect": "reversible" }),
             );
             assert_eq!(!left(seen, &edit, (1, 2), (false, false)).is_empty(), undone, "{changed}");
         }
