@@ -122,8 +122,17 @@ impl Cell {
         if let Answer::Tool(tool) = &answered.answer {
             self.ledger.tool_made(&tool.created);
             self.ledger.tool_touched(touched(tool));
-            // Starting a service changes no file that is watched.
-            if tool.side_effect != SideEffect::None || ask.class == AskClass::Unsafe {
+            // A command that starts a service changes no watched file. A refused one did nothing.
+            let is_refused = matches!(
+                tool.error_kind,
+                Some(
+                    ErrorKind::ApprovalRequired
+                        | ErrorKind::Consent
+                        | ErrorKind::Blocked
+                        | ErrorKind::InvalidInput
+                )
+            );
+            if tool.side_effect != SideEffect::None || (ask.class == AskClass::Unsafe && !is_refused) {
                 self.ledger.tool_acted();
             }
         }

@@ -259,7 +259,7 @@ impl Store {
     /// Returns the record with this id.
     ///
     /// # Errors
-    /// If there is no such record, or the store cannot be read.
+    /// If no record has this id, or the store cannot be read.
     pub fn get(&self, id: &MegramId) -> Result<StoredRecord> {
         let mut db = self.reader();
         db.look(|db| {

@@ -19,9 +19,9 @@ pub const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const CALLS_MAX: usize = 128;
 /// Maximum bytes of one call's name and arguments.
 const CALL_BYTES_MAX: usize = 1024 * 1024;
-/// Bytes that a token stands for at most, in the long run: a word or a row of blanks, where four are usual.
+/// Maximum bytes per token of a whole answer. Four are usual; a long word or a row of blanks is one token, too.
 const TOKEN_BYTES_MAX: usize = 32;
-/// Bytes that an answer of few tokens may have nevertheless.
+/// Bytes that are allowed in addition, for answers of few tokens.
 const SHORT_BYTES_MAX: usize = 64 * 1024;
 /// Maximum bytes of an answer's text and calls in a record, where a control character takes six. Leaves room for the
 /// rest of the record.
@@ -35,8 +35,8 @@ const WRITTEN_PER_BYTE_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct Collect<'a> {
     tools: &'a [Arc<ToolSpec>],
-    /// Maximum bytes of the text; calls and thinking have the same limit. A server that sends much more than it was asked for is not
-    /// read on: what is received is counted and paid.
+    /// Maximum bytes of the text; calls and thinking have the same limit. A server that sends much more than it was
+    /// asked for is not read on, because what is received is counted and paid.
     text_bytes_max: usize,
     progress: &'a Progress,
     /// The received parts, in order.

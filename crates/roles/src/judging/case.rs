@@ -10,8 +10,8 @@ use setpoint_protocol::tool::{Phase, SideEffect, ToolCall, ToolRecord};
 use setpoint_protocol::{Any, CallId, ToolId};
 
 use super::named::{Place, is_named};
-use super::strength::only_looks;
-use crate::evidence::{Probes, command_of, is_of};
+use super::strength::is_a_look;
+use crate::evidence::{Probes, is_of};
 
 /// The material that a verdict may rest on.
 #[derive(Clone, Debug)]
@@ -145,10 +145,7 @@ impl<'a> Case<'a> {
     /// Returns whether the task has changed nothing, as far as is known: what holds now held before, or came about by
     /// itself.
     pub(super) fn is_unchanged(&self) -> bool {
-        let looks = |call: &ToolRecord| {
-            call.side_effect == SideEffect::None && (command_of(call).is_none() || only_looks(call))
-        };
-        !self.has_acted && self.work().all(looks)
+        !self.has_acted && self.work().all(is_a_look)
     }
 
     /// Returns where named commands are meant to run.

@@ -9,15 +9,15 @@ use setpoint_protocol::message::{
 };
 use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Finding, Observation, Predicate};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::{ErrorKind, SideEffect, ToolCall, ToolRecord};
+use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
 
 use super::case::Case;
 use super::cut::{PredicateOutcome, look};
 use super::executed::changed_by_the_work;
 use super::messages::{NOTHING, QUOTE_CHARS_MAX, class_of_error, first_error, has_printed};
 use super::self_made::is_self_made;
-use super::strength::{of_check, only_looks};
-use crate::evidence::{command_of, name_of};
+use super::strength::{is_a_look, of_check};
+use crate::evidence::name_of;
 
 /// Returns the verdict on one criterion by its check.
 #[must_use]
@@ -162,9 +162,7 @@ fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<
         seen = CheckOutcome { cites: seen.cites, ..CheckOutcome::nothing(why, None) };
     }
     // A look that finds nothing where nothing was changed. A program that ran may have found out more.
-    let is_a_look =
-        record.side_effect == SideEffect::None && (command_of(record).is_none() || only_looks(record));
-    seen.vacuous = is_a_look && asks_for_absence(expect) && case.is_unchanged();
+    seen.vacuous = is_a_look(record) && asks_for_absence(expect) && case.is_unchanged();
     seen
 }
 
@@ -172,7 +170,7 @@ fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<
 fn asks_for_absence(expect: &Predicate) -> bool {
     expect.has(&|part| match part {
         Predicate::Not(not) => !matches!(**not, Predicate::ExitCode(_)),
-        Predicate::Matches(pattern) => matches!(pattern.as_str(), "^$" | r"^\s*$" | r"\A\z"),
+        Predicate::Matches(_) => part.evaluate(&Observation::default()).holds,
         Predicate::File(file) => file.exists == Some(false),
         Predicate::Pointer { is: Comparison::Equals(value), .. } => value.0.as_f64() == Some(0.0),
         Predicate::Pointer { is: Comparison::AtMost(_) | Comparison::Length(0), .. } => true,

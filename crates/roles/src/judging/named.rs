@@ -22,7 +22,7 @@ pub(super) struct Place<'a> {
     pub(super) cwd: &'a str,
     /// Folder for files of the task's own.
     pub(super) workspace: &'a str,
-    /// Texts that may mention a folder or what to look for: the person's words, intents, criteria and their checks.
+    /// Texts that may mention a folder or what to look for: the person's words, intents and criteria.
     pub(super) said: Vec<&'a str>,
 }
 

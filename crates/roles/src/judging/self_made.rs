@@ -124,8 +124,8 @@ fn holds_for_any_file(expect: &Predicate) -> bool {
     }
 }
 
-/// Returns whether a program ran beside a package that the work made and that stands in for a module which was named:
-/// Python imports `calc/__init__.py`, not `calc.py`.
+/// Returns whether a program ran after the work had made a package that hides a named module: Python imports
+/// `calc/__init__.py` instead of `calc.py`.
 fn runs_a_stand_in(record: &ToolRecord, case: &Case<'_>) -> bool {
     let said = || [case.words].into_iter().chain(case.runs.iter().map(|run| run.intent));
     let is_stand_in = |path: &String| {

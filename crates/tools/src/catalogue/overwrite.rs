@@ -57,8 +57,8 @@ pub(super) struct WrittenFile {
 /// the new file takes over the name, so the old file's other names keep the old content.
 ///
 /// # Errors
-/// If something appeared there meanwhile, if it is no longer what was approved, or if the system refuses; then the file
-/// is not changed.
+/// If a new file is there, if the file is not the approved one any more, or if the system refuses. The file is not
+/// changed then.
 pub(super) fn write(
     spot: &mut Spot,
     old: Option<&OldFile>,

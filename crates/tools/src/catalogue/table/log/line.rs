@@ -273,7 +273,7 @@ pub(super) struct FoundLevel {
 }
 
 impl FoundLevel {
-    /// The level of a field.
+    /// Returns the level that a field or a priority names.
     fn of_field(level: &'static str) -> Self {
         Self { level, at: 0..0, is_marked: true, place: Some(Place::default()) }
     }
