@@ -172,10 +172,22 @@ fn asks_for_absence(expect: &Predicate) -> bool {
         Predicate::Not(not) => !matches!(**not, Predicate::ExitCode(_)),
         Predicate::Matches(_) => part.evaluate(&Observation::default()).holds,
         Predicate::File(file) => file.exists == Some(false),
-        Predicate::Pointer { is: Comparison::Equals(value), .. } => value.0.as_f64() == Some(0.0),
+        Predicate::Pointer { is: Comparison::Equals(value), .. } => is_nothing(&value.0),
         Predicate::Pointer { is: Comparison::AtMost(_) | Comparison::Length(0), .. } => true,
         _ => false,
     })
+}
+
+/// Returns whether a value says that there is nothing: `0`, `""`, `[]`, `{}`, `false`, `null`.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(is) => !is,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+    }
 }
 
 fn on_record<'a>(
