@@ -12,7 +12,7 @@ use super::messages::printed;
 use super::self_made::WRITE_FILE;
 use super::strength::{only_looks, only_prints};
 use crate::evidence::command_of;
-use crate::words::WordList;
+use crate::words::{WordList, word_list};
 
 /// At most this many words in an answer that counts as a figure rather than a report.
 const WORDS_MAX: usize = 12;
@@ -207,21 +207,28 @@ fn claims(text: &str) -> BTreeSet<String> {
     };
     let text: String = text.chars().map(digit).collect::<String>().to_lowercase();
     let is_between = |c: char| c.is_whitespace() || "+*=×".contains(c);
-    let in_words = |word: &str| {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        IN_WORDS
-            .iter()
-            .find_map(|one| Some(one.split_once('=').filter(|(known, _)| *known == word)?.1.to_owned()))
-    };
+    let in_words = |word: &str| in_words(word.trim_matches(|c: char| !c.is_alphanumeric()));
     text.split(is_between).filter_map(|word| of_word(word).or_else(|| in_words(word))).collect()
 }
 
-/// Numbers in words; “one” and “two” are too common to count.
-const IN_WORDS: WordList = WordList::new(
-    "three=3 four=4 five=5 six=6 seven=7 eight=8 nine=9 ten=10 eleven=11 twelve=12 dozen=12 thirteen=13 \
-     fourteen=14 fifteen=15 sixteen=16 seventeen=17 eighteen=18 nineteen=19 twenty=20 thirty=30 forty=40 \
-     fifty=50 hundred=100 thousand=1000",
+/// The numbers from three in words; “one” and “two” are too common to count.
+const FROM_THREE: WordList = word_list!(
+    "three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen \
+     eighteen nineteen twenty"
 );
+
+fn in_words(word: &str) -> Option<String> {
+    let number = match word {
+        "dozen" => 12,
+        "thirty" => 30,
+        "forty" => 40,
+        "fifty" => 50,
+        "hundred" => 100,
+        "thousand" => 1000,
+        _ => FROM_THREE.iter().position(|one| one == word)? + 3,
+    };
+    Some(number.to_string())
+}
 
 fn of_word(word: &str) -> Option<String> {
     number(word.trim_matches(|c: char| !c.is_alphanumeric()))
@@ -297,6 +304,7 @@ mod tests {
             ("17.50", vec!["17.5"]),
             (r#""done""#, vec![]),
             (r#""twelve""#, vec!["12"]),
+            (r#""three to twenty, and thirty""#, vec!["20", "3", "30"]),
             (r#""６+6 lines""#, vec!["6"]),
             (r#""summary2.md was written""#, vec![]),
             (r#"[1, 2]"#, vec![]),

@@ -5,15 +5,15 @@ use setpoint_protocol::predicate::Predicate;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
 use super::{executed, runner};
-use crate::words::WordList;
+use crate::words::{WordList, word_list};
 
 /// The tool that runs command lines.
 const SHELL: &str = "shell";
 
 /// Variables that change how output is printed, not what runs.
-const HARMLESS: WordList = WordList::new(
+const HARMLESS: WordList = word_list!(
     "CI CLICOLOR COLUMNS FORCE_COLOR LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE NO_COLOR \
-     PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED RUST_BACKTRACE TERM TZ",
+     PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED RUST_BACKTRACE TERM TZ"
 );
 
 /// The place where a named command is meant to run: the working directory, or a folder that is mentioned.

@@ -8,7 +8,7 @@ use super::case::Case;
 use super::executed::words;
 use super::programs::{LISTERS, NAMERS};
 use crate::evidence::command_of;
-use crate::words::WordList;
+use crate::words::{WordList, word_list};
 
 /// At most this many names are listed in the result.
 const TOLD_MAX: usize = 5;
@@ -28,9 +28,9 @@ const ENDINGS: &[&str] = &[
 ];
 
 /// Words before a file that is an example, or must be left alone.
-const APART: WordList = WordList::new(
+const APART: WordList = word_list!(
     "not don't dont never without except excluding ignore ignoring leave keep skip but like than such e.g \
-     außer sauf",
+     außer sauf"
 );
 /// The same, after a file: `CHANGELOG.md stays as it is`.
 const KEPT: &[&str] =

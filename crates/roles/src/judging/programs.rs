@@ -1,11 +1,11 @@
 //! Programs, classed by what their output can show.
 
-use crate::words::WordList;
+use crate::words::{WordList, word_list};
 
 /// Programs that print the content of the files they are given.
-pub(super) const READERS: WordList = WordList::new(
+pub(super) const READERS: WordList = word_list!(
     "awk base64 cat cmp column comm cut diff du egrep expand fgrep file fmt fold grep head hexdump join jq \
-     less ls md5sum more nl od paste rev rg sed sha256sum sort stat strings tac tail tr uniq wc xxd",
+     less ls md5sum more nl od paste rev rg sed sha256sum sort stat strings tac tail tr uniq wc xxd"
 );
 
 /// Programs that print names, the current directory or a repository's content, and run nothing of it.

@@ -1,7 +1,7 @@
 //! Commands that run tests: what they run, and whether that is what was named.
 
 use super::executed::words;
-use crate::words::WordList;
+use crate::words::{WordList, word_list};
 
 /// Programs or subcommands that discover and run tests.
 const RUNNERS: &[&str] = &[
@@ -11,47 +11,46 @@ const RUNNERS: &[&str] = &[
 /// Words after which a program runs tests: `cargo test`, `go test`, `npm test`, `node --test`.
 const RUNS_TESTS: &[&str] = &["test", "--test", "run-tests"];
 /// Options of a runner that change what is printed, not what is run.
-const VERBOSITY: WordList = WordList::new(
+const VERBOSITY: WordList = word_list!(
     "-v -vv -vvv -q -qq -s -b -x --verbose --quiet --nocapture --no-capture --no-header --no-fail-fast \
-     --locked --offline --buffer --exitfirst --ci --",
+     --locked --offline --buffer --exitfirst --ci --"
 );
 /// The same with a value after `=`, or as the prefix of a short option.
-const VERBOSITY_OF: WordList = WordList::new(
-    "--tb= --color --durations --reporter= --reporters= --test-reporter= -ra -rA -rf -rs -count=",
-);
+const VERBOSITY_OF: WordList =
+    word_list!("--tb= --color --durations --reporter= --reporters= --test-reporter= -ra -rA -rf -rs -count=");
 /// Options that change how any program prints, not what it does. Short options are omitted because their meaning
 /// differs per program.
 const LOOKS: &[&str] = &["--verbose", "--locked", "--offline", "--no-color", "--no-progress"];
 const LOOKS_OF: &[&str] = &["--color"];
-const MAKE: WordList = WordList::new("make gmake");
+const MAKE: WordList = word_list!("make gmake");
 /// Files that configure or replace the tests that a runner runs, per words of its command.
 const SAYS_WHAT_RUNS: &[(WordList, WordList)] = &[
-    (WordList::new("make gmake"), WordList::new("Makefile makefile GNUmakefile")),
-    (WordList::new("just"), WordList::new("justfile Justfile .justfile")),
+    (word_list!("make gmake"), word_list!("Makefile makefile GNUmakefile")),
+    (word_list!("just"), word_list!("justfile Justfile .justfile")),
     (
-        WordList::new("pytest py.test unittest nose2 tox"),
-        WordList::new(
+        word_list!("pytest py.test unittest nose2 tox"),
+        word_list!(
             "conftest.py pytest.ini .pytest.ini tox.ini setup.cfg unittest.py pytest.py \
-         sitecustomize.py usercustomize.py",
+         sitecustomize.py usercustomize.py"
         ),
     ),
-    (WordList::new("npm npx yarn pnpm node"), WordList::new("package.json .npmrc .yarnrc .yarnrc.yml")),
-    (WordList::new("jest"), WordList::new("jest.config.js jest.config.ts jest.config.mjs jest.config.json")),
+    (word_list!("npm npx yarn pnpm node"), word_list!("package.json .npmrc .yarnrc .yarnrc.yml")),
+    (word_list!("jest"), word_list!("jest.config.js jest.config.ts jest.config.mjs jest.config.json")),
     (
-        WordList::new("vitest"),
-        WordList::new("vitest.config.js vitest.config.ts vitest.config.mts vitest.workspace.ts"),
+        word_list!("vitest"),
+        word_list!("vitest.config.js vitest.config.ts vitest.config.mts vitest.workspace.ts"),
     ),
-    (WordList::new("mocha"), WordList::new(".mocharc.js .mocharc.json .mocharc.yml")),
+    (word_list!("mocha"), word_list!(".mocharc.js .mocharc.json .mocharc.yml")),
 ];
 
 /// Programs that load Python modules from the working directory before the standard library.
-const PYTHON: WordList = WordList::new("python python3 pytest py.test unittest nose2 tox");
+const PYTHON: WordList = word_list!("python python3 pytest py.test unittest nose2 tox");
 /// Modules of Python and its runners that a test run loads: a file or folder of this name shadows them.
-const LOADED: WordList = WordList::new(
+const LOADED: WordList = word_list!(
     "argparse ast asyncio collections contextlib copy dataclasses difflib enum fnmatch functools gettext \
      importlib inspect io itertools json logging math os pathlib pluggy pprint pytest random re shutil \
      signal site sitecustomize string subprocess sys tempfile threading time token tokenize traceback types \
-     typing unittest usercustomize warnings weakref _pytest iniconfig packaging",
+     typing unittest usercustomize warnings weakref _pytest iniconfig packaging"
 );
 /// Parts of names that mark a script for examining others.
 const EXAMINES: &[&str] =

@@ -1,11 +1,11 @@
 //! Whether a criterion is about the text of an answer and about nothing outside it.
 
-use crate::words::WordList;
+use crate::words::{WordList, word_list};
 
 /// Names for a text at the head of a sentence about it.
-const TEXTS: WordList = WordList::new(
+const TEXTS: WordList = word_list!(
     "answer essay explanation haiku limerick output poem reply response story summary text translation \
-     wording",
+     wording"
 );
 /// Words after which the sentence is about something else: "the output of the command".
 const TURNS: &[&str] = &["file", "files", "folder", "directory", "from", "of", "path"];

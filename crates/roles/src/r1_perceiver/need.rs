@@ -5,7 +5,7 @@ use setpoint_protocol::{RoleId, Timestamp};
 
 use super::small_talk;
 use crate::fingerprint::Words;
-use crate::words::WordList;
+use crate::words::{WordList, word_list};
 
 /// Maximum length, in characters, of a goal that is passed on as typed: up to there a title is not worth a call.
 const SHORT_CHARS_MAX: usize = 600;
@@ -16,11 +16,11 @@ const YEAR_DIGITS: usize = 4;
 
 /// Words that refer to something said before, one language per line. A text without one may still refer back, so it
 /// counts as self-contained only if it also names something.
-const POINTING: WordList = WordList::new(
+const POINTING: WordList = word_list!(
     "it its that this these those them they he she again same instead also previous earlier last above before such more less \
     es das dies diese dieser dieses jene den dem dieselbe nochmal nochmals wieder stattdessen auch vorige letzte mehr weniger \
     le la les cela ça ceci celui ceux encore même aussi précédent dernier plus moins \
-    lo eso esto esos estos otra vez mismo misma también anterior último más menos",
+    lo eso esto esos estos otra vez mismo misma también anterior último más menos"
 );
 
 /// What a model is asked for.

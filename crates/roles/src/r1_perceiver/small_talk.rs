@@ -5,27 +5,27 @@
 //! So this is an allow list: every word must be one of small talk's own. An input that is not recognised takes the
 //! pipeline, which is slower and right.
 
-use crate::words::WordList;
+use crate::words::{WordList, word_list};
 
 /// Maximum length, in characters, of small talk.
 const CHARS_MAX: usize = 60;
 
-/// The vocabulary of small talk. No word names a thing, a time or an action.
-const WORDS: WordList = WordList::new(
-    // Greetings and farewells, thanks, and questions about itself.
+/// The vocabulary of small talk. Greetings and farewells, thanks, and questions about itself: no word names a thing, a
+/// time or an action.
+const WORDS: WordList = word_list!(
     "hi hello hey good morning afternoon evening night bye goodbye there hallo servus moin guten morgen tag \
      abend tschüss bonjour salut bonsoir hola buenos buenas días tardes noches ciao olá \
      thanks thank thx much very a lot danke schön vielen dank merci beaucoup gracias muchas grazie obrigado \
      obrigada \
      who are you how what is your name can do doing nice to meet wer bist du wie geht es dir heißt was kannst \
-     qui es-tu tu êtes-vous quién eres cómo estás",
+     qui es-tu tu êtes-vous quién eres cómo estás"
 );
 
 /// Whole inputs in scripts without spaces.
-const PHRASES: WordList = WordList::new(
+const PHRASES: WordList = word_list!(
     "你好 您好 早上好 晚上好 谢谢 谢谢你 多谢 再见 你是谁 你叫什么 你叫什么名字 你能做什么 你会做什么 \
     こんにちは こんばんは おはよう おはようございます ありがとう ありがとうございます さようなら \
-    あなたは誰ですか 안녕 안녕하세요 감사합니다 고마워",
+    あなたは誰ですか 안녕 안녕하세요 감사합니다 고마워"
 );
 
 /// Returns whether the input is small talk that needs no outside fact. False in doubt.

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::words::WordList;
+use crate::words::{WordList, word_list};
 
 /// A command that runs tests.
 #[derive(Debug)]
@@ -46,27 +46,27 @@ const RUNNERS: &[Runner] = &[
     other(&["just", "test"]),
 ];
 /// Runners whose first word is also an English word: `make test files`.
-const ENGLISH: WordList = WordList::new("go make just");
+const ENGLISH: WordList = word_list!("go make just");
 /// Words that ask to run what follows them.
 const RUN: WordList =
-    WordList::new("run rerun re-run running execute executing führe lass lance exécute ejecuta corre esegui");
+    word_list!("run rerun re-run running execute executing führe lass lance exécute ejecuta corre esegui");
 /// Programs that have a subcommand `run`.
 const RUN_OF: WordList =
-    WordList::new("uv poetry pipenv hatch pdm pixi conda coverage npm pnpm yarn bun docker");
+    word_list!("uv poetry pipenv hatch pdm pixi conda coverage npm pnpm yarn bun docker");
 /// Words that negate a request.
-const REFRAIN: WordList = WordList::new("not don't don’t never without how no nicht nie ohne ne sans sin");
+const REFRAIN: WordList = word_list!("not don't don’t never without how no nicht nie ohne ne sans sin");
 /// Words that, after one of `RUN`, start another clause than the runner's.
-const AND: WordList = WordList::new("and then or but und et y");
+const AND: WordList = word_list!("and then or but und et y");
 /// Words that ask for what a later word of `PASS` says.
-const WANT: WordList = WordList::new(
-    "make so that until till get ensure sure keep see let must should to shall needs again damit bis",
+const WANT: WordList = word_list!(
+    "make so that until till get ensure sure keep see let must should to shall needs again damit bis"
 );
 /// Words for a run without failures.
-const PASS: WordList = WordList::new("pass passes passing green succeed succeeds grün passe pase");
+const PASS: WordList = word_list!("pass passes passing green succeed succeeds grün passe pase");
 /// Words for a run with failures.
-const FAIL: WordList = WordList::new("fail fails failing failed red broken breaks");
+const FAIL: WordList = word_list!("fail fails failing failed red broken breaks");
 /// Words that ask to fix failures.
-const MEND: WordList = WordList::new("fix mend repair correct solve behebe repariere corrige");
+const MEND: WordList = word_list!("fix mend repair correct solve behebe repariere corrige");
 /// Options that take a folder, by the last word of their runner.
 const FOLDER_OPTIONS: &[(&str, &str)] = &[
     ("unittest", "-s"),

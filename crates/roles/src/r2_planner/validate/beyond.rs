@@ -2,15 +2,15 @@
 //! intent does not contain. Such a criterion can fail although its other words are the intent's.
 
 use crate::fingerprint::Words;
-use crate::words::WordList;
+use crate::words::{WordList, word_list};
 
 /// Words that say how many, how much or in which order.
-const QUANTIFIERS: WordList = WordList::new(
+const QUANTIFIERS: WordList = word_list!(
     "all alle alphabetical alphabetically any ascending both cada chaque descending each eight either \
      eleven empty equal equals every exact exactly exists exit exits fewer first five four genau highest \
      jede jeder jedes keine last least less longest lowest mindestens more most neither never nine no none \
      nothing once only order seven shortest six sorted sortiert ten three todas todos tous toutes twelve \
-     twice two unchanged unique without zero",
+     twice two unchanged unique without zero"
 );
 /// Pairs of quotation marks.
 const QUOTES: [(char, char); 5] = [('`', '`'), ('"', '"'), ('“', '”'), ('«', '»'), ('「', '」')];

@@ -15,7 +15,7 @@ use super::refusal::{Reasons, criterion_place};
 use super::{Rules, ValidCriterion, beyond, checks, origin};
 use crate::fingerprint::Words;
 use crate::line::one_line;
-use crate::words::WordList;
+use crate::words::{WordList, word_list};
 
 /// Maximum length of an assumption in characters; a longer one is cut with a mark.
 const ASSUMES_CHARS_MAX: usize = 300;
@@ -23,19 +23,19 @@ const ASSUMES_CHARS_MAX: usize = 300;
 const STEM_CHARS_MIN: usize = 4;
 
 /// Words without content of their own.
-const FUNCTION_WORDS: WordList = WordList::new(
+const FUNCTION_WORDS: WordList = word_list!(
     "a an and are as at be been being by for from has have in into is it its of on or should so that the \
-     their then there these this those to was were will with",
+     their then there these this those to was were will with"
 );
 
 /// Words of praise that name nothing observable.
-const EMPTY_PRAISE: WordList = WordList::new(
+const EMPTY_PRAISE: WordList = word_list!(
     "accomplished achieved all any command commands complete completed completely completes completion \
      correct correctly did do does done error errors everything executed executes execution expected failed \
      failure failures fine finished finishes fulfilled goal good intended job met no not occur occurred ok \
      okay operation performed process properly ran request requested result results run runs satisfied step \
      steps sub subtask succeed succeeded succeeds success successful successfully task tasks user well \
-     without work worked works",
+     without work worked works"
 );
 
 /// Phrases of the same kind, anywhere in a text, separated by `; `.
@@ -49,7 +49,7 @@ const QUESTION_WORDS: &[&str] =
     &["what", "which", "who", "whom", "whose", "why", "how", "什么", "谁", "为什么", "怎么", "多少"];
 
 /// Verbs of which each clause has one.
-const FINITE: WordList = WordList::new("are can did do does had has have is must stays was were will");
+const FINITE: WordList = word_list!("are can did do does had has have is must stays was were will");
 
 /// Reads the criteria at `place`, which must not merely restate `intent`. Duplicates of existing ones are left out.
 pub(super) fn criteria(
