@@ -63,6 +63,7 @@ pub fn examine(program: &Program) -> Vec<Diagnosis> {
     found.push(memory(&program.directories.memory()));
     found.push(audit(program));
     found.push(telemetry(program));
+    found.push(program.examine_sandbox());
     for (name, loss) in WANTED {
         found.push(if is_installed(name, program.path()) {
             good("program", format!("{name} is installed"))

@@ -47,6 +47,12 @@ impl Exit {
         Exit(kind.exit_code())
     }
 
+    /// Returns the code of a program that was run for a person.
+    #[must_use]
+    pub const fn of_program(code: u8) -> Exit {
+        Exit(code)
+    }
+
     /// Returns the worse of two codes, for a command that runs several tasks to their end. From best to
     /// worst: accepted, gaps, consent refused, given up, cancelled, usage error, internal error.
     #[must_use]

@@ -1,6 +1,6 @@
 //! What tools need to know of the machine that they run on.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use setpoint_command_line::Form;
@@ -100,6 +100,11 @@ impl Host {
     }
 
     /// Returns the environment that programs may inherit.
+    pub fn environment(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.env.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
+    /// As [`Host::environment`].
     pub(crate) fn env(&self) -> &Environment {
         &self.env
     }

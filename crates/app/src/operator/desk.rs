@@ -1,5 +1,6 @@
 //! What the program reports about itself: configuration, playbooks, health, its controller alone.
 
+use std::ffi::OsString;
 use std::io::{BufRead, Write};
 use std::path::Path;
 
@@ -16,6 +17,7 @@ use crate::init::{self, InitOptions, InitResult};
 use crate::models::survey::{ModelsReport, survey};
 use crate::models::trial::{Trial, try_out};
 use crate::program::{PlaybookProblem, PlaybookSummary, Program};
+use crate::sandbox::{SandboxReport, Tried};
 
 /// The program's own desk. Methods that are not `async` answer at once; only `doctor` uses a data directory.
 #[async_trait]
@@ -49,6 +51,19 @@ pub trait Desk: Send + Sync {
 
     /// Runs all checks; never fails.
     fn doctor(&self) -> Vec<Diagnosis>;
+
+    /// Returns what the sandbox of this machine holds, and what a command in the working directory would see.
+    ///
+    /// # Errors
+    /// If it cannot be tried out.
+    fn sandbox(&self) -> Result<SandboxReport, Error>;
+
+    /// Runs a command in the sandbox and discards what it changed; with `is_output_aside` all that it prints goes to
+    /// standard error.
+    ///
+    /// # Errors
+    /// If changes cannot be kept apart here, or the command cannot be started.
+    fn try_command(&self, words: &[OsString], is_output_aside: bool) -> Result<Tried, Error>;
 
     /// Returns the chosen models, and whether they are there: asks servers for their lists, and models nothing.
     async fn models(&self) -> ModelsReport;
@@ -108,6 +123,14 @@ impl Desk for Program {
 
     fn doctor(&self) -> Vec<Diagnosis> {
         examine(self)
+    }
+
+    fn sandbox(&self) -> Result<SandboxReport, Error> {
+        Program::sandbox(self)
+    }
+
+    fn try_command(&self, words: &[OsString], is_output_aside: bool) -> Result<Tried, Error> {
+        Program::try_command(self, words, is_output_aside)
     }
 
     async fn models(&self) -> ModelsReport {

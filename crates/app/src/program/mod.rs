@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -52,7 +53,6 @@ pub use self::load::ProgramOptions;
 pub use self::log_file::{LogFile, LogWriter};
 pub use self::models::{Cassette, MODELS_FILE};
 pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
-pub use setpoint_tools::keeper::serve as serve_as_keeper;
 
 /// Maximum bytes that are read of the operator's instructions for every task: a little more than the limit.
 const THINKING_BYTES_MAX: u64 = 4 * THINKING_CHARS_MAX as u64 + 4_096;
@@ -61,6 +61,14 @@ const HINTS: Hints = Hints {
     defect: "this is a defect of the program; please report it with `setpoint tasks export`",
     deadline: "allow more time with `--time-budget`, or state a smaller goal",
 };
+
+/// Does the work of a small process between this program and another one, if this process was started as one: a keeper
+/// of a call, or a stage of a sandbox. `main` must then return the exit code. Must be the first call in `main`.
+#[must_use]
+pub fn serve_another() -> Option<ExitCode> {
+    setpoint_tools::keeper::serve().or_else(setpoint_sandbox::serve)
+}
+
 /// Returns whether nothing exists at a path. What cannot be inspected may exist.
 pub(crate) fn is_none(found: io::Result<Metadata>) -> bool {
     found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
@@ -124,7 +132,12 @@ impl Program {
     /// Returns the search path for programs.
     #[must_use]
     pub fn path(&self) -> &str {
-        self.sources.env.get("PATH").map_or("", String::as_str)
+        self.variable("PATH").unwrap_or_default()
+    }
+
+    /// Returns a variable of the environment.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.sources.env.get(name).map(String::as_str)
     }
 
     /// Opens the journal and assembles the organisation. Nothing is written before this call. A recording is created

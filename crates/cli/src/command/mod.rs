@@ -16,6 +16,7 @@ mod pursue;
 mod replay;
 mod retention;
 mod run;
+mod sandbox;
 mod schema;
 mod tasks;
 mod whole_file;
@@ -75,6 +76,7 @@ pub enum Command {
     Init(init::Init),
     Models(models::Models),
     Doctor(doctor::Doctor),
+    Sandbox(sandbox::Sandbox),
     Config(config::Config),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -115,6 +117,7 @@ impl Command {
             Command::Init(init) => init.run(app, io).await,
             Command::Models(models) => models.run(app, io).await,
             Command::Doctor(doctor) => doctor.run(app, io).await,
+            Command::Sandbox(sandbox) => sandbox.run(app, io),
             Command::Config(config) => config.run(app, io),
             Command::Schema(schema) => schema.run(app, io),
             Command::Completions(completions) => completions.run(io),

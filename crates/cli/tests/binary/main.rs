@@ -47,6 +47,9 @@ mod put_back;
 #[cfg(test)]
 mod retention;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(test)]
 mod strange_files;
 #[cfg(test)]
 mod support;

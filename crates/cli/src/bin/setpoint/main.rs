@@ -35,8 +35,8 @@ const COMPLETED_MAX: usize = 100;
 const VALUE_CHARS_MAX: usize = 100;
 
 fn main() -> ExitCode {
-    // First of all, because a keeper is started for every program that a tool runs.
-    if let Some(exit) = app::program::serve_as_keeper() {
+    // First of all, because such a process is started for every program that a tool runs.
+    if let Some(exit) = app::program::serve_another() {
         return exit;
     }
     // The environment holds keys. A failure is logged once there is a log.

@@ -1,5 +1,6 @@
 //! A scripted replacement of what the binary provides.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,6 +14,7 @@ use setpoint_app::init::*;
 use setpoint_app::models::survey::*;
 use setpoint_app::models::trial::*;
 use setpoint_app::program::{PlaybookProblem, PlaybookSummary};
+use setpoint_app::sandbox::{SandboxReport, Tried};
 use setpoint_app::{Audit, Desk, Error, ErrorKind, Memory, Organisation};
 use setpoint_cli::Host;
 use setpoint_protocol::tool::ApprovalNeed;
@@ -125,6 +127,14 @@ pub(crate) struct FakeDesk {
 
 #[async_trait]
 impl Desk for FakeDesk {
+    fn sandbox(&self) -> Result<SandboxReport, Error> {
+        Err(Error::new(ErrorKind::Tool, "there is no sandbox here"))
+    }
+
+    fn try_command(&self, _: &[OsString], _: bool) -> Result<Tried, Error> {
+        Err(Error::new(ErrorKind::Tool, "there is no sandbox here"))
+    }
+
     fn notices(&self) -> Vec<String> {
         self.notices.clone()
     }

@@ -1,0 +1,28 @@
+//! Runs a program so that it sees and changes only what a policy names.
+//!
+//! [`Policy`] is the wish, as data. On Linux a program is started through this executable: the outer stage
+//! (`linux::stage`) makes new user, mount, process, network, IPC and host name namespaces, the inner stage builds a
+//! minimal root folder in them, gives up every capability, restricts itself with Landlock and seccomp, starts the
+//! program and ends everything that the program left. What a program changes in a folder can be kept apart
+//! ([`Access::Keep`]), and looked at before it counts.
+//!
+//! Without namespaces there is [`Tier::Partial`], which holds less and says so. `linux::probe` runs the whole chain once, with a write that must be refused: a kernel or container that has only parts
+//! of it is reported as such, with what is missing.
+
+pub mod changes;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+pub mod linux;
+pub mod policy;
+pub mod programs;
+pub mod tier;
+
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{NOT_MADE, command, probe, serve};
+#[cfg(target_os = "linux")]
+pub use linux::probe;
+#[cfg(target_os = "linux")]
+pub use linux::stage::{NOT_MADE, command, serve};
+pub use policy::{Access, Folder, Limits, Policy, PolicyError};
+pub use tier::{Missing, Probed, Tier};

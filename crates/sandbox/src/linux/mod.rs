@@ -1,0 +1,11 @@
+//! The mechanism on Linux.
+
+mod confine;
+mod mounts;
+mod probe;
+mod raw;
+mod root;
+pub mod stage;
+mod syscalls;
+
+pub use probe::probe;
