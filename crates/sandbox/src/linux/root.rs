@@ -322,10 +322,13 @@ fn overlay(below: BorrowedFd<'_>, layer: BorrowedFd<'_>) -> io::Result<OwnedFd> 
     };
     let (changes, work) = (part(CHANGES)?, part(WORK)?);
     // A descriptor's name needs no escapes, and tells the program, which can read it, nothing about the machine.
-    let [below, changes, work] = [below, changes.as_fd(), work.as_fd()].map(name_of);
-    let settings = [("lowerdir", &below), ("upperdir", &changes), ("workdir", &work)];
+    let names = [below, changes.as_fd(), work.as_fd()].map(name_of);
+    let settings = [("lowerdir", &names[0]), ("upperdir", &names[1]), ("workdir", &names[2])];
     let settings = settings.map(|(key, value)| (key, OsStr::new(value)));
-    file_system("overlay", &settings, &["userxattr"], PLAIN)
+    let view = file_system("overlay", &settings, &["userxattr"], PLAIN)?;
+    // The file system makes a folder of this name that its owner cannot read, and so cannot remove with the layer.
+    let _ = rustix::fs::chmodat(&work, WORK, Mode::RWXU, rustix::fs::AtFlags::empty());
+    Ok(view)
 }
 
 /// The sub-folder of a layer that the file system needs.

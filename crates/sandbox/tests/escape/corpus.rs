@@ -174,13 +174,18 @@ fn difference<K: Ord + std::fmt::Debug>(
     Some(format!("{changed:?} was {:?} and is {:?}", before.get(changed), after.get(changed)))
 }
 
-/// Ends what is left of a run; returns how much that was.
-pub(crate) fn end_survivors(mark: &str, cwd: &Path) -> usize {
-    let pids: Vec<i32> = marked(mark, cwd);
-    for pid in pids.iter().filter_map(|pid| Pid::from_raw(*pid)) {
-        let _ = kill_process(pid, Signal::KILL);
+/// Ends what is left of a run; returns how much that was at first.
+fn end_survivors(mark: &str, cwd: &Path) -> usize {
+    let first = marked(mark, cwd);
+    let mut pids = first.clone();
+    // Some may have been started meanwhile. They would count against the limit of those that follow.
+    while !pids.is_empty() {
+        for pid in pids.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        pids = marked(mark, cwd);
     }
-    pids.len()
+    first.len()
 }
 
 /// Returns the processes of a run: those that have its mark in their environment, or its working folder. While a

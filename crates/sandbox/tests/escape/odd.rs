@@ -68,6 +68,7 @@ pub(crate) fn run() -> Vec<String> {
         ("folders of the system", system_folders),
         ("a folder that is missing", missing_folder),
         ("a layer that cannot be used", bad_layer),
+        ("a layer that is removed", layer_is_removable),
         ("programs that do not start", not_started),
         ("closed streams", closed_streams),
         ("many descriptors", many_descriptors),
@@ -210,6 +211,17 @@ fn bad_layer(stage: &Path, room: &Room) -> Result<(), String> {
     }
     let policy = room.policy(vec![("work", Access::Keep { layer: room.path("work/kept") })]);
     is_not_made(&output(stage, &policy, "true"), "lies in a folder of the sandbox")
+}
+
+fn layer_is_removable(stage: &Path, room: &Room) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt;
+    let policy = room.policy(vec![("work", Access::Keep { layer: room.path("layer") })]);
+    let said = text(&output(stage, &policy, "rm kept.txt; mkdir -p a/b; mv a c; ls"));
+    ensure(said == "c\n", said)?;
+    // Root can remove what its mode does not let its owner remove.
+    let mode = fs::metadata(room.path("layer/work/work")).unwrap().mode() & 0o777;
+    ensure(mode == 0o700, format!("mode {mode:o}"))?;
+    fs::remove_dir_all(room.path("layer")).map_err(|error| error.to_string())
 }
 
 fn not_started(stage: &Path, room: &Room) -> Result<(), String> {

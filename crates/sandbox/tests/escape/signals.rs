@@ -26,15 +26,13 @@ for _ in range(3):
 print('ready', flush=True)
 signal.pause()";
 
-/// Says that it was asked to end, and ends with a code of its own.
-const OBEY: &str = "import signal, sys
-def end(number, frame):
-    print('caught', flush=True)
-    sys.exit(7)
-signal.signal(signal.SIGTERM, end)
-print('ready', flush=True)
-while True:
-    signal.pause()";
+/// Says that it was asked to end, and ends with a code of its own. A signal that came between two of its steps waits.
+const OBEY: &str = "import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+os.write(1, b'ready\\n')
+signal.sigwait([signal.SIGTERM])
+os.write(1, b'caught\\n')
+os._exit(7)";
 
 pub(crate) fn run() -> Vec<String> {
     let stage = Stage::new();

@@ -226,6 +226,8 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
+        // Else it could not be removed.
+        let _ = fs::set_permissions(self.path("outside/dir"), PermissionsExt::from_mode(0o755));
         let lists = ["msg", "shm", "sem"].map(|kind| fs::read_to_string(format!("/proc/sysvipc/{kind}")));
         if lists.iter().flatten().any(|list| list.contains(SHARED_KEY)) {
             let key = ["-Q", "-M", "-S"].map(|flag| [flag, SHARED_KEY]).concat();
@@ -264,8 +266,9 @@ fn add_to_picture(path: &Path, picture: &mut BTreeMap<PathBuf, String>) {
         String::from_utf8_lossy(&content),
     );
     picture.insert(path.to_path_buf(), line);
-    if found.is_dir() {
-        for entry in fs::read_dir(path).unwrap() {
+    // An attempt may have made a folder unreadable, which its own line tells.
+    if let Ok(entries) = fs::read_dir(path) {
+        for entry in entries {
             add_to_picture(&entry.unwrap().path(), picture);
         }
     }
