@@ -7,8 +7,8 @@ use std::process::{ExitStatus, Stdio};
 use serde::Serialize;
 use setpoint_sandbox::changes::changes;
 use setpoint_sandbox::programs::{VARIABLES, program_folders};
-use setpoint_sandbox::{Access, Folder, Limits, Policy, Probed, Tier, command, probe};
-use setpoint_tools::Host;
+use setpoint_sandbox::{Access, Policy, Probed, Tier, command, probe};
+use setpoint_tools::{Host, Sandbox};
 
 use crate::desk::{Diagnosis, good, note};
 use crate::error::{Error, ErrorKind};
@@ -126,8 +126,9 @@ impl Program {
     /// Tries the sandbox out, and returns the folder in which it was, which is removed when it is dropped.
     fn probed(&self) -> Result<(Probed, tempfile::TempDir), Error> {
         let data = &self.directories.data;
-        // Where there is no data directory yet, a check does not make one.
-        let folder = if data.is_dir() { data.clone() } else { std::env::temp_dir() };
+        // Where there is no data directory yet, a check does not make one. What is in sight cannot keep changes apart.
+        let is_apart = !real(data).starts_with(real(Path::new(&self.surroundings().cwd)));
+        let folder = if data.is_dir() && is_apart { data.clone() } else { std::env::temp_dir() };
         let room = tempfile::Builder::new().prefix("sandbox-").tempdir_in(&folder);
         let unusable = |error: std::io::Error| {
             failed(format!("failed to try the sandbox out in {}: {error}", folder.display()))
@@ -139,26 +140,29 @@ impl Program {
 
     /// Returns the policy of a command that works in the working directory.
     fn policy(&self, access: Access) -> Policy {
-        let surroundings = self.surroundings();
-        let cwd = real(Path::new(&surroundings.cwd));
-        let home = PathBuf::from(&surroundings.home);
+        let cwd = real(Path::new(&self.surroundings().cwd));
+        self.sandbox_of_programs().policy(&cwd, &cwd, access)
+    }
+
+    /// Returns whether this machine can run programs on a view of a folder.
+    pub(crate) fn has_sandbox(&self) -> bool {
+        self.probed().is_ok_and(|(probed, _)| probed.tier == Some(Tier::Full))
+    }
+
+    /// Returns what a program sees in the sandbox beside its folder.
+    pub(crate) fn sandbox_of_programs(&self) -> Sandbox {
+        let home = PathBuf::from(&self.surroundings().home);
         let named: Vec<PathBuf> =
             VARIABLES.iter().filter_map(|name| self.variable(name)).map(PathBuf::from).collect();
         let search_path: Vec<PathBuf> = std::env::split_paths(self.path()).collect();
         let programs = program_folders(&search_path, &named, &home);
-        let is_apart =
-            |folder: &PathBuf| folder.is_dir() && !folder.starts_with(&cwd) && !cwd.starts_with(folder);
-        let readable = programs.readable.into_iter().map(|folder| real(&folder)).filter(is_apart);
-        let mut folders: Vec<Folder> = readable.map(|path| Folder { path, access: Access::Read }).collect();
-        folders.sort_by(|a, b| a.path.cmp(&b.path));
-        folders.dedup_by(|a, b| a.path == b.path);
-        folders.push(Folder { path: cwd.clone(), access });
+        let readable = programs.readable.iter().map(|folder| real(folder)).collect();
         let directories = &self.directories;
         let own = [directories.config.clone(), directories.data.clone()];
         let own =
             own.into_iter().chain(directories.data_elsewhere.iter().cloned()).map(|folder| real(&folder));
-        let hidden = own.chain(programs.hidden).filter(|path| path.exists() && *path != cwd).collect();
-        Policy { folders, hidden, home, cwd, limits: Limits::default() }
+        let hidden = own.chain(programs.hidden).collect();
+        Sandbox { stage: PathBuf::from(STAGE), readable, hidden, home }
     }
 }
 

@@ -131,6 +131,8 @@ pub fn surroundings(
             .collect(),
         os: std::env::consts::OS.to_owned(),
         programs,
+        // Found out only for a new task, because it takes a trial.
+        has_sandbox: false,
         local_time: local_time(),
     }
 }

@@ -159,6 +159,9 @@ pub struct Surroundings {
     pub programs: Vec<String>,
     /// Local date and time with zone, for R2, R4a and R4b.
     pub local_time: String,
+    /// Whether programs can be run on a view of the working directory whose changes are discarded.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_sandbox: bool,
 }
 
 /// One earlier exchange of the session.

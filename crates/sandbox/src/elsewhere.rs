@@ -27,6 +27,14 @@ pub fn command(_: &Path, _: Tier, _: &Policy, _: &OsStr) -> io::Result<Command> 
     Err(io::Error::new(io::ErrorKind::Unsupported, WHY))
 }
 
+/// Makes no command.
+///
+/// # Errors
+/// Always.
+pub fn command_for_another(_: &Path, _: Tier, _: &Policy, _: &OsStr) -> io::Result<Command> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, WHY))
+}
+
 /// Reports that there is none.
 ///
 /// # Errors

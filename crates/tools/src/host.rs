@@ -8,6 +8,7 @@ use setpoint_scrub::Scrub;
 
 use crate::process::env::{self, Environment};
 use crate::process::keeper;
+use crate::sandbox::Sandbox;
 
 /// Programs whose presence may matter to a plan.
 const NOTABLE: &[&str] = &[
@@ -25,6 +26,7 @@ pub struct Host {
     keeper: Option<PathBuf>,
     keys: Scrub,
     forms: fn() -> &'static [Form],
+    sandbox: Option<Sandbox>,
 }
 
 impl Host {
@@ -44,6 +46,7 @@ impl Host {
             keeper: None,
             keys: Scrub::default(),
             forms: || &[],
+            sandbox: None,
         }
     }
 
@@ -64,6 +67,17 @@ impl Host {
     #[must_use]
     pub fn with_own_commands(self, forms: fn() -> &'static [Form]) -> Self {
         Host { forms, ..self }
+    }
+
+    /// Sets the sandbox, in which programs of probes run if the task says that this machine has one.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: Sandbox) -> Self {
+        Host { sandbox: Some(sandbox), ..self }
+    }
+
+    /// Returns the sandbox.
+    pub(crate) fn sandbox(&self) -> Option<&Sandbox> {
+        self.sandbox.as_ref()
     }
 
     /// Returns the program's own commands.

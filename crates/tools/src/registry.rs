@@ -109,7 +109,7 @@ impl Registry {
         let Some(tool) = self.tools.get(name) else {
             return Err(ToolError::Missing { name: text::clip(name, NAME_CHARS_MAX), hint: self.hint(name) });
         };
-        if ask.probe && tool.read(&ask.call.input, surroundings).effect != Effect::ReadOnly {
+        if ask.probe && self.read_probe(&ask.call, surroundings).effect != Effect::ReadOnly {
             let reason = "it is not provably read-only".to_owned();
             return Err(ToolError::NoProbe { tool: name.clone(), reason });
         }

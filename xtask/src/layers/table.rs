@@ -39,9 +39,10 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "model", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
     // Layer 3 because it opens files; it knows nothing of the others there.
     Row { name: "own_files", layer: 3, may_use: MayUse::Nothing },
-    Row { name: "sandbox", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
+    // Layer 3 because it starts processes; it knows nothing of the others there.
+    Row { name: "sandbox", layer: 3, may_use: MayUse::Nothing },
     Row { name: "telemetry", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
-    Row { name: "tools", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
+    Row { name: "tools", layer: 3, may_use: MayUse::And(1, &["own_files", "sandbox"]) },
     Row { name: "history", layer: 4, may_use: MayUse::UpTo(3) },
     Row { name: "model_server", layer: 4, may_use: MayUse::Nothing },
     Row { name: "runtime", layer: 4, may_use: MayUse::And(3, &["history"]) },

@@ -350,7 +350,10 @@ impl Program {
     }
 
     fn organisation(&self, journal: Journal, models: Models, memory: Access) -> Organisation {
-        let host = Host::this().without_keys(Scrub::named(&self.keys())).with_own_commands(playbook::forms);
+        let host = Host::this()
+            .without_keys(Scrub::named(&self.keys()))
+            .with_own_commands(playbook::forms)
+            .with_sandbox(self.sandbox_of_programs());
         let toolbox = Arc::new(Tools::new(Registry::built_in(&host).with_house(self.house())));
         Organisation::new(Parts {
             journal,
@@ -394,7 +397,7 @@ impl Program {
                 interactive,
                 preview_plan: preview_plan.unwrap_or_else(|| self.config.is_on("run.preview_plan")),
                 direct_answers: false,
-                surroundings: self.surroundings().into(),
+                surroundings: Surroundings { has_sandbox: self.has_sandbox(), ..self.surroundings() }.into(),
                 tools: vec![],
                 models: Cards::default(),
                 thinking: self.thinking()?,

@@ -242,6 +242,9 @@ impl Cell {
         step: &mut Step,
     ) -> Result<(), StepError> {
         let effect = match &self.opened {
+            Some(opened) if ask.probe => {
+                self.factory.reader().read_probe(&ask.call, &opened.surroundings).effect
+            }
             Some(opened) => self.factory.reader().read(&ask.call, &opened.surroundings).effect,
             None => ToolEffect::Unsafe,
         };

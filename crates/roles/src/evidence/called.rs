@@ -31,7 +31,11 @@ impl ExaminedCall {
     /// Reads a call in the context of the task's surroundings.
     #[must_use]
     pub fn read(call: ToolCall, attempt: u32, phase: Phase, ctx: &Ctx<'_>) -> Self {
-        let reading = ctx.reader.read(&call, &ctx.opened.surroundings);
+        let surroundings = &ctx.opened.surroundings;
+        let reading = match phase {
+            Phase::Work => ctx.reader.read(&call, surroundings),
+            Phase::Before | Phase::After => ctx.reader.read_probe(&call, surroundings),
+        };
         ExaminedCall { call, reading, attempt, phase }
     }
 

@@ -30,6 +30,8 @@ const OUTER: &str = "--in-sandbox";
 /// The first argument of the inner stage; then follow the number of the descriptor of its channel, the program and its
 /// arguments. The policy comes through the channel: the program can read the arguments of the inner stage.
 const INNER: &str = "--within-sandbox";
+/// The process id of a caller that is not known.
+const ANOTHER: u32 = 0;
 /// The exit code if the sandbox could not be made. The first line of standard error then begins with [`NOT_MADE`].
 pub const EXIT_NOT_MADE: u8 = 125;
 /// The exit codes if the program does not exist in the sandbox, and if it exists and cannot be started, as in shells.
@@ -76,8 +78,31 @@ pub fn serve() -> Option<ExitCode> {
 /// # Errors
 /// If the policy cannot be written as JSON: a path is not valid Unicode.
 pub fn command(stage: &Path, tier: Tier, policy: &Policy, program: &OsStr) -> io::Result<Command> {
+    started_by(std::process::id(), stage, tier, policy, program)
+}
+
+/// Returns the same command for another process to start, which must end what it started when this process dies.
+///
+/// # Errors
+/// As for [`command`].
+pub fn command_for_another(
+    stage: &Path,
+    tier: Tier,
+    policy: &Policy,
+    program: &OsStr,
+) -> io::Result<Command> {
+    started_by(ANOTHER, stage, tier, policy, program)
+}
+
+fn started_by(
+    caller: u32,
+    stage: &Path,
+    tier: Tier,
+    policy: &Policy,
+    program: &OsStr,
+) -> io::Result<Command> {
     let mut command = Command::new(stage);
-    command.arg(OUTER).arg(tier.name()).arg(std::process::id().to_string());
+    command.arg(OUTER).arg(tier.name()).arg(caller.to_string());
     command.arg(serde_json::to_string(policy)?).arg(program);
     Ok(command)
 }
@@ -92,8 +117,9 @@ fn outer(mut args: impl Iterator<Item = OsString>) -> Result<ExitCode, Failed> {
     let caller = args.next().and_then(|caller| caller.to_str()?.parse().ok());
     let policy = args.next().ok_or_else(|| invalid("read its policy", "there is none"))?;
     die_with_parent()?;
-    // A caller that ended before is not noticed by the kernel.
-    if caller.is_none() || caller != rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get()) {
+    let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs());
+    // The kernel does not notice a caller that ended before.
+    if caller != Some(ANOTHER) && (caller.is_none() || caller != parent) {
         return Err(invalid("bind its life to its caller's", "the caller has ended"));
     }
     check_streams()?;

@@ -23,6 +23,9 @@ mod registry;
 #[cfg(test)]
 mod rename;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(test)]
 mod search;
 #[cfg(test)]
 mod shell;

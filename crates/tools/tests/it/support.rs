@@ -21,6 +21,7 @@ pub(crate) struct World {
     pub(crate) cancel: CancellationToken,
     pub(crate) caution: bool,
     pub(crate) probe: bool,
+    pub(crate) has_sandbox: bool,
     /// The name of the working directory in the temporary folder.
     pub(crate) cwd: &'static str,
 }
@@ -38,6 +39,7 @@ impl World {
             cancel: CancellationToken::new(),
             caution: false,
             probe: false,
+            has_sandbox: false,
             cwd: "project",
         }
     }
@@ -71,6 +73,7 @@ impl World {
             workspace: text("space"),
             vars: [("PROJECT".to_owned(), text("project"))].into(),
             os: std::env::consts::OS.to_owned(),
+            has_sandbox: self.has_sandbox,
             ..Surroundings::default()
         }
     }

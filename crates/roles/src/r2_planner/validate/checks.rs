@@ -35,7 +35,7 @@ pub(super) fn check(value: &Any, rules: &Rules<'_>) -> Result<Check, String> {
     check.expect.validate().map_err(|error| unusable(&error))?;
     match &mut check.on {
         CheckOn::Output => {}
-        CheckOn::Probe(call) => probe(call, rules)?,
+        CheckOn::Probe(call) => probe(call, &check.expect, rules)?,
         CheckOn::Call { tool, which } => {
             let id: ToolId = tool.parse().map_err(|error| unusable(&error))?;
             if let Some(reason) = rules.tool_refusal(&id) {
@@ -102,7 +102,7 @@ pub(super) fn out_of_reach(check: &Check, tools: &[ToolId]) -> Option<ToolId> {
     (!tools.is_empty() && !tools.iter().any(reached)).then_some(looked_at)
 }
 
-fn probe(call: &ToolCall, rules: &Rules<'_>) -> Result<(), String> {
+fn probe(call: &ToolCall, expect: &Predicate, rules: &Rules<'_>) -> Result<(), String> {
     let named: Option<ToolId> = call.tool.parse().ok().filter(|id: &ToolId| id.as_str() == id.tool());
     match named.as_ref().map(|tool| rules.tool_refusal(tool)) {
         None => {
@@ -115,12 +115,27 @@ fn probe(call: &ToolCall, rules: &Rules<'_>) -> Result<(), String> {
     if call.input.to_bytes().len() > PROBE_BYTES_MAX {
         return Err(format!("has a malformed check: its probe takes more than {PROBE_BYTES_MAX} bytes"));
     }
-    let reading = rules.reader.read(call, rules.surroundings);
+    let reading = rules.reader.read_probe(call, rules.surroundings);
     if let Some(reason) = refusal(rules.limits, &reading) {
         return Err(format!("has a check whose probe is refused: {reason}"));
     }
     match reading.effect {
-        Effect::ReadOnly => Ok(()),
-        Effect::Unsafe => Err(format!("has a check whose probe {NOT_READ_ONLY}")),
+        Effect::ReadOnly => {}
+        Effect::Unsafe => return Err(format!("has a check whose probe {NOT_READ_ONLY}")),
     }
+    // What runs in the sandbox may print anything, so that it must be one program, as in a check on a call.
+    let as_work = rules.reader.read(call, rules.surroundings);
+    let command = commanded(call).unwrap_or_default();
+    if as_work.effect == Effect::Unsafe && !runs_alone(command, &as_work.target, expect) {
+        let command = clip(command, 80);
+        return Err(format!(
+            "has a check whose probe `{command}` is no single command that runs alone; name one"
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the command of a call that runs one.
+pub(super) fn commanded(call: &ToolCall) -> Option<&str> {
+    (call.tool == SHELL).then(|| call.input.get("command")?.as_str()).flatten()
 }

@@ -5,7 +5,7 @@ use setpoint_protocol::predicate::{Check, CheckOn, Predicate};
 use setpoint_protocol::text::clip;
 
 use super::Rules;
-use super::checks::SHELL;
+use super::checks::{SHELL, commanded};
 use super::refusal::Reasons;
 use crate::r2_planner::runners::{RequestedTestRun, asked};
 
@@ -41,10 +41,13 @@ fn missing(asked: &RequestedTestRun) -> String {
 /// Returns whether the check holds only if the runner ran tests, and if they passed when they must. Below `not`, or
 /// as one alternative in `any`, it may hold without a run.
 fn shows(check: &Check, asked: &RequestedTestRun) -> bool {
-    match &check.on {
-        CheckOn::Call { which: Some(which), .. } => asked.runner.is_in(which) && is_run(&check.expect, asked),
-        CheckOn::Call { .. } | CheckOn::Probe(_) | CheckOn::Output => false,
-    }
+    let command = match &check.on {
+        CheckOn::Call { which, .. } => which.as_deref(),
+        // Where the sandbox lets a probe run it.
+        CheckOn::Probe(call) => commanded(call),
+        CheckOn::Output => None,
+    };
+    command.is_some_and(|command| asked.runner.is_in(command)) && is_run(&check.expect, asked)
 }
 
 fn is_run(expect: &Predicate, asked: &RequestedTestRun) -> bool {
@@ -85,6 +88,7 @@ mod tests {
             (call("pytest tests/"), ran()),
             (call("python3 -m pytest"), json!({ "test_run": {} })),
             (call("pytest"), json!({ "all": [{ "contains": "x" }, ran()] })),
+            (json!({ "probe": { "tool": "shell", "input": { "command": "pytest -q" } } }), ran()),
         ] {
             assert!(is(on.clone(), expect.clone()), "{on} {expect}");
         }

@@ -30,6 +30,7 @@ use crate::files::hash::{self, Algorithm};
 use crate::host::Host;
 use crate::process::env::{self, Programs};
 use crate::process::{self, Ending, Job};
+use crate::sandbox;
 use crate::target::{self, Target};
 use crate::typed::{Typed, tool_ids};
 
@@ -102,6 +103,9 @@ impl Typed for Shell {
             return Err(ToolError::file("enter", &cwd, missing));
         }
         let (reading, _) = self.read_command(&input, &place)?;
+        if ctx.probe && !reading.verdict.is_read_only() {
+            return self.probe(reading, input.command, cwd, seconds, ctx).await;
+        }
         let is_about_elsewhere = is_about_elsewhere(&input.command, &cwd, ctx).await?;
         let mut settled = self.settle(reading, input.command, cwd, ctx).await?;
         let is_read_only = settled.programs == Programs::System;
@@ -178,6 +182,53 @@ impl SettledCommand {
 }
 
 impl Shell {
+    /// Runs a program of a probe on a view of the working directory. Whatever it changes there is discarded.
+    async fn probe(
+        &self,
+        reading: Reading,
+        command: String,
+        cwd: PathBuf,
+        seconds: u64,
+        ctx: &ToolCtx,
+    ) -> Result<ToolAnswer, ToolError> {
+        let refused = |reason: String| ToolError::NoProbe { tool: Self::NAME.to_owned(), reason };
+        let Some(sandbox) = self.host.sandbox() else {
+            return Err(refused("there is no sandbox on this machine any more".to_owned()));
+        };
+        let house = house::Surroundings::new(&cwd, ctx);
+        let (named, executes) = (ctx.place().surroundings.cwd, reading.executes);
+        let (script, folder, cwd, executed) = ctx
+            .blocking(move |halt| {
+                house.check(&command)?;
+                let (root, cwd) = (resolve::fully(&named), resolve::fully(&cwd));
+                // A probe may look at another place, as the only one in sight.
+                let folder = if cwd.starts_with(&root) { root } else { cwd.clone() };
+                Ok((command, folder, cwd, executed(&executes, halt)))
+            })
+            .await?;
+        let job = Job {
+            program: self.shell.clone(),
+            args: self.arguments(&script),
+            cwd,
+            env: env::for_task(self.host.env(), &ctx.surroundings, Programs::TaskToo),
+            ms_max: seconds * 1_000,
+            output_bytes_max: ctx.limits.output_bytes_max.saturating_sub(FRAME_BYTES) / 2,
+            is_bounded: false,
+        };
+        let job = sandbox.discarding(job, &folder)?;
+        let ended = process::run(job, &self.host, &ctx.cancel)
+            .await
+            .map_err(|source| ToolError::file("start", &sandbox.stage, source))?;
+        if ended.ending == Ending::Cancelled {
+            return Err(ToolError::Cancelled);
+        }
+        if let Some(why) = sandbox::not_made(&ended) {
+            return Err(refused(format!("the sandbox could not be made: {why}")));
+        }
+        let after = CommandEffects { executed, ..CommandEffects::default() };
+        Ok(answer::answer(&ended, seconds, ctx.limits.output_bytes_max, &folder, after))
+    }
+
     fn read_command(&self, input: &Input, place: &Place) -> Result<(Reading, Target), ToolError> {
         let cwd = folder(input, place)?;
         let surroundings =
