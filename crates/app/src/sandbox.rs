@@ -126,7 +126,7 @@ impl Program {
     /// Tries the sandbox out, and returns the folder in which it was, which is removed when it is dropped.
     fn probed(&self) -> Result<(Probed, tempfile::TempDir), Error> {
         let data = &self.directories.data;
-        // Where there is no data directory yet, a check does not make one. What is in sight cannot keep changes apart.
+        // A check makes no data directory. The layer with the changes must lie outside of what the command sees.
         let is_apart = !real(data).starts_with(real(Path::new(&self.surroundings().cwd)));
         let folder = if data.is_dir() && is_apart { data.clone() } else { std::env::temp_dir() };
         let room = tempfile::Builder::new().prefix("sandbox-").tempdir_in(&folder);

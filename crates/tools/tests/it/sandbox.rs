@@ -59,6 +59,16 @@ async fn a_probe_starts_in_its_own_folder_and_names_what_it_executes() {
 }
 
 #[tokio::test]
+async fn a_probe_of_a_place_out_of_sight_is_refused() {
+    let Some(world) = world() else { return };
+    let beside = world.root().join("home/old.log");
+    std::fs::write(&beside, "x").unwrap();
+    let command = format!("sh -c '! cat {}'", beside.display());
+    let answer = world.run("shell", json!({"command": command})).await;
+    assert_eq!(answer.error_kind, Some(ErrorKind::Blocked), "{}", answer.text);
+}
+
+#[tokio::test]
 async fn only_programs_of_probes_run_in_the_sandbox() {
     let Some(mut world) = world() else { return };
     world.file("old", "x");

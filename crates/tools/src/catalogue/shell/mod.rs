@@ -195,6 +195,10 @@ impl Shell {
         let Some(sandbox) = self.host.sandbox() else {
             return Err(refused("there is no sandbox on this machine any more".to_owned()));
         };
+        // What is not in sight would seem to be gone.
+        if elsewhere::is_about(&command, &roots(&cwd, ctx), &cwd, &ctx.place()) {
+            return Err(refused("it names a place that the sandbox does not show".to_owned()));
+        }
         let house = house::Surroundings::new(&cwd, ctx);
         let (named, executes) = (ctx.place().surroundings.cwd, reading.executes);
         let (script, folder, cwd, executed) = ctx
