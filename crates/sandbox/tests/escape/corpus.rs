@@ -128,7 +128,7 @@ fn in_tier(tier: Tier, attempts: &[Attempt], stage: &Stage, wrong: &mut Vec<Stri
                 wrong.push(format!("{}: {} got through: {what}", tier.name(), attempt.name));
             }
             Outcome::NotMade(why) => {
-                wrong.push(format!("{}: {}: no sandbox: {why}", tier.name(), attempt.name));
+                wrong.push(format!("{}: {} was not tried: {why}", tier.name(), attempt.name));
             }
         }
     }
@@ -151,6 +151,10 @@ fn outcome(attempt: &Attempt, mode: Mode, number: usize, stage: &Stage) -> Outco
         println!("---- {mode:?} {}: {printed}", attempt.name);
     }
     if let Some(why) = printed.lines().find_map(|line| line.strip_prefix(stage::NOT_MADE)) {
+        return Outcome::NotMade(why.to_owned());
+    }
+    // A program that was never started is not one that was held.
+    if let Some(why) = printed.lines().find(|line| line.starts_with("timeout: ")) {
         return Outcome::NotMade(why.to_owned());
     }
     let survivors = end_survivors(&mark, &world.path("work"));

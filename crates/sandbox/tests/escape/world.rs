@@ -18,6 +18,9 @@ use tempfile::TempDir;
 
 /// The user and group for what must not run as root.
 pub(crate) const NOBODY: u32 = 65_534;
+/// The user of the first attempt that must not run as root. Each attempt has its own, since the limit on processes counts
+/// all of a user's: those of another test or of an attempt before would keep this one from being tried.
+const FIRST_USER: u32 = 20_000;
 /// Where programs are looked for.
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Small enough to be reached at once.
@@ -49,6 +52,8 @@ pub(crate) fn is_root() -> bool {
 pub(crate) struct World {
     root: TempDir,
     mode: Mode,
+    /// The user and group that it runs as, if not those of this process.
+    user: Option<u32>,
     /// Held only by files outside and by another process.
     pub(crate) secret: String,
     listeners: Listeners,
@@ -88,10 +93,11 @@ impl World {
         }
         fs::remove_file(at.join("layer/.kept")).unwrap();
         let listeners = Listeners::new(at);
-        if is_for_nobody(mode) {
-            give_away(at);
+        let user = is_for_another_user(mode).then(|| FIRST_USER + u32::try_from(number).unwrap());
+        if let Some(user) = user {
+            give_away(at, user);
         }
-        let victim = Victim::new(mode, &secret);
+        let victim = Victim::new(user, &secret);
         let open = |path: &str| {
             let file = File::options().read(true).write(!path.ends_with("dir")).open(at.join(path)).unwrap();
             let file = OwnedFd::from(file);
@@ -99,7 +105,7 @@ impl World {
             file
         };
         let inherited = [open("outside/dir"), open("outside/target.txt")];
-        World { mode, secret, listeners, victim, inherited, root }
+        World { mode, user, secret, listeners, victim, inherited, root }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -140,8 +146,8 @@ impl World {
                 command
             }
         };
-        if is_for_nobody(self.mode) {
-            command.uid(NOBODY).gid(NOBODY);
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
         }
         // A file, since a process that is left would keep a pipe open.
         let out = tempfile::tempfile().unwrap();
@@ -237,15 +243,15 @@ impl Drop for World {
 }
 
 /// Whether a run in this mode needs another user than this process has.
-fn is_for_nobody(mode: Mode) -> bool {
+fn is_for_another_user(mode: Mode) -> bool {
     mode == Mode::In(Tier::Partial) && is_root()
 }
 
-fn give_away(path: &Path) {
-    lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+fn give_away(path: &Path, user: u32) {
+    lchown(path, Some(user), Some(user)).unwrap();
     if path.symlink_metadata().unwrap().is_dir() {
         for entry in fs::read_dir(path).unwrap() {
-            give_away(&entry.unwrap().path());
+            give_away(&entry.unwrap().path(), user);
         }
     }
 }
@@ -327,11 +333,11 @@ struct Victim {
 }
 
 impl Victim {
-    fn new(mode: Mode, secret: &str) -> Self {
+    fn new(user: Option<u32>, secret: &str) -> Self {
         let mut command = Command::new("cat");
         command.env("SECRET", secret).stdin(Stdio::piped()).stdout(Stdio::piped());
-        if is_for_nobody(mode) {
-            command.uid(NOBODY).gid(NOBODY);
+        if let Some(user) = user {
+            command.uid(user).gid(user);
         }
         let mut child = command.spawn().unwrap();
         let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
