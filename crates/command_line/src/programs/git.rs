@@ -21,7 +21,8 @@ const SAFE: &[&str] = &[
 ];
 
 /// A sub-command: its name, the options that it lists, the options added to every call of it, and its operands. The value
-/// of an option that ends in `=` follows the `=`; that of one that ends in `:` is glued to it, or is the next word.
+/// of an option that ends in `=` follows the `=`; that of one that ends in `:` is glued to it, or is the next word; that of
+/// one that ends in `#` is a number that is glued to it.
 type Sub = (&'static str, &'static str, &'static str, Operands);
 
 /// Which operands may follow the options.
@@ -47,7 +48,7 @@ const LOG: &str = "--oneline --graph --all --decorate --no-decorate --stat --sho
     --word-diff --no-renames --check --quiet -q -i -E -F --exit-code --no-ext-diff --no-textconv --full-index --left-right \
     --not -z -m -c --cc --root -r -t --no-commit-id --find-renames -M -C --relative --date= --format= --pretty= --since= \
     --until= --after= --before= --author= --committer= --grep= --max-count= --skip= --diff-filter= --unified= --abbrev= \
-    --color= --decorate= --word-diff= --stat= --inter-hunk-context= -S: -G: -L: -n: -U:";
+    --color= --decorate= --word-diff= --stat= --inter-hunk-context= -S: -G: -L: -n: -U#";
 const STATUS: &str = "--short -s --branch -b --porcelain --porcelain=v1 --porcelain=v2 --long --untracked-files -u -uno -uall \
     -unormal --untracked-files=no --untracked-files=all --ignored -z -sb -bs --show-stash --ahead-behind --no-renames -v";
 const REV_LIST: &str = "--count --all --max-count= --since= --until= --no-merges --merges --first-parent --reverse -n: \
@@ -196,17 +197,22 @@ fn option(
         return Err(args.refuse(word));
     }
     let is_valued = lists(options, &format!("{text}:"));
+    let is_counted =
+        text.get(2..).is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit()))
+            && text.get(..2).is_some_and(|letter| lists(options, &format!("{letter}#")));
     let is_count = text.chars().skip(1).all(|c| c.is_ascii_digit()) && lists(options, "-n:");
     let has_value = text.split_once('=').is_some_and(|(name, _)| lists(options, &format!("{name}=")));
     let is_glued = text
         .get(..2)
         .is_some_and(|letter| letter != "--" && text.len() > 2 && lists(options, &format!("{letter}:")));
-    if !(lists(options, text) || is_valued || is_count || has_value || is_glued) {
+    if !(lists(options, text) || is_valued || is_counted || is_count || has_value || is_glued) {
         return Err(args.refuse(word));
     }
     call.push(word);
     if is_valued {
-        let value = words.next().filter(|value| value.text().is_some()).ok_or_else(|| args.refuse(word))?;
+        // If this Git takes no value here, the next word must not be an option.
+        let is_value = |value: &&Word| value.text().is_some_and(|text| !text.starts_with('-'));
+        let value = words.next().filter(is_value).ok_or_else(|| args.refuse(word))?;
         call.push(value);
     }
     Ok(())

@@ -139,6 +139,9 @@ fn short_options<'a>(
     let mut letters = text.chars().skip(1);
     while let Some(letter) = letters.next() {
         if spec.valued.contains(letter) {
+            if spec.is_valued_alone && text.chars().count() != 2 {
+                return Err(args.refuse(word));
+            }
             let glued: String = letters.collect();
             let rendered = if glued.is_empty() {
                 vec![format!("-{letter}"), next_value(args, word, words)?]

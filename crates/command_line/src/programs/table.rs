@@ -9,6 +9,8 @@ pub(super) struct Spec {
     pub(super) short: &'static str,
     /// Letters of options with a value, glued or in the next word.
     pub(super) valued: &'static str,
+    /// Whether such a letter comes alone, with its value in the next word, and never glued.
+    pub(super) is_valued_alone: bool,
     /// Long options without a value, or with one after `=`.
     pub(super) long: &'static str,
     /// Long options whose value may be the next word.
@@ -55,7 +57,16 @@ const fn reads(
     long: &'static str,
     long_valued: &'static str,
 ) -> Spec {
-    Spec { names, short, valued, long, long_valued, operands: Operands::Paths, walks: Walks::Never }
+    Spec {
+        names,
+        short,
+        valued,
+        is_valued_alone: false,
+        long,
+        long_valued,
+        operands: Operands::Paths,
+        walks: Walks::Never,
+    }
 }
 
 /// Returns an entry of a program that reads no file.
@@ -65,7 +76,16 @@ const fn tells(
     long: &'static str,
     operands: Operands,
 ) -> Spec {
-    Spec { names, short, valued: "", long, long_valued: "", operands, walks: Walks::Never }
+    Spec {
+        names,
+        short,
+        valued: "",
+        is_valued_alone: false,
+        long,
+        long_valued: "",
+        operands,
+        walks: Walks::Never,
+    }
 }
 
 const GREP_LONG: &str = "extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case \
@@ -126,6 +146,8 @@ const TABLE: &[Spec] = &[
     },
     Spec {
         walks: Walks::Names,
+        // Of a bundle it takes each letter's value from the words after it, so that they would be another's.
+        is_valued_alone: true,
         ..reads(
             &["tree"],
             "adfipsughDFtUrvcxnCqNSJXA",
