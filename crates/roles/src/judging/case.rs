@@ -149,7 +149,7 @@ impl<'a> Case<'a> {
     }
 
     /// Returns where named commands are meant to run.
-    fn place(&self) -> Place<'a> {
+    pub(super) fn place(&self) -> Place<'a> {
         let intents = self.runs.iter().map(|run| run.intent);
         let criteria = self.criteria.iter().map(|criterion| criterion.criterion.as_str());
         Place {

@@ -268,7 +268,7 @@ fn with_quoting(text: &str) -> impl Iterator<Item = (char, bool)> {
 }
 
 /// Returns a command without its quoted parts.
-fn bare(text: &str) -> String {
+pub(super) fn bare(text: &str) -> String {
     with_quoting(text).filter_map(|(c, is_outside)| is_outside.then_some(c)).collect()
 }
 

@@ -10,7 +10,9 @@ use super::bearing::{bears_on, is_about_passing_tests};
 use super::cannot_fail::cannot_fail;
 use super::case::Case;
 use super::figures::{is_from_nowhere, says_less};
+use super::named::{bare, is_named};
 use super::programs::{EXITS, FINDERS, INTERPRETERS, LISTERS, NAMERS, READERS, SPEAKERS};
+use super::runner::runs_tests;
 use crate::evidence::command_of;
 
 /// Number of words by which a criterion names a command: the program and its subcommand.
@@ -35,7 +37,9 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
         CheckOn::Output => false,
         // A tool that repeats its own measurement finds the same result again.
         CheckOn::Probe(call) if expect.speaks_of_the_output() && did_the_work(call, case) => false,
-        CheckOn::Probe(call) => case.probes.of(call).is_none_or(|probed| shows(&probed.record)),
+        CheckOn::Probe(call) => case.probes.of(call).is_none_or(|probed| {
+            shows(&probed.record) && !is_another_command(criterion, &probed.record, expect, case)
+        }),
         CheckOn::Call { which: Some(which), .. }
             if is_about_the_exit_alone(expect) && !names(&criterion.criterion, which) =>
         {
@@ -51,6 +55,31 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
         }
     };
     if is_proof && !is_from_nowhere(case) { Strength::Proof } else { Strength::Form }
+}
+
+/// Returns whether a probe runs another command than the one that its criterion quotes, or else the person: `make test
+/// -C sub` or `env make test` for “`make test` passes”.
+fn is_another_command(
+    criterion: &Criterion,
+    record: &ToolRecord,
+    expect: &Predicate,
+    case: &Case<'_>,
+) -> bool {
+    let Some(command) = command_of(record).filter(|_| !only_looks(record)) else { return false };
+    let words = words_of(&bare(command));
+    let quoted = |text: &str| -> Vec<String> {
+        let spans = text.split('`').skip(1).step_by(2).map(words_of);
+        let is_command = |span: &Vec<String>| {
+            let is_program = span.first().is_some_and(|program| words.contains(program));
+            is_program && (span.len() >= NAMING_WORDS || runs_tests(span))
+        };
+        spans.filter(is_command).map(|span| span.join(" ")).collect()
+    };
+    let mut meant = quoted(&criterion.criterion);
+    if meant.is_empty() {
+        meant = quoted(case.words);
+    }
+    !meant.is_empty() && !meant.iter().any(|named| is_named(record, named, expect, &case.place()))
 }
 
 /// Returns whether a check's command covers less than the one that its criterion names: `python3 -m unittest test_ok`
