@@ -53,7 +53,7 @@ fn columns_of_figures_that_are_texts_are_named() {
 }
 
 #[test]
-fn spellings_of_a_value_count_once() {
+fn spellings_count_once_where_they_mean_the_same() {
     let home = Home::new();
     let mut cases = Vec::new();
     for (name, values, kind, distinct) in [
@@ -64,6 +64,8 @@ fn spellings_of_a_value_count_once() {
         ("ids", "1234567890123456789\n1234567890123456790", "text", 2),
         ("codes", "007\n7\n07", "text", 3),
         ("words", "Ann\nann\n Ann", "text", 2),
+        ("versions", "1.0\n1.00\n1.10\n1.1\nv2\n 1.0", "text", 5),
+        ("answers", "true\nTRUE\nmaybe", "text", 3),
     ] {
         home.file(format!("{name}.csv"), format!("v\n{values}\n"));
         let values = vec![("/columns/0/type", json!(kind)), ("/columns/0/distinct", json!(distinct))];

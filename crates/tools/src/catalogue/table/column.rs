@@ -1,6 +1,6 @@
 //! Statistics of one table column, value by value, in bounded memory.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use setpoint_protocol::text::clip;
@@ -35,7 +35,10 @@ pub(super) struct Column {
     integers: u64,
     booleans: u64,
     dates: u64,
-    distinct: BTreeSet<u64>,
+    /// Hashes of the values' keys ([`value::key`]), each with whether a value is written as its key.
+    distinct: BTreeMap<u64, bool>,
+    /// Hashes of the values that are written in another way than their key.
+    spellings: BTreeSet<u64>,
     is_distinct_cut: bool,
     first_date: Option<String>,
     last_date: Option<String>,
@@ -81,7 +84,7 @@ impl Column {
         }
         self.filled += 1;
         self.is_text_first |= self.filled == 1 && (value::may_be_a_name(raw) || value::is_sign(value));
-        self.add_distinct(&value::key(raw), room);
+        self.add_distinct(raw, room);
         self.missing += u64::from(value::is_missing(value));
         self.booleans += u64::from(value::is_truth(value.as_bytes()));
         let example = || Some(clip(value, EXAMPLE_CHARS_MAX));
@@ -127,7 +130,7 @@ impl Column {
             if matches!(self.kind(), "integer" | "number") { self.sum.mean(self.filled) } else { None };
         let mut facts = json!({
             "name": self.name, "type": self.kind(), "empty": rows.saturating_sub(self.filled),
-            "distinct": self.distinct.len(), "min": least, "max": greatest, "mean": mean, "numbers": self.numbers,
+            "distinct": self.distinct(), "min": least, "max": greatest, "mean": mean, "numbers": self.numbers,
         });
         if self.is_distinct_cut {
             facts["distinct_at_least"] = json!(true);
@@ -211,12 +214,37 @@ impl Column {
         self.is_distinct_cut
     }
 
-    fn add_distinct(&mut self, value: &[u8], room: &mut usize) {
-        let short = short_hash(value);
+    fn add_distinct(&mut self, raw: &[u8], room: &mut usize) {
+        let raw = value::written(raw);
+        let key = value::key(raw);
+        let (is_as_key, short) = (*key == *raw, short_hash(&key));
+        match self.distinct.get_mut(&short) {
+            Some(is_written) => *is_written |= is_as_key,
+            None if *room > 0 => {
+                *room -= 1;
+                self.distinct.insert(short, is_as_key);
+            }
+            None => self.is_distinct_cut = true,
+        }
+        let short = short_hash(raw);
+        if is_as_key || self.spellings.contains(&short) {
+            return;
+        }
         if *room > 0 {
-            *room -= usize::from(self.distinct.insert(short));
+            *room -= 1;
+            self.spellings.insert(short);
         } else {
-            self.is_distinct_cut |= !self.distinct.contains(&short);
+            self.is_distinct_cut = true;
+        }
+    }
+
+    /// Returns the number of different values: of texts as they are written, without blanks around them, else by what they
+    /// mean.
+    fn distinct(&self) -> usize {
+        if self.kind() == "text" {
+            self.distinct.values().filter(|is_written| **is_written).count() + self.spellings.len()
+        } else {
+            self.distinct.len()
         }
     }
 
@@ -378,6 +406,22 @@ mod tests {
                 r#"{"distinct":3,"empty":0,"max":1e+16,"mean":0.3333333333333333,"min":-1e+16,"name":"c","numbers":3,"type":"number"}"#
             ]],
         );
+    }
+
+    #[test]
+    fn texts_are_different_as_they_are_written() {
+        for (values, distinct) in [
+            (&["1.0", "1.00", "1.10", "1.1", "v2"][..], 5),
+            (&["true", "TRUE", "maybe"], 3),
+            (&["Ann", "Ann ", "ann"], 2),
+            (&["1", "1.0", "1.00", "1"], 1),
+            (&["1", "1.0", "01.0", "1"], 3),
+            (&["true", "TRUE"], 1),
+        ] {
+            let mut column = Column::new("c".to_owned());
+            values.iter().for_each(|value| column.add(value.as_bytes(), &mut 100));
+            assert_eq!(column.facts(5).get("distinct"), Some(&json!(distinct)), "{values:?}");
+        }
     }
 
     #[test]

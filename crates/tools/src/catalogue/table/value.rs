@@ -24,13 +24,18 @@ pub(super) fn is_truth(text: &[u8]) -> bool {
     text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false")
 }
 
-/// Returns the key that distinguishes values: trimmed, booleans in lower case, and numbers that are exact by their
-/// amount.
-pub(super) fn key(raw: &[u8]) -> Cow<'_, [u8]> {
+/// Returns a value as it is written, without blanks around it.
+pub(super) fn written(raw: &[u8]) -> &[u8] {
     let is_in = |byte: &u8| !BLANKS.contains(&char::from(*byte));
     let from = raw.iter().position(is_in).unwrap_or(raw.len());
     let to = raw.iter().rposition(is_in).map_or(from, |last| last + 1);
-    let value = raw.get(from..to).unwrap_or_default();
+    raw.get(from..to).unwrap_or_default()
+}
+
+/// Returns the key that distinguishes values: trimmed, booleans in lower case, and numbers that are exact by their
+/// amount.
+pub(super) fn key(raw: &[u8]) -> Cow<'_, [u8]> {
+    let value = written(raw);
     if is_truth(value) {
         return value.to_ascii_lowercase().into();
     }
