@@ -79,7 +79,8 @@ const SYSTEM: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin"];
 /// The configuration of every trial. A person who answers by hand takes half a minute per answer, and longer for a
 /// plan.
 const CONFIGURATION: &str = "[controller]\ntime_budget_ms = \"12h\"\n\n[models]\nidle_ms = \"1h\"\n\n\
-                             # What memory asks after a task has ended is no part of the task.\n[memory]\nreflect = false\n";
+                             # What memory asks after a task has ended is no part of the task.\n[memory]\nreflect = false\n\n\
+                             # Not every machine has it, and the prompts say so.\n[run]\nsandbox = false\n";
 /// The author of a task's commits.
 const GIT_CONFIGURATION: &str =
     "[user]\n\tname = Ada Marlow\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n";

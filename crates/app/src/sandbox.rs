@@ -1,13 +1,15 @@
 //! The sandbox of this machine: what it holds, and trying a command in it.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
 use serde::Serialize;
 use setpoint_sandbox::changes::changes;
+use setpoint_sandbox::layer::Room;
 use setpoint_sandbox::programs::{VARIABLES, program_folders};
-use setpoint_sandbox::{Access, Policy, Probed, Tier, command, probe};
+use setpoint_sandbox::{Access, Folder, Policy, Probed, Tier, command, probe};
 use setpoint_tools::{Host, Sandbox};
 
 use crate::desk::{Diagnosis, good, note};
@@ -15,6 +17,7 @@ use crate::error::{Error, ErrorKind};
 use crate::program::Program;
 
 pub use setpoint_sandbox::changes::{Change, ChangeKind, Changes, Entry};
+pub use setpoint_tools::show;
 
 /// The stage of a sandbox: this executable, even after an update has replaced it.
 const STAGE: &str = "/proc/self/exe";
@@ -28,6 +31,8 @@ pub struct SandboxReport {
     pub missing: Vec<MissingTier>,
     /// What a command in the working directory may see and do.
     pub policy: Policy,
+    /// Why this folder cannot be shown to a command, if it cannot.
+    pub refused: Option<String>,
 }
 
 /// A tier that does not hold.
@@ -61,7 +66,8 @@ impl Program {
             let hint = hint(missing.tier, &missing.why);
             MissingTier { tier: missing.tier.name(), why: missing.why, hint }
         });
-        Ok(SandboxReport { tier, missing: missing.collect(), policy })
+        let refused = policy.clone().checked().err().map(|error| error.to_string());
+        Ok(SandboxReport { tier, missing: missing.collect(), policy, refused })
     }
 
     /// Runs a command in the sandbox, on a view of the working directory, and discards what it changed there. Its
@@ -77,9 +83,9 @@ impl Program {
             let hint = hint(Tier::Full, &why);
             return Err(failed(format!("there is no sandbox that keeps changes apart: {why}")).hint(hint));
         }
-        let layer = room.path().join("changes");
-        std::fs::create_dir_all(&layer)
-            .map_err(|error| failed(format!("failed to make a folder: {error}")))?;
+        let room =
+            Room::new(room.path()).map_err(|error| failed(format!("failed to make a folder: {error}")))?;
+        let layer = room.path().to_path_buf();
         let policy = self.policy(Access::Keep { layer: layer.clone() });
         let Some((program, arguments)) = words.split_first() else {
             return Err(Error::new(ErrorKind::Usage, "there is no command to run"));
@@ -92,12 +98,8 @@ impl Program {
             .map_err(|error| failed(format!("failed to describe the sandbox: {error}")))?;
         command.args(arguments).env_clear().envs(Host::this().environment());
         command.env("HOME", &policy.home).env("TMPDIR", "/tmp");
-        if is_output_aside {
-            let aside = rustix::io::dup(std::io::stderr()).map_err(std::io::Error::from);
-            command.stdout(aside.map_or_else(|_| Stdio::null(), Stdio::from));
-        }
-        let status =
-            command.status().map_err(|error| failed(format!("failed to start the sandbox: {error}")))?;
+        let status = run(command, is_output_aside)
+            .map_err(|error| failed(format!("failed to start the sandbox: {error}")))?;
         let changes = changes(&layer, &policy.cwd)
             .map_err(|error| failed(format!("failed to read what the command changed: {error}")))?;
         Ok(Tried { status, changes })
@@ -123,17 +125,27 @@ impl Program {
         note(SUBJECT, format!("{tier}: {} does not hold here: {}", missing.tier, missing.why), missing.hint)
     }
 
+    /// Returns the folder for the changes of commands in tasks.
+    fn layers(&self) -> PathBuf {
+        self.changes_folder().join(format!("setpoint-changes-{}", rustix::process::geteuid().as_raw()))
+    }
+
+    /// Returns a folder outside of what a command sees: the data directory, or where temporary files go if the command
+    /// works above it.
+    fn changes_folder(&self) -> PathBuf {
+        let data = real(&self.directories.data);
+        let is_apart = !data.starts_with(real(Path::new(&self.surroundings().cwd)));
+        // A check makes no data directory.
+        if data.is_dir() && is_apart { data } else { real(&std::env::temp_dir()) }
+    }
+
     /// Tries the sandbox out, and returns the folder in which it was, which is removed when it is dropped.
-    fn probed(&self) -> Result<(Probed, tempfile::TempDir), Error> {
-        let data = &self.directories.data;
-        // A check makes no data directory. The layer with the changes must lie outside of what the command sees.
-        let is_apart = !real(data).starts_with(real(Path::new(&self.surroundings().cwd)));
-        let folder = if data.is_dir() && is_apart { data.clone() } else { std::env::temp_dir() };
-        let room = tempfile::Builder::new().prefix("sandbox-").tempdir_in(&folder);
+    fn probed(&self) -> Result<(Probed, Room), Error> {
+        let folder = self.layers();
         let unusable = |error: std::io::Error| {
             failed(format!("failed to try the sandbox out in {}: {error}", folder.display()))
         };
-        let room = room.map_err(unusable)?;
+        let room = Room::new(&folder).map_err(unusable)?;
         let probed = probe(Path::new(STAGE), room.path()).map_err(unusable)?;
         Ok((probed, room))
     }
@@ -141,12 +153,15 @@ impl Program {
     /// Returns the policy of a command that works in the working directory.
     fn policy(&self, access: Access) -> Policy {
         let cwd = real(Path::new(&self.surroundings().cwd));
-        self.sandbox_of_programs().policy(&cwd, &cwd, access)
+        let folder = Folder { path: cwd.clone(), access };
+        self.sandbox_of_programs().policy(folder, &cwd)
     }
 
-    /// Returns whether this machine can run programs on a view of a folder.
+    /// Returns whether commands of tasks run in the sandbox: this machine can run them on a view of a folder, and the
+    /// configuration does not say otherwise.
     pub(crate) fn has_sandbox(&self) -> bool {
-        self.probed().is_ok_and(|(probed, _)| probed.tier == Some(Tier::Full))
+        let holds = || self.probed().is_ok_and(|(probed, _)| probed.tier == Some(Tier::Full));
+        *self.has_sandbox.get_or_init(|| self.config.is_on("run.sandbox") && holds())
     }
 
     /// Returns what a program sees in the sandbox beside its folder.
@@ -161,9 +176,35 @@ impl Program {
         let own = [directories.config.clone(), directories.data.clone()];
         let own =
             own.into_iter().chain(directories.data_elsewhere.iter().cloned()).map(|folder| real(&folder));
-        let hidden = own.chain(programs.hidden).collect();
-        Sandbox { stage: PathBuf::from(STAGE), readable, hidden, home }
+        let files = self.own_files().into_iter().map(|file| real(&file));
+        let hidden = own.chain(files).chain(programs.hidden).collect();
+        Sandbox { stage: PathBuf::from(STAGE), readable, hidden, home, layers: self.layers() }
     }
+}
+
+/// Runs a command whose output goes to where this process's goes; with `is_aside` all of it to standard error. To a file
+/// it goes through a pipe: with the file itself the command could change more of it than its content.
+fn run(mut command: std::process::Command, is_aside: bool) -> std::io::Result<ExitStatus> {
+    let err = File::from(rustix::io::dup(std::io::stderr())?);
+    let out = if is_aside { err.try_clone()? } else { File::from(rustix::io::dup(std::io::stdout())?) };
+    let is_file = |stream: &File| stream.metadata().is_ok_and(|found| found.is_file());
+    let target =
+        |stream: &File| Ok(if is_file(stream) { Stdio::piped() } else { stream.try_clone()?.into() });
+    let (for_out, for_err): (std::io::Result<Stdio>, std::io::Result<Stdio>) = (target(&out), target(&err));
+    command.stdout(for_out?).stderr(for_err?);
+    let mut child = command.spawn()?;
+    drop(command);
+    let (from_out, from_err) = (child.stdout.take(), child.stderr.take());
+    // The sandbox ends with the thread that starts it, which is this one.
+    std::thread::scope(|scope| {
+        if let Some(mut from) = from_out {
+            scope.spawn(move || std::io::copy(&mut from, &mut { out }));
+        }
+        if let Some(mut from) = from_err {
+            scope.spawn(move || std::io::copy(&mut from, &mut { err }));
+        }
+        child.wait()
+    })
 }
 
 /// Returns a path without links; as it is if it cannot be looked up.

@@ -46,8 +46,10 @@ pub enum ChangeKind {
     Removed,
     /// It is new.
     Created,
-    /// Its content or its permissions are others.
+    /// Its content is another; its permissions may be.
     Changed,
+    /// Only its permissions are others.
+    Permissions,
 }
 
 /// What an entry of a folder is.
@@ -78,15 +80,21 @@ impl Entry {
     }
 }
 
+/// Returns the folder of a layer in which the new states are, under the paths of their changes.
+#[must_use]
+pub fn place(layer: &Path) -> PathBuf {
+    layer.join(CHANGES)
+}
+
 /// Reads what changed in the folder `below`, whose changes were kept in `layer`.
 ///
 /// # Errors
 /// If either cannot be read.
 pub fn changes(layer: &Path, below: &Path) -> io::Result<Changes> {
     let mut reading =
-        Reading { changes: Changes::default(), layer: layer.join(CHANGES), below: below.to_path_buf() };
+        Reading { changes: Changes::default(), layer: place(layer), below: below.to_path_buf() };
     if reading.layer.exists() {
-        reading.folder(Path::new(""), true, 0)?;
+        reading.folder(Path::new(""), true, false, 0)?;
     }
     reading.changes.list.sort();
     Ok(reading.changes)
@@ -99,14 +107,15 @@ struct Reading {
 }
 
 impl Reading {
-    /// Reads one folder of the layer. `was_there`: whether the folder existed before.
-    fn folder(&mut self, folder: &Path, was_there: bool, depth: usize) -> io::Result<()> {
+    /// Reads one folder of the layer. `was_there`: whether the folder existed before; `is_hidden`: whether what was in it is
+    /// hidden by a folder around it.
+    fn folder(&mut self, folder: &Path, was_there: bool, is_hidden: bool, depth: usize) -> io::Result<()> {
         if depth > DEPTH_MAX {
             self.changes.is_cut = true;
             return Ok(());
         }
         let place = self.layer.join(folder);
-        let hides = was_there && is_opaque(&place)?;
+        let hides = was_there && (is_hidden || is_opaque(&place)?);
         let mut names = Vec::new();
         for entry in fs::read_dir(&place)? {
             let entry = entry?;
@@ -114,7 +123,7 @@ impl Reading {
             names.push(entry.file_name());
             let now = entry.path().symlink_metadata()?;
             let before = if was_there { look(&self.below.join(&path))? } else { None };
-            self.entry(path, &now, before.as_ref(), depth)?;
+            self.entry(path, &now, before.as_ref(), hides, depth)?;
         }
         if hides {
             for entry in fs::read_dir(self.below.join(folder))? {
@@ -133,6 +142,7 @@ impl Reading {
         path: PathBuf,
         now: &Metadata,
         before: Option<&Metadata>,
+        is_hidden: bool,
         depth: usize,
     ) -> io::Result<()> {
         let is_removed = now.file_type().is_char_device() && now.rdev() == 0;
@@ -152,26 +162,28 @@ impl Reading {
         }
         match before.filter(|_| is_same_kind) {
             None => self.add(path.clone(), ChangeKind::Created, new),
-            Some(before) if self.differs(&path, now, before)? => {
-                self.add(path.clone(), ChangeKind::Changed, new);
+            Some(before) => {
+                if let Some(kind) = self.difference(&path, now, before)? {
+                    self.add(path.clone(), kind, new);
+                }
             }
-            Some(_) => {}
         }
-        if new == Entry::Folder { self.folder(&path, is_same_kind, depth + 1) } else { Ok(()) }
+        if new == Entry::Folder { self.folder(&path, is_same_kind, is_hidden, depth + 1) } else { Ok(()) }
     }
 
-    /// Returns whether an entry differs from the one of the same kind that it covers. A file that was only opened is
-    /// in the layer too.
-    fn differs(&self, path: &Path, now: &Metadata, before: &Metadata) -> io::Result<bool> {
+    /// Returns how an entry differs from the one of the same kind that it covers, if it does. A file that was only opened
+    /// is in the layer too.
+    fn difference(&self, path: &Path, now: &Metadata, before: &Metadata) -> io::Result<Option<ChangeKind>> {
         const MODE: u32 = 0o7777;
         let (new, old) = (self.layer.join(path), self.below.join(path));
         if now.file_type().is_symlink() {
-            return Ok(fs::read_link(new)? != fs::read_link(old)?);
+            return Ok((fs::read_link(new)? != fs::read_link(old)?).then_some(ChangeKind::Changed));
         }
-        if now.permissions().mode() & MODE != before.permissions().mode() & MODE {
-            return Ok(true);
+        if now.is_file() && (now.len() != before.len() || !is_same_content(&new, &old)?) {
+            return Ok(Some(ChangeKind::Changed));
         }
-        Ok(now.is_file() && (now.len() != before.len() || !is_same_content(&new, &old)?))
+        let has_other_mode = now.permissions().mode() & MODE != before.permissions().mode() & MODE;
+        Ok(has_other_mode.then_some(ChangeKind::Permissions))
     }
 
     fn add(&mut self, path: PathBuf, kind: ChangeKind, entry: Entry) {
@@ -300,6 +312,18 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_made_anew_hides_what_was_deep_in_it() {
+        let found = told("e/f/g/y = 1\ne/f/z = 2\ne/h = 3", "e/f/new = 4", &["e"]);
+        let expected = [
+            "Removed e/f/g Folder",
+            "Created e/f/new File(1)",
+            "Removed e/f/z File(1)",
+            "Removed e/h File(1)",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
     fn other_permissions_are_a_change() {
         let room = tempfile::tempdir().unwrap();
         let (folder, kept) = (room.path().join("folder"), room.path().join("layer"));
@@ -308,7 +332,7 @@ mod tests {
         let executable = fs::Permissions::from_mode(0o755);
         fs::set_permissions(kept.join(CHANGES).join("a"), executable).unwrap();
         let kinds: Vec<_> = changes(&kept, &folder).unwrap().list.iter().map(|change| change.kind).collect();
-        assert_eq!(kinds, [ChangeKind::Changed]);
+        assert_eq!(kinds, [ChangeKind::Permissions]);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 pub mod changes;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+pub mod layer;
 #[cfg(target_os = "linux")]
 pub mod linux;
 pub mod policy;

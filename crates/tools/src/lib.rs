@@ -10,7 +10,9 @@
 mod answer;
 mod approval;
 pub mod approval_file;
+mod caches;
 mod catalogue;
+mod changeset;
 mod error;
 mod facts;
 mod files;
@@ -23,7 +25,7 @@ mod process;
 mod processes;
 mod registry;
 mod sandbox;
-mod show;
+pub mod show;
 mod survey;
 mod target;
 mod tool;

@@ -8,7 +8,7 @@ use setpoint_protocol::text::NOT_UTF8_MARK;
 
 /// Formats a path as a value: itself if it is UTF-8, otherwise with `\xNN` for invalid bytes, and a mark.
 #[must_use]
-pub(crate) fn path(path: &Path) -> String {
+pub fn path(path: &Path) -> String {
     name(path.as_os_str())
 }
 
@@ -54,16 +54,16 @@ pub(crate) fn line(text: &str) -> String {
 
 /// Formats a path on one line.
 #[must_use]
-pub(crate) fn path_line(at: &Path) -> String {
+pub fn path_line(at: &Path) -> String {
     line(&path(at))
 }
 
 /// Formats an amount of bytes with its unit, in powers of 1024: `12 bytes`, `3.4 MiB`.
 #[must_use]
-pub(crate) fn amount(bytes: u64) -> String {
+pub fn amount(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {
-        return format!("{bytes} bytes");
+        return count(bytes, "byte", "bytes");
     }
     let mut unit = 0;
     let mut rest = bytes / 1024;
@@ -109,6 +109,7 @@ mod tests {
     fn amounts_have_units() {
         for (bytes, text) in [
             (0, "0 bytes"),
+            (1, "1 byte"),
             (1023, "1023 bytes"),
             (1024, "1.0 KiB"),
             (1536, "1.5 KiB"),

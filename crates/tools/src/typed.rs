@@ -34,6 +34,16 @@ pub(crate) trait Typed: Send + Sync {
     /// Whether an executor is offered the tool from the start.
     const CORE: bool = false;
 
+    /// Returns its description; overridden only by tools that differ from machine to machine.
+    fn about(&self) -> &'static str {
+        Self::ABOUT
+    }
+
+    /// Returns the JSON Schema of the parameters, likewise.
+    fn input_schema(&self) -> Any {
+        schema::<Self::Input>()
+    }
+
     /// Returns the input in normal form.
     fn target(&self, input: &Self::Input, place: &Place) -> Result<Target, ToolError>;
 
@@ -104,9 +114,9 @@ impl<T: Typed> Tool for Adapter<T> {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: T::NAME.to_owned(),
-            description: T::ABOUT.to_owned(),
+            description: self.0.about().to_owned(),
             gives: T::GIVES.to_owned(),
-            input_schema: schema::<T::Input>(),
+            input_schema: self.0.input_schema(),
             class: T::CLASS,
             volatile: false,
             core: T::CORE,

@@ -151,6 +151,7 @@ keys! {
      evidence, not only names, numbers and times";
     "log.level" KeyType::Levels, || json!("setpoint=debug,info"), Some("SETPOINT_LOG"), "what is logged: a level, or levels by crate, as `info,setpoint_journal=debug`";
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
+    "run.sandbox" KeyType::Bool, || json!(true), Some("SETPOINT_SANDBOX"), "whether commands of tasks run in the sandbox, where it holds in full; otherwise they ask";
 }
 
 /// Returns the key of this name.

@@ -273,7 +273,8 @@ fn every_key_has_a_rule_for_foreign_files() {
         Never telemetry.otlp_endpoint
         Never telemetry.content
         Never log.level
-        SwitchOn run.preview_plan"#]]
+        SwitchOn run.preview_plan
+        Never run.sandbox"#]]
     .assert_eq(&told.join("\n"));
     assert_eq!(foreign::rule("models.new"), foreign::Rule::Never);
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use setpoint_protocol::models::Tier;
 
@@ -98,7 +99,15 @@ impl Program {
         let config = Config::load(&Sources { env: env.clone(), ..Sources::default() })?;
         let sources = Sources { files, foreign, env, flags, texts: BTreeMap::new() };
         let (is_data_named, cassette) = (wishes.data_dir.is_some(), wishes.cassette.clone());
-        let mut program = Program { config, directories, is_data_named, sources, cwd: cwd.clone(), cassette };
+        let mut program = Program {
+            config,
+            directories,
+            is_data_named,
+            sources,
+            cwd: cwd.clone(),
+            cassette,
+            has_sandbox: OnceLock::new(),
+        };
         program.take_keys_that_are_no_text(vars);
         Ok(program)
     }

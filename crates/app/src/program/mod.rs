@@ -13,8 +13,8 @@ use std::fs::Metadata;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use secrecy::SecretString;
 use setpoint_audit::{AuditPlace, ForceResult};
@@ -84,6 +84,8 @@ pub struct Program {
     sources: Sources,
     cwd: PathBuf,
     cassette: Option<Cassette>,
+    /// Whether commands of tasks run in the sandbox; tried once.
+    pub(crate) has_sandbox: OnceLock<bool>,
 }
 
 impl Program {
@@ -350,10 +352,8 @@ impl Program {
     }
 
     fn organisation(&self, journal: Journal, models: Models, memory: Access) -> Organisation {
-        let host = Host::this()
-            .without_keys(Scrub::named(&self.keys()))
-            .with_own_commands(playbook::forms)
-            .with_sandbox(self.sandbox_of_programs());
+        let host = Host::this().without_keys(Scrub::named(&self.keys())).with_own_commands(playbook::forms);
+        let host = if self.has_sandbox() { host.with_sandbox(self.sandbox_of_programs()) } else { host };
         let toolbox = Arc::new(Tools::new(Registry::built_in(&host).with_house(self.house())));
         Organisation::new(Parts {
             journal,
@@ -367,14 +367,19 @@ impl Program {
 
     /// Returns the directories that no tool may enter, with any approval.
     fn house(&self) -> House {
-        let (directories, audit) = (&self.directories, self.audit_place());
+        let directories = &self.directories;
+        let own = [directories.config.clone(), directories.data.clone()];
+        let folders = own.into_iter().chain(directories.data_elsewhere.iter().cloned()).collect();
+        House::new(folders, self.own_files(), directories.workspaces())
+    }
+
+    /// Returns the files outside of those directories that no tool may read or change.
+    pub(crate) fn own_files(&self) -> Vec<PathBuf> {
+        let audit = self.audit_place();
         let cassette = self.cassette.as_ref().map(|cassette| match cassette {
             Cassette::Record(path) | Cassette::Play(path) => self.cwd.join(path),
         });
-        let files = [audit.key, audit.export, cassette].into_iter().flatten().collect();
-        let own = [directories.config.clone(), directories.data.clone()];
-        let folders = own.into_iter().chain(directories.data_elsewhere.iter().cloned()).collect();
-        House::new(folders, files, directories.workspaces())
+        [audit.key, audit.export, cassette].into_iter().flatten().collect()
     }
 
     /// Creates a task for this goal, in these surroundings.

@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use clap::Args;
 use serde_json::{Value, json};
 use setpoint_app::Error;
-use setpoint_app::sandbox::{Change, ChangeKind, Entry, SandboxReport, Tried};
+use setpoint_app::sandbox::{Change, ChangeKind, Entry, SandboxReport, Tried, show};
 
 use crate::text::{Line, Tone};
 use crate::{App, Exit, Io};
@@ -62,7 +62,7 @@ fn value(tried: &Tried) -> Value {
             _ => None,
         };
         json!({
-            "path": change.path.to_string_lossy(),
+            "path": show::path(&change.path),
             "change": verb(change.kind),
             "entry": noun(change.entry),
             "bytes": bytes,
@@ -79,23 +79,30 @@ fn value(tried: &Tried) -> Value {
 fn lines(tried: &Tried) -> Vec<Line> {
     let list = &tried.changes.list;
     if list.is_empty() {
-        return vec![Line::new().and(Tone::Dim, "it changed nothing here")];
+        return vec![Line::new().and(Tone::Dim, "it changed no content and no permissions here")];
     }
     let count = if list.len() == 1 { "1 change".to_owned() } else { format!("{} changes", list.len()) };
     let mut lines = vec![Line::new().and(Tone::Strong, &format!("{count}, not kept:"))];
     let outermost = outermost(list);
     for (change, below) in outermost.iter().take(LISTED_MAX) {
         let size = match change.entry {
-            Entry::File(bytes) if change.kind != ChangeKind::Removed => format!(" ({bytes} bytes)"),
+            _ if change.kind == ChangeKind::Permissions => " (permissions)".to_owned(),
+            Entry::File(bytes) if change.kind != ChangeKind::Removed => format!(" ({})", show::amount(bytes)),
+            Entry::File(_) => String::new(),
             Entry::Folder if *below > 0 => format!("/ and {below} below"),
+            Entry::Folder if change.kind == ChangeKind::Removed => "/ and all below".to_owned(),
             Entry::Folder => "/".to_owned(),
-            _ => String::new(),
+            Entry::Link => " (link)".to_owned(),
+            Entry::Other => " (socket, pipe or device)".to_owned(),
         };
         let tone = if change.kind == ChangeKind::Removed { Tone::Care } else { Tone::Plain };
         lines.push(
             Line::new()
-                .and(tone, &format!("  {:8} ", verb(change.kind)))
-                .and(Tone::Name, &change.path.to_string_lossy())
+                .and(
+                    tone,
+                    &format!("  {:8} ", if is_changed(change.kind) { "changed" } else { verb(change.kind) }),
+                )
+                .and(Tone::Name, &show::path_line(&change.path))
                 .and(Tone::Dim, &size),
         );
     }
@@ -131,7 +138,12 @@ fn verb(kind: ChangeKind) -> &'static str {
         ChangeKind::Removed => "removed",
         ChangeKind::Created => "created",
         ChangeKind::Changed => "changed",
+        ChangeKind::Permissions => "permissions",
     }
+}
+
+fn is_changed(kind: ChangeKind) -> bool {
+    matches!(kind, ChangeKind::Changed | ChangeKind::Permissions)
 }
 
 fn noun(entry: Entry) -> &'static str {
@@ -152,6 +164,11 @@ fn explained(report: &SandboxReport) -> Vec<Line> {
         lines.push(Line::new().and(Tone::Care, "  hint: ").and(Tone::Plain, missing.hint));
     }
     let policy = &report.policy;
+    if let Some(why) = &report.refused {
+        lines.push(Line::new().and(Tone::Care, "no command can run here: ").and(Tone::Plain, why));
+        lines.push(Line::new().and(Tone::Care, "  hint: ").and(Tone::Plain, "run it in a folder of its own"));
+        return lines;
+    }
     lines.push(Line::plain("a command here sees:"));
     for folder in &policy.folders {
         let what = if folder.path == policy.cwd { "a view; changes are discarded" } else { "read only" };
@@ -207,14 +224,18 @@ mod tests {
                 ("a.txt", ChangeKind::Removed, Entry::File(7)),
                 ("d", ChangeKind::Created, Entry::Folder),
                 ("d/n.txt", ChangeKind::Created, Entry::File(2)),
-                ("e", ChangeKind::Created, Entry::File(2)),
+                ("e\n", ChangeKind::Created, Entry::File(2)),
+                ("l", ChangeKind::Changed, Entry::Link),
+                ("m", ChangeKind::Permissions, Entry::File(2)),
+                ("r", ChangeKind::Removed, Entry::Folder),
             ],
         );
         assert_eq!(
             shown(&one),
-            "4 changes, not kept:\n  removed  a.txt\n  created  d/ and 1 below\n  created  e (2 bytes)"
+            "7 changes, not kept:\n  removed  a.txt\n  created  d/ and 1 below\n  created  e\\n (2 bytes)\n  changed  l (link)\n  \
+             changed  m (permissions)\n  removed  r/ and all below"
         );
-        assert_eq!(shown(&tried(0, &[])), "it changed nothing here");
+        assert_eq!(shown(&tried(0, &[])), "it changed no content and no permissions here");
         let many: Vec<_> = (0..50).map(|_| ("x", ChangeKind::Changed, Entry::Link)).collect();
         assert!(shown(&tried(0, &many)).ends_with("\n  and 10 more; `--json` lists all"));
     }

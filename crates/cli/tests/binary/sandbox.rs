@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::support::task::{GOAL, Trial};
 use crate::support::{Came, Home, say};
 
 /// Returns whether this machine can hold the sandbox, and says so if not.
@@ -65,4 +66,39 @@ fn a_command_that_cannot_be_run_is_named() {
     let came = home.run(&["sandbox", "--", "no-such-program"]);
     assert_ne!(came.code, 0);
     assert!(came.err.contains("no-such-program"), "{came:#?}");
+}
+
+/// Pursues the goal of a trial with this command in the sandbox; `None` if this machine cannot hold one.
+fn pursued(command: &str, options: &[&str], home: &Home) -> Option<Came> {
+    if !holds(home) {
+        return None;
+    }
+    Trial::new().runs("sh", command, "1").write(home);
+    Some(Came::of(home.command(&["run", "--json"]).args(options).arg(GOAL).env("SETPOINT_SANDBOX", "true")))
+}
+
+#[test]
+fn a_task_runs_a_script_without_a_question() {
+    let home = Home::new();
+    home.file("script.sh", "echo made > made.txt; touch /tmp/elsewhere ../beside\n");
+    let Some(came) = pursued("sh script.sh", &[], &home) else { return };
+    assert!(!came.err.contains("refused"), "{came:#?}");
+    assert_eq!(fs::read_to_string(home.work().join("made.txt")).unwrap(), "made\n");
+    assert!(!home.work().join("../beside").exists());
+}
+
+#[test]
+fn what_a_script_changed_waits_for_a_person() {
+    let home = Home::new();
+    home.file("kept.txt", "before\n");
+    let kept = || fs::read_to_string(home.work().join("kept.txt")).unwrap();
+    home.file("script.sh", "date +%s%N > kept.txt\n");
+    let Some(refused) = pursued("sh script.sh", &[], &home) else { return };
+    assert_eq!(kept(), "before\n", "{refused:#?}");
+    let question = ["refused, because you cannot be asked", "in the sandbox", "change kept.txt", "-before"];
+    assert!(question.iter().all(|part| refused.err.contains(part)), "{refused:#?}");
+    // A rule about the path allows what a command changed there.
+    home.file("approve.txt", "path kept.txt\n");
+    let allowed = pursued("sh script.sh", &["--approve", "approve.txt"], &home).unwrap();
+    assert!(!allowed.err.contains("refused") && kept() != "before\n", "{allowed:#?}");
 }

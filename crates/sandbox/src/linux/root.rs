@@ -22,6 +22,9 @@ use super::raw;
 use crate::changes::CHANGES;
 use crate::policy::{Access, Folder, Policy};
 
+/// The step that fails if another disk is mounted below a folder: its own file system would come in sight.
+const WITH_MOUNTS: &str = "show it a folder of the policy, below which another disk may be mounted";
+
 /// A step that failed.
 pub(super) type Failed = (&'static str, io::Error);
 
@@ -163,7 +166,10 @@ impl Tree {
         }
         let covers = covers(policy.hidden.len()).map_err(|error| ("hide a place", error))?;
         for one in &policy.folders {
-            let mount = view(policy, one).map_err(|error| ("show it a folder of the policy", error))?;
+            let mount = view(policy, one).map_err(|error| {
+                let is_invalid = error.raw_os_error() == Some(Errno::INVAL.raw_os_error());
+                (if is_invalid { WITH_MOUNTS } else { "show it a folder of the policy" }, error)
+            })?;
             parts.push(Part { path: one.path.clone(), what: What::Folder(mount) });
         }
         Ok(Tree { parts, covers })

@@ -129,6 +129,9 @@ fn outer(mut args: impl Iterator<Item = OsString>) -> Result<ExitCode, Failed> {
     }
 }
 
+/// The major and minor number of `/dev/null`.
+const NULL_DEVICE: (u32, u32) = (1, 3);
+
 /// Refuses streams through which a program could reach what the policy does not name: with a folder it has a way to its
 /// neighbours, and of a file that it only reads it could change the mode and the times.
 fn check_streams() -> Result<(), Failed> {
@@ -263,6 +266,7 @@ fn run(mut args: impl Iterator<Item = OsString>, channel: &mut UnixStream) -> Re
     let program = args.next().ok_or_else(|| invalid("start a program", "none is named"))?;
     limit_processes(policy.limits.processes);
     root::enter(&policy)?;
+    own_null_devices().map_err(|error| ("open its own /dev/null", error))?;
     // Optional: programs then cannot use `localhost`, and say so.
     let _ = raw::start_loopback();
     confine(&Paths::within(&policy), &policy.limits, Sockets::Local)?;
@@ -274,6 +278,27 @@ fn run(mut args: impl Iterator<Item = OsString>, channel: &mut UnixStream) -> Re
     };
     drop(command);
     wait_for(child.id()).map_err(|error| ("wait for the program", error))
+}
+
+/// Takes the sandbox's own `/dev/null` for each standard stream that is the machine's: through that one a program of root
+/// could change the mode and the times of a device that all programs use.
+fn own_null_devices() -> io::Result<()> {
+    use rustix::fs::{FileType, Mode, OFlags, fstat, major, minor, open};
+    let is_null = |stat: rustix::fs::Stat| {
+        let number = (major(stat.st_rdev), minor(stat.st_rdev));
+        FileType::from_raw_mode(stat.st_mode).is_char_device() && number == NULL_DEVICE
+    };
+    let own = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    if is_null(fstat(rustix::stdio::stdin())?) {
+        rustix::stdio::dup2_stdin(&own)?;
+    }
+    if is_null(fstat(rustix::stdio::stdout())?) {
+        rustix::stdio::dup2_stdout(&own)?;
+    }
+    if is_null(fstat(rustix::stdio::stderr())?) {
+        rustix::stdio::dup2_stderr(&own)?;
+    }
+    Ok(())
 }
 
 /// Limits the processes of this namespace as a whole: the kernel lets root have more than the limit for a user, and the

@@ -45,6 +45,10 @@ pub(super) fn of(plan: &Plan, held: Option<&Folder>) -> String {
         parts.add(file.path.as_bytes());
         parts.add(file.hash.as_bytes());
     }
+    if let Some(content) = &plan.content {
+        parts.add(b"content");
+        parts.add(content.as_bytes());
+    }
     parts.0.finalize().to_hex().to_string()
 }
 

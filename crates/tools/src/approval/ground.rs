@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Plan, resolve, watched};
+use crate::caches;
 use crate::show;
 use crate::tool::ToolCtx;
 
@@ -54,6 +55,7 @@ impl Ground {
         };
         let planned = plan.touches.iter().map(|touch| touch.path.as_path());
         let why = self.closed.or_else(|| watched::reason(below)).or_else(|| self.program(path));
+        let why = why.or_else(|| is_new_mark(path, plan).then_some("it would mark the folder as a cache"));
         why.or_else(|| watched::repository(&self.cwd, path, planned)).map(str::to_owned)
     }
 
@@ -80,6 +82,14 @@ impl Ground {
             path.parent().is_some_and(|folder| self.search_path.iter().any(|found| found == folder));
         is_found.then_some("programs in that folder are run by their name")
     }
+}
+
+/// Returns whether a path is the mark of a cache in a folder that is there already. What is in a marked folder may be
+/// changed without consent.
+fn is_new_mark(path: &Path, plan: &Plan) -> bool {
+    let is_mark = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(caches::TAG));
+    let is_new = |folder: &Path| plan.touches.iter().any(|touch| !touch.is_delete && touch.path == folder);
+    is_mark && !path.parent().is_some_and(|folder| is_new(folder) && folder.symlink_metadata().is_err())
 }
 
 fn closed(cwd: &Path, home: &Path) -> Option<&'static str> {

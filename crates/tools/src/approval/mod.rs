@@ -49,6 +49,8 @@ pub(crate) struct Plan {
     pub(crate) executed: Vec<ExecutedFile>,
     /// Why it needs consent regardless of what it touches.
     pub(crate) always: Option<String>,
+    /// A hash of the new content, if the command does not determine it.
+    pub(crate) content: Option<String>,
 }
 
 /// A path that a call touches, ordered by path.
@@ -99,12 +101,17 @@ impl Gate {
         let write = |path: &PathBuf| Touch { path: path.clone(), is_delete: false, is_recursive: false };
         let touches = writes.into_iter().map(write).collect();
         let cwd = self.named_cwd.clone();
-        Plan { tool, command, cwd, touches, executed: Vec::new(), always: None }
+        Plan { tool, command, cwd, touches, executed: Vec::new(), always: None, content: None }
     }
 
     /// Returns the task's workspace, resolved.
     pub(crate) fn workspace(&self) -> &Path {
         self.own.workspace()
+    }
+
+    /// Returns whether the resolved `path` is in the task's workspace.
+    pub(crate) fn is_in_workspace(&self, path: &Path) -> bool {
+        self.own.is_in_workspace(path)
     }
 
     /// Returns whether the resolved `path` belongs to the task.
@@ -209,7 +216,8 @@ impl Gate {
             let foreign = show::path_line(&foreign);
             return Some(format!("it would {verb} {foreign}{target}, which this task did not create"));
         }
-        if folder::kind(&found).is_file() && found.st_nlink > 1 {
+        let has_names = folder::kind(&found).is_file() && found.st_nlink > 1;
+        if has_names && !self.own.is_in_cache(path) {
             return Some(format!("it would {verb} {shown}, a file that has other names too (hard links)"));
         }
         if touch.is_delete || self.own.is_in_workspace(path) {

@@ -1,4 +1,4 @@
-//! What the task may change without consent: its workspace and what it created.
+//! What the task may change without consent: its workspace, what it created, and what a build makes again.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::Stat;
 
 use super::{Touch, resolve};
+use crate::caches;
 use crate::files::folder;
 use crate::halt::Halt;
 use crate::tool::ToolCtx;
@@ -16,6 +17,7 @@ const RECURSIVE_ENTRIES_MAX: usize = 10_000;
 
 #[derive(Clone, Debug)]
 pub(super) struct OwnFolders {
+    cwd: PathBuf,
     workspace: PathBuf,
     /// There is no workspace, or it contains the home folder or the whole disk. That is a mistake in the configuration,
     /// so nothing in it counts as the task's own.
@@ -28,10 +30,11 @@ impl OwnFolders {
         let place = ctx.place();
         let workspace = resolve::fully(place.workspace());
         let home = resolve::fully(&place.surroundings.home);
+        let cwd = resolve::fully(&place.surroundings.cwd);
         let is_workspace_too_wide = ctx.surroundings.workspace.is_empty()
             || workspace.parent().is_none()
             || home.starts_with(&workspace);
-        OwnFolders { workspace, is_workspace_too_wide, created: ctx.created.clone() }
+        OwnFolders { cwd, workspace, is_workspace_too_wide, created: ctx.created.clone() }
     }
 
     pub(super) fn workspace(&self) -> &Path {
@@ -45,6 +48,9 @@ impl OwnFolders {
     /// Returns the existing path that a touch would change and the task does not own, if any.
     pub(super) fn foreign(&self, touch: &Touch, found: &Stat) -> Option<PathBuf> {
         let is_in_workspace = self.is_in_workspace(&touch.path);
+        if self.is_in_cache(&touch.path) {
+            return None;
+        }
         if !is_in_workspace && !self.created.contains(&touch.path) {
             return Some(touch.path.clone());
         }
@@ -52,6 +58,16 @@ impl OwnFolders {
             return self.foreign_below(&touch.path);
         }
         None
+    }
+
+    /// Returns whether a path is in a folder of the working directory that is marked as a cache, such as the output of a
+    /// build. A mark in a folder that was there before needs consent ([`super::ground`]).
+    pub(super) fn is_in_cache(&self, path: &Path) -> bool {
+        let folders = path
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| *folder != self.cwd && folder.starts_with(&self.cwd));
+        path.file_name().is_some_and(|name| name != caches::TAG) && folders.into_iter().any(caches::is_tagged)
     }
 
     pub(super) fn is_in_workspace(&self, path: &Path) -> bool {

@@ -44,6 +44,7 @@ impl World {
             touches,
             executed: Vec::new(),
             always: None,
+            content: None,
         }
     }
 

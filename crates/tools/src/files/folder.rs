@@ -114,6 +114,45 @@ impl Folder {
         Ok(fs::unlinkat(&self.fd, name, AtFlags::empty())?)
     }
 
+    /// Makes a link to `target`; fails if the name exists.
+    pub(crate) fn make_link(&self, target: &Path, name: &OsStr) -> io::Result<()> {
+        Ok(fs::symlinkat(target, &self.fd, name)?)
+    }
+
+    /// Returns the names of its entries.
+    pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
+        let entries = fs::Dir::new(self.listed()?)?;
+        let names = entries.map(|entry| Ok(OsString::from_vec(entry?.file_name().to_bytes().to_vec())));
+        let is_other =
+            |name: &io::Result<OsString>| !name.as_ref().is_ok_and(|name| name == "." || name == "..");
+        names.filter(is_other).collect()
+    }
+
+    /// Sets its permissions.
+    pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
+        Ok(fs::fchmod(self.listed()?, Mode::from_raw_mode(mode))?)
+    }
+
+    /// Sets the permissions of a file in it.
+    pub(crate) fn set_mode_of(&self, name: &OsStr, mode: u32) -> io::Result<()> {
+        use std::os::fd::AsRawFd;
+        let file = fs::openat(&self.fd, name, REACH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        if !kind(&fs::fstat(&file)?).is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mode = Mode::from_raw_mode(mode);
+        if cfg!(target_os = "linux") {
+            // Its owner need not be able to read it.
+            return Ok(fs::chmod(format!("/proc/self/fd/{}", file.as_raw_fd()), mode)?);
+        }
+        Ok(fs::fchmod(&file, mode)?)
+    }
+
+    /// Returns the descriptor that holds it open.
+    pub(crate) fn descriptor(&self) -> &OwnedFd {
+        &self.fd
+    }
+
     /// Renames a file within the folder, replacing the entry of that name.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(fs::renameat(&self.fd, from, &self.fd, to)?)
@@ -142,7 +181,7 @@ impl Folder {
 
     /// Removes all permissions except the owner's.
     pub(crate) fn make_private(&self) -> io::Result<()> {
-        Ok(fs::fchmod(self.listed()?, Mode::from_raw_mode(0o700))?)
+        self.set_mode(0o700)
     }
 
     /// Opens the folder so that it can be listed and synced.

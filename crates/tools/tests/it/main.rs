@@ -5,6 +5,9 @@ mod approval;
 #[cfg(test)]
 mod archives;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod changes;
+#[cfg(test)]
 mod consent;
 #[cfg(test)]
 mod files;

@@ -13,7 +13,7 @@ use crate::support::{World, host};
 const STAGE: &str = env!("CARGO_BIN_EXE_tools-keeper");
 
 /// Returns a world for probes with a sandbox; `None` if this machine cannot hold one.
-fn world() -> Option<World> {
+pub(crate) fn world() -> Option<World> {
     let mut world = World::new();
     let probed = setpoint_sandbox::probe(Path::new(STAGE), &world.root()).unwrap();
     if !probed.missing.is_empty() {
@@ -26,6 +26,7 @@ fn world() -> Option<World> {
         readable: Vec::new(),
         hidden,
         home: world.root().join("home"),
+        layers: world.root().join("layers"),
     };
     world.registry = Registry::built_in(&host().with_sandbox(sandbox));
     (world.probe, world.has_sandbox) = (true, true);

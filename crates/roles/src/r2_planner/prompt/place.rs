@@ -38,13 +38,18 @@ fn is_typed(spec: &TaskSpec) -> bool {
     one_line(&spec.raw_input, INTENT_CHARS_MAX).starts_with(intent)
 }
 
+/// What a machine with a sandbox lets a check do.
+const SANDBOX: &str = "\nThere is a sandbox: a probe by `shell` may run any one command here, such as the person's own tests. \
+    It works on a copy that is thrown away, without network, so it counts for more than the executor's run.";
+
 pub(super) fn surroundings(place: &Surroundings) -> String {
     let programs = match place.programs.as_slice() {
         [] => "none known".to_owned(),
         programs => programs.join(", "),
     };
+    let sandbox = if place.has_sandbox { SANDBOX } else { "" };
     format!(
-        "Here and now: {}, {}\nWorking directory: {} (home: {})\nPrograms known to be installed: {programs}",
+        "Here and now: {}, {}\nWorking directory: {} (home: {})\nPrograms known to be installed: {programs}{sandbox}",
         place.local_time, place.os, place.cwd, place.home
     )
 }

@@ -11,6 +11,7 @@ mod look;
 mod matching;
 mod remove;
 mod repository;
+mod sandboxed;
 mod traces;
 
 use std::ffi::{OsStr, OsString};
@@ -22,6 +23,7 @@ use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ExecutedFile
 use self::answer::{CommandEffects, FRAME_BYTES};
 use self::remove::Removal;
 use self::repository::RepositoryCheck;
+use self::sandboxed::Waiting;
 use self::traces::Traces;
 use super::git::{self, Settings};
 use crate::approval::{Gate, Plan, resolve};
@@ -30,9 +32,8 @@ use crate::files::hash::{self, Algorithm};
 use crate::host::Host;
 use crate::process::env::{self, Programs};
 use crate::process::{self, Ending, Job};
-use crate::sandbox;
 use crate::target::{self, Target};
-use crate::typed::{Typed, tool_ids};
+use crate::typed::{self, Typed, tool_ids};
 
 /// Seconds that a command may take if the call gives no timeout.
 pub const TIMEOUT_S_DEFAULT: u64 = 60;
@@ -43,12 +44,13 @@ pub(crate) struct Shell {
     host: Host,
     shell: PathBuf,
     is_bash: bool,
+    waiting: Waiting,
 }
 
 impl Shell {
     pub(crate) fn new(host: &Host) -> Self {
         let (shell, is_bash) = host.shell();
-        Shell { host: host.clone(), shell, is_bash }
+        Shell { host: host.clone(), shell, is_bash, waiting: Waiting::default() }
     }
 }
 
@@ -60,7 +62,15 @@ pub(crate) struct Input {
     timeout_s: Option<u64>,
     /// The folder it runs in; the working directory if not given.
     cwd: Option<String>,
+    /// Whether to run it outside the sandbox, with the network and the whole machine: a person is asked first.
+    outside: Option<bool>,
 }
+
+/// The description on a machine with a sandbox.
+const ABOUT_IN_SANDBOX: &str = "Runs a shell command in the sandbox and gives exit code, output and errors. It has no \
+    network and sees only this folder, the workspace and the system's programs. What it changes is kept; a person is asked \
+    where it was there before. Nothing keeps running in the background, and `/tmp` is empty each time. Prefer the \
+    purpose-made tools for reading, searching and measuring.";
 
 impl Typed for Shell {
     type Input = Input;
@@ -73,6 +83,20 @@ impl Typed for Shell {
     const CLASS: CapabilityClass = CapabilityClass::Run;
     const EFFECT: Effect = Effect::Unsafe;
     const CORE: bool = true;
+
+    fn about(&self) -> &'static str {
+        if self.host.sandbox().is_some() { ABOUT_IN_SANDBOX } else { Self::ABOUT }
+    }
+
+    fn input_schema(&self) -> setpoint_protocol::Any {
+        let mut schema = typed::schema::<Input>();
+        if self.host.sandbox().is_none()
+            && let Some(parameters) = schema.0.get_mut("properties").and_then(Value::as_object_mut)
+        {
+            parameters.remove("outside");
+        }
+        schema
+    }
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
         self.read_command(input, place).map(|(_, target)| target)
@@ -107,7 +131,13 @@ impl Typed for Shell {
             return self.probe(reading, input.command, cwd, seconds, ctx).await;
         }
         let is_about_elsewhere = is_about_elsewhere(&input.command, &cwd, ctx).await?;
-        let mut settled = self.settle(reading, input.command, cwd, ctx).await?;
+        let can_sandbox = self.can_sandbox(&input, &reading, &cwd, ctx);
+        let mut settled = match self.settle(&reading, input.command.clone(), cwd.clone(), ctx).await {
+            Err(ToolError::Approval(need)) if can_sandbox => {
+                return self.in_sandbox(*need, reading, input.command, cwd, seconds, ctx).await;
+            }
+            settled => settled?,
+        };
         let is_read_only = settled.programs == Programs::System;
         let mut env = env::for_task(self.host.env(), &ctx.surroundings, settled.programs);
         if is_read_only {
@@ -182,57 +212,6 @@ impl SettledCommand {
 }
 
 impl Shell {
-    /// Runs a program of a probe on a view of the working directory. Whatever it changes there is discarded.
-    async fn probe(
-        &self,
-        reading: Reading,
-        command: String,
-        cwd: PathBuf,
-        seconds: u64,
-        ctx: &ToolCtx,
-    ) -> Result<ToolAnswer, ToolError> {
-        let refused = |reason: String| ToolError::NoProbe { tool: Self::NAME.to_owned(), reason };
-        let Some(sandbox) = self.host.sandbox() else {
-            return Err(refused("there is no sandbox on this machine any more".to_owned()));
-        };
-        // What is not in sight would seem to be gone.
-        if elsewhere::is_about(&command, &roots(&cwd, ctx), &cwd, &ctx.place()) {
-            return Err(refused("it names a place that the sandbox does not show".to_owned()));
-        }
-        let house = house::Surroundings::new(&cwd, ctx);
-        let (named, executes) = (ctx.place().surroundings.cwd, reading.executes);
-        let (script, folder, cwd, executed) = ctx
-            .blocking(move |halt| {
-                house.check(&command)?;
-                let (root, cwd) = (resolve::fully(&named), resolve::fully(&cwd));
-                // A probe may look at another place, as the only one in sight.
-                let folder = if cwd.starts_with(&root) { root } else { cwd.clone() };
-                Ok((command, folder, cwd, executed(&executes, halt)))
-            })
-            .await?;
-        let job = Job {
-            program: self.shell.clone(),
-            args: self.arguments(&script),
-            cwd,
-            env: env::for_task(self.host.env(), &ctx.surroundings, Programs::TaskToo),
-            ms_max: seconds * 1_000,
-            output_bytes_max: ctx.limits.output_bytes_max.saturating_sub(FRAME_BYTES) / 2,
-            is_bounded: false,
-        };
-        let job = sandbox.discarding(job, &folder)?;
-        let ended = process::run(job, &self.host, &ctx.cancel)
-            .await
-            .map_err(|source| ToolError::file("start", &sandbox.stage, source))?;
-        if ended.ending == Ending::Cancelled {
-            return Err(ToolError::Cancelled);
-        }
-        if let Some(why) = sandbox::not_made(&ended) {
-            return Err(refused(format!("the sandbox could not be made: {why}")));
-        }
-        let after = CommandEffects { executed, ..CommandEffects::default() };
-        Ok(answer::answer(&ended, seconds, ctx.limits.output_bytes_max, &folder, after))
-    }
-
     fn read_command(&self, input: &Input, place: &Place) -> Result<(Reading, Target), ToolError> {
         let cwd = folder(input, place)?;
         let surroundings =
@@ -245,7 +224,8 @@ impl Shell {
         }
         let target = Target::new(reading.target.clone())
             .with("cwd", (cwd != place.surroundings.cwd).then(|| show::path(&cwd)))
-            .with("timeout_s", input.timeout_s.filter(|seconds| *seconds != TIMEOUT_S_DEFAULT));
+            .with("timeout_s", input.timeout_s.filter(|seconds| *seconds != TIMEOUT_S_DEFAULT))
+            .with("outside", input.outside.filter(|outside| *outside));
         Ok((reading, target))
     }
 
@@ -255,7 +235,7 @@ impl Shell {
     /// If it needs consent, or would enter Setpoint's own house.
     async fn settle(
         &self,
-        reading: Reading,
+        reading: &Reading,
         command: String,
         cwd: PathBuf,
         ctx: &ToolCtx,
@@ -279,14 +259,14 @@ impl Shell {
             }
             Verdict::Asks(reason) => reason.to_string(),
         };
-        let Reading { executes, programs, .. } = reading;
+        let (executes, programs) = (reading.executes.clone(), reading.programs.clone());
         let (roots, ground) = (roots(&cwd, ctx), ctx.place());
         ctx.blocking(move |halt| {
             place.check(&command)?;
             let executed = executed(&executes, halt);
             let real = resolve::fully(&cwd);
             let always = Some(reason);
-            let plan = Plan { tool: "shell", command, cwd: real, touches: Vec::new(), executed, always };
+            let plan = Plan { cwd: real, executed, always, ..gate.plan("shell", command, []) };
             gate.check(&plan)?;
             let acts_elsewhere = elsewhere::acts(&plan.command, &programs, &roots, &cwd, &ground);
             Ok(SettledCommand {

@@ -57,8 +57,8 @@ impl Removal {
             None => "its paths cannot be held while it runs, so no rule about paths covers it".to_owned(),
         });
         let touches = held.as_ref().map(|held| held.touches(found)).unwrap_or_default();
-        let plan =
-            Plan { tool: "shell", command, cwd: resolve::fully(cwd), touches, executed: Vec::new(), always };
+        let real = resolve::fully(cwd);
+        let plan = Plan { cwd: real, touches, always, ..gate.plan("shell", command, []) };
         match &held {
             Some(held) => gate.check_at(&plan, &held.folder)?,
             None => gate.check(&plan)?,

@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use setpoint_sandbox::changes::ChangeKind;
 
 use crate::approval::resolve;
+use crate::caches::is_cache;
 use crate::halt::Halt;
 use crate::show;
 
@@ -24,10 +26,6 @@ const PATHS_MAX: usize = 50;
 const SHOWN_MAX: usize = 8;
 /// The word for a path that did not exist before.
 const MADE: &str = "made";
-/// Cache folders of programs. Others are marked by a file in them ([`CACHE_TAG`]).
-const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"];
-/// The name of the file that marks a folder as a cache: <https://bford.info/cachedir/>.
-const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// File systems store times with the resolution of a clock tick, at most 10 ms: two changes within one tick get the
 /// same time. The first look must be at least this long before the command.
 pub(super) const TICK: Duration = Duration::from_millis(10);
@@ -123,6 +121,26 @@ impl Traces {
 }
 
 impl Changes {
+    /// Returns the changes that a command made in the sandbox, once they are in place.
+    pub(super) fn of(paths: Vec<(ChangeKind, PathBuf)>) -> Self {
+        let mut caches = BTreeMap::new();
+        let mut is_in_cache = |path: &Path| {
+            path.ancestors()
+                .skip(1)
+                .any(|folder| *caches.entry(folder.to_path_buf()).or_insert_with(|| is_cache(folder)))
+        };
+        let counted = paths.into_iter().filter_map(|(kind, path)| {
+            let is_new_cache = kind == ChangeKind::Created && is_cache(&path);
+            let word = match kind {
+                ChangeKind::Created => MADE,
+                ChangeKind::Changed | ChangeKind::Permissions => "changed",
+                ChangeKind::Removed => "removed",
+            };
+            (!is_new_cache && !is_in_cache(&path)).then_some((word, path))
+        });
+        Changes { paths: counted.collect() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
@@ -156,12 +174,6 @@ fn leads_out(link: &Path, roots: &[PathBuf]) -> bool {
     let Ok(real) = std::fs::canonicalize(link) else { return true };
     let is_program = || std::fs::metadata(&real).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o111 != 0);
     !roots.iter().any(|root| real.starts_with(root)) && !is_program()
-}
-
-fn is_cache(folder: &Path) -> bool {
-    let is_named =
-        folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| CACHES.contains(&name));
-    is_named || std::fs::symlink_metadata(folder.join(CACHE_TAG)).is_ok_and(|meta| meta.is_file())
 }
 
 #[cfg(test)]

@@ -1,0 +1,294 @@
+//! Commands in the sandbox: a probe on a view whose changes are discarded, and a command that is not known to be read-only
+//! on a view whose changes count only once the gate has let them through.
+//!
+//! So a person is asked about what a command did, not about what it might do, and not at all if it changed nothing, or
+//! nothing but what the task may change. A command whose text shows that it is about something the sandbox does not
+//! have (the network, another place of this machine) asks before it runs, as on a machine without a sandbox.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use setpoint_command_line::Reading;
+use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile, SideEffect, ToolAnswer};
+
+use super::answer::{self, CommandEffects, FRAME_BYTES};
+use super::traces::Changes;
+use super::{Input, Shell, elsewhere, executed, house, roots};
+use crate::approval::{Gate, Plan, resolve};
+use crate::changeset::{ChangeSet, Room};
+use crate::error::ToolError;
+use crate::process::env::{self, Programs};
+use crate::process::{self, Ending, Job, ProgramEnd};
+use crate::sandbox;
+use crate::show;
+use crate::tool::{Limits, ToolCtx};
+use crate::typed::Typed;
+
+/// Folders of the system that a sandbox shows.
+const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix/store"];
+/// Maximum commands whose changes wait for a person's word; the oldest is forgotten, and would run again.
+const WAITING_MAX: usize = 16;
+/// Maximum paths of a question by name. Of a longer list no rule about paths can allow the whole.
+const NAMED_MAX: usize = 500;
+/// Maximum created paths that the task may change later without a question; folders come before what is in them.
+const CREATED_MAX: usize = 2_000;
+/// Maximum special files that are named.
+const SPECIAL_MAX: usize = 5;
+/// Milliseconds that putting changes in place may take.
+const APPLY_MS_MAX: u64 = 600_000;
+
+/// Commands that ran, and whose changes wait for a person's word.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Waiting(Arc<Mutex<Vec<(String, Ran)>>>);
+
+impl Waiting {
+    fn add(&self, digest: &str, ran: Ran) {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.retain(|(other, _)| other != digest);
+        if list.len() >= WAITING_MAX {
+            list.remove(0);
+        }
+        list.push((digest.to_owned(), ran));
+    }
+
+    /// Returns the run of this command whose changes were shown under this digest.
+    fn take(&self, digest: &str, command: &str, named_cwd: &Path) -> Option<Ran> {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_meant = |ran: &Ran| ran.command == command && ran.cwd == resolve::fully(named_cwd);
+        let at = list.iter().position(|(other, ran)| other == digest && is_meant(ran))?;
+        Some(list.remove(at).1)
+    }
+}
+
+/// A command that ran in the sandbox.
+#[derive(Debug)]
+struct Ran {
+    command: String,
+    cwd: PathBuf,
+    ended: ProgramEnd,
+    changes: ChangeSet,
+    executed: Vec<ExecutedFile>,
+}
+
+impl Shell {
+    /// Returns whether a command that would need consent can run in the sandbox instead.
+    pub(super) fn can_sandbox(&self, input: &Input, reading: &Reading, cwd: &Path, ctx: &ToolCtx) -> bool {
+        ctx.surroundings.has_sandbox
+            && self.host.sandbox().is_some()
+            && !input.outside.unwrap_or_default()
+            && {
+                let mut in_sight = roots(cwd, ctx);
+                in_sight.extend(SYSTEM.iter().map(PathBuf::from));
+                !elsewhere::acts(&input.command, &reading.programs, &in_sight, cwd, &ctx.place())
+            }
+    }
+
+    /// Runs a command in the sandbox, and puts what it changed in place if the gate allows that. `need` is the question
+    /// that it would take to run it outside.
+    pub(super) async fn in_sandbox(
+        &self,
+        need: ApprovalNeed,
+        reading: Reading,
+        command: String,
+        cwd: PathBuf,
+        seconds: u64,
+        ctx: &ToolCtx,
+    ) -> Result<ToolAnswer, ToolError> {
+        if let Some(ran) = ctx.grant.as_ref().and_then(|grant| self.waiting.take(grant, &command, &cwd)) {
+            return self.settle_changes(ran, seconds, ctx).await;
+        }
+        let Some(sandbox) = self.host.sandbox().cloned() else {
+            return Err(ToolError::Approval(need.into()));
+        };
+        let house = house::Surroundings::new(&cwd, ctx);
+        let (place, executes, layers) = (ctx.place(), reading.executes, sandbox.layers.clone());
+        let (command, cwd, room, executed) = ctx
+            .blocking(move |halt| {
+                house.check(&command)?;
+                let (root, cwd) = (resolve::fully(&place.surroundings.cwd), resolve::fully(&cwd));
+                let folder = if cwd.starts_with(&root) { root } else { cwd.clone() };
+                let workspace = Some(resolve::fully(place.workspace())).filter(|space| space.is_dir());
+                let folders = [folder].into_iter().chain(workspace).collect();
+                let room = Room::new(&layers, folders)
+                    .map_err(|source| ToolError::file("make a folder for changes in", &layers, source))?;
+                Ok((command, cwd, room, executed(&executes, halt)))
+            })
+            .await?;
+        let mut env = env::for_task(self.host.env(), &ctx.surroundings, Programs::TaskToo);
+        // Git refreshes its index when it only looks, which would be a change.
+        env.insert("GIT_OPTIONAL_LOCKS".into(), "0".into());
+        let job = Job { env, ..self.job(&command, cwd.clone(), seconds, ctx) };
+        let job = match sandbox.keeping(job, &room) {
+            Ok(job) => job,
+            Err(error) => return Err(outside(need, &error.to_string())),
+        };
+        let ended = process::run(job, &self.host, &ctx.cancel)
+            .await
+            .map_err(|source| ToolError::file("start", &sandbox.stage, source))?;
+        if ended.ending == Ending::Cancelled {
+            return Err(ToolError::Cancelled);
+        }
+        if let Some(why) = sandbox::not_made(&ended) {
+            return Err(outside(need, &why));
+        }
+        let changes = ctx.blocking(move |_| room.read()).await?;
+        self.settle_changes(Ran { command, cwd, ended, changes, executed }, seconds, ctx).await
+    }
+
+    /// Puts the changes in place, or keeps them until a person has allowed them.
+    async fn settle_changes(&self, ran: Ran, seconds: u64, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let gate = Gate::new(ctx);
+        let patient =
+            ToolCtx { limits: Limits { native_ms_max: APPLY_MS_MAX, ..ctx.limits.clone() }, ..ctx.clone() };
+        let (ran, settled) = patient
+            .blocking(move |_| {
+                let settled =
+                    if ran.changes.is_empty() { Ok(Ok(Vec::new())) } else { ran.put_in_place(&gate) };
+                Ok((ran, settled))
+            })
+            .await?;
+        match settled? {
+            Ok(created) => Ok(ran.answer(created, seconds, ctx)),
+            Err(need) => {
+                self.waiting.add(&need.digest, ran);
+                Err(ToolError::Approval(need.into()))
+            }
+        }
+    }
+
+    /// Runs a program of a probe on a view of the working directory. Whatever it changes there is discarded.
+    pub(super) async fn probe(
+        &self,
+        reading: Reading,
+        command: String,
+        cwd: PathBuf,
+        seconds: u64,
+        ctx: &ToolCtx,
+    ) -> Result<ToolAnswer, ToolError> {
+        let refused = |reason: String| ToolError::NoProbe { tool: Self::NAME.to_owned(), reason };
+        let Some(sandbox) = self.host.sandbox() else {
+            return Err(refused("there is no sandbox on this machine any more".to_owned()));
+        };
+        // What is not in sight would seem to be gone.
+        if elsewhere::is_about(&command, &roots(&cwd, ctx), &cwd, &ctx.place()) {
+            return Err(refused("it names a place that the sandbox does not show".to_owned()));
+        }
+        let house = house::Surroundings::new(&cwd, ctx);
+        let (named, executes) = (ctx.place().surroundings.cwd, reading.executes);
+        let (script, folder, cwd, executed) = ctx
+            .blocking(move |halt| {
+                house.check(&command)?;
+                let (root, cwd) = (resolve::fully(&named), resolve::fully(&cwd));
+                // A probe may look at another place, as the only one in sight.
+                let folder = if cwd.starts_with(&root) { root } else { cwd.clone() };
+                Ok((command, folder, cwd, executed(&executes, halt)))
+            })
+            .await?;
+        let env = env::for_task(self.host.env(), &ctx.surroundings, Programs::TaskToo);
+        let job = Job { env, ..self.job(&script, cwd, seconds, ctx) };
+        let job = sandbox.discarding(job, &folder)?;
+        let ended = process::run(job, &self.host, &ctx.cancel)
+            .await
+            .map_err(|source| ToolError::file("start", &sandbox.stage, source))?;
+        if ended.ending == Ending::Cancelled {
+            return Err(ToolError::Cancelled);
+        }
+        if let Some(why) = sandbox::not_made(&ended) {
+            return Err(refused(format!("the sandbox could not be made: {why}")));
+        }
+        let after = CommandEffects { executed, ..CommandEffects::default() };
+        Ok(answer::answer(&ended, seconds, ctx.limits.output_bytes_max, &folder, after))
+    }
+
+    /// Returns the job of a command, without an environment.
+    fn job(&self, command: &str, cwd: PathBuf, seconds: u64, ctx: &ToolCtx) -> Job {
+        Job {
+            program: self.shell.clone(),
+            args: self.arguments(command),
+            cwd,
+            env: env::Environment::default(),
+            ms_max: seconds * 1_000,
+            output_bytes_max: ctx.limits.output_bytes_max.saturating_sub(FRAME_BYTES) / 2,
+            is_bounded: false,
+        }
+    }
+}
+
+/// Returns the question whether a command may run outside, because the sandbox cannot be made.
+fn outside(need: ApprovalNeed, why: &str) -> ToolError {
+    let reason =
+        format!("{}; it would run outside of a sandbox, which could not be made: {why}", need.reason);
+    ToolError::Approval(ApprovalNeed { reason, ..need }.into())
+}
+
+impl Ran {
+    /// Puts the changes in place and returns what is new, or returns the question that they need.
+    fn put_in_place(&self, gate: &Gate) -> Result<Result<Vec<PathBuf>, ApprovalNeed>, ToolError> {
+        let plan = Plan {
+            cwd: self.cwd.clone(),
+            touches: self.changes.touches(),
+            executed: self.executed.clone(),
+            always: self.changes.always(gate),
+            ..gate.plan(Shell::NAME, self.command.clone(), [])
+        };
+        let need = match gate.check(&plan) {
+            Ok(()) => None,
+            // The content is read only if somebody has to look at it.
+            Err(ToolError::Approval(_)) => {
+                let plan = Plan { content: Some(self.changes.digest()?), ..plan };
+                match gate.check(&plan) {
+                    Ok(()) => None,
+                    Err(ToolError::Approval(need)) => Some(*need),
+                    Err(error) => return Err(error),
+                }
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(match need {
+            None => Ok(self.changes.apply()?),
+            Some(need) => Err(self.question(need)),
+        })
+    }
+
+    fn question(&self, need: ApprovalNeed) -> ApprovalNeed {
+        let preview = Some(self.changes.preview());
+        let reason =
+            format!("it ran in the sandbox, and what it changed is not in place yet: {}", need.reason);
+        let is_named = need.writes.len() + need.deletes.len() <= NAMED_MAX;
+        let (writes, deletes) = if is_named { (need.writes, need.deletes) } else { Default::default() };
+        ApprovalNeed { preview, reason, writes, deletes, ..need }
+    }
+
+    fn answer(self, created: Vec<PathBuf>, seconds: u64, ctx: &ToolCtx) -> ToolAnswer {
+        let cwd = ctx.place().surroundings.cwd;
+        let changes = Changes::of(self.changes.paths());
+        let side_effect = match (self.changes.is_empty(), self.changes.overwrites()) {
+            (true, _) => SideEffect::None,
+            (false, false) => SideEffect::Reversible,
+            (false, true) => SideEffect::Irreversible,
+        };
+        let after = CommandEffects {
+            created: created.iter().take(CREATED_MAX).map(|path| show::path(path)).collect(),
+            executed: self.executed,
+            side_effect,
+            changes: Some(changes),
+            is_about_elsewhere: false,
+        };
+        let mut answer = answer::answer(&self.ended, seconds, ctx.limits.output_bytes_max, &cwd, after);
+        let special = self.changes.special();
+        if !special.is_empty() {
+            let named: Vec<_> = special.iter().take(SPECIAL_MAX).map(|path| show::path_line(path)).collect();
+            answer.text.push_str(&format!(
+                "\n[not kept, since only files, folders and links are: {}]",
+                named.join(", ")
+            ));
+        }
+        if !answer.ok {
+            answer.text.push_str(
+                "\n[it ran in the sandbox: without network, with an empty home folder, seeing only this folder and the \
+                 programs of the system; with `outside` it can run outside, if a person allows it]",
+            );
+        }
+        answer
+    }
+}

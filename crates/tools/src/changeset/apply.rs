@@ -1,0 +1,189 @@
+//! Puts changes in place: through folders that are held open, never through a link, and only where everything is still
+//! as the command found it.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, RenameFlags, Timespec, Timestamps};
+use setpoint_sandbox::changes::{ChangeKind, Entry};
+
+use super::{ChangeSet, Kept, is_changed_since};
+use crate::error::ToolError;
+use crate::files::draft::unused_name;
+use crate::files::folder::{self, Folder};
+use crate::files::spot::Spot;
+
+/// The bits of a mode that are taken over: not those that lend rights.
+const MODE: u32 = 0o777;
+
+impl ChangeSet {
+    /// Puts all changes in place. Returns the paths that were not there before, folders before what is in them.
+    ///
+    /// # Errors
+    /// If somebody else changed one of the files since the command was started: then nothing was put in place. If one
+    /// cannot be put in place, the error tells how many were.
+    pub(crate) fn apply(&self) -> Result<Vec<PathBuf>, ToolError> {
+        for kept in &self.list {
+            self.check_unchanged(kept)?;
+        }
+        let mut created = Vec::new();
+        for (done, kept) in self.list.iter().enumerate() {
+            let path = kept.path();
+            kept.apply().map_err(|source| {
+                let reason = format!("{source}; {done} of its {} changes were made", self.list.len());
+                ToolError::blocked_by_state("keep what the command made of", &path, reason)
+            })?;
+            if kept.change.kind == ChangeKind::Created {
+                created.push(path);
+            }
+        }
+        Ok(created)
+    }
+
+    fn check_unchanged(&self, kept: &Kept) -> Result<(), ToolError> {
+        let path = kept.path();
+        let failed = |source| ToolError::file("look at", &path, source);
+        let found = Spot::real(&path, None).and_then(|spot| spot.look()).map_err(failed)?;
+        // Something that is to be replaced by another kind of entry is there, and removed first.
+        let is_replaced =
+            || self.list.iter().any(|other| other.change.kind == ChangeKind::Removed && other.path() == path);
+        let is_fresh = match (kept.change.kind, found) {
+            (ChangeKind::Created, None) => true,
+            (ChangeKind::Created, Some(_)) => is_replaced(),
+            (_, None) => false,
+            // The times of a folder change with its entries.
+            (_, Some(found)) if folder::kind(&found).is_dir() => true,
+            (_, Some(found)) => !is_changed_since(&found, self.room.started),
+        };
+        if is_fresh {
+            return Ok(());
+        }
+        let reason = "somebody else changed it while the command ran, so nothing that the command changed was kept; run it again";
+        Err(ToolError::blocked_by_state("keep what the command made of", &path, reason))
+    }
+}
+
+impl Kept {
+    fn apply(&self) -> io::Result<()> {
+        let spot = Spot::real(&self.path(), None)?;
+        let (folder, name) = (spot.folder(), spot.name());
+        match (self.change.kind, self.change.entry) {
+            (ChangeKind::Removed, Entry::Folder) => remove_folder(folder, name),
+            (ChangeKind::Removed, _) => folder.remove(name),
+            (ChangeKind::Created, Entry::Folder) => {
+                folder.make(name)?;
+                self.take_mode(folder, name)
+            }
+            (ChangeKind::Changed | ChangeKind::Permissions, Entry::Folder) => self.take_mode(folder, name),
+            (ChangeKind::Permissions, _) => folder.set_mode_of(name, self.mode()?),
+            (ChangeKind::Created, Entry::File(_)) => self.new_file(folder, name),
+            (ChangeKind::Changed, Entry::File(_)) => {
+                self.copy(folder, name, |from| folder.rename(from, name))
+            }
+            (ChangeKind::Created, Entry::Link) => folder.make_link(&fs::read_link(&self.at)?, name),
+            (ChangeKind::Changed, Entry::Link) => {
+                let hidden = unused_name();
+                folder.make_link(&fs::read_link(&self.at)?, hidden.as_ref())?;
+                folder.rename(hidden.as_ref(), name)
+            }
+            (ChangeKind::Created | ChangeKind::Changed, Entry::Other) => Ok(()),
+        }
+    }
+
+    /// Moves a new file into place, or copies it where the layer is on another disk.
+    fn new_file(&self, folder: &Folder, name: &OsStr) -> io::Result<()> {
+        let layer = self.at.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        let layer = File::open(layer)?;
+        let file = self.at.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        without_attributes(&self.at)?;
+        fs::set_permissions(&self.at, fs::Permissions::from_mode(self.mode()?))?;
+        match rustix::fs::renameat_with(&layer, file, folder.descriptor(), name, RenameFlags::NOREPLACE) {
+            Err(rustix::io::Errno::XDEV | rustix::io::Errno::INVAL) => {
+                self.copy(folder, name, |from| folder.rename_new(from, name))
+            }
+            result => Ok(result?),
+        }
+    }
+
+    /// Writes the new state beside its place, and lets `put` give it its name.
+    fn copy(
+        &self,
+        folder: &Folder,
+        name: &OsStr,
+        put: impl FnOnce(&OsStr) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let hidden = unused_name();
+        let hidden = OsStr::new(&hidden);
+        let old = folder.look(name)?;
+        let write = || {
+            let mut new = folder.create(hidden)?;
+            let mut from = File::open(&self.at)?;
+            io::copy(&mut from, &mut new)?;
+            let found = from.metadata()?;
+            if let Some(old) = &old {
+                // Only the superuser may give a file away; for others it becomes their own, as with editors.
+                drop(std::os::unix::fs::fchown(&new, Some(old.st_uid), Some(old.st_gid)));
+            }
+            new.set_permissions(fs::Permissions::from_mode(found.mode() & MODE))?;
+            // Builds compare times.
+            let time = |seconds, nanos| Timespec { tv_sec: seconds, tv_nsec: nanos };
+            let times = Timestamps {
+                last_access: time(found.atime(), found.atime_nsec()),
+                last_modification: time(found.mtime(), found.mtime_nsec()),
+            };
+            rustix::fs::futimens(&new, &times)?;
+            put(hidden)
+        };
+        let result = write();
+        if result.is_err() {
+            drop(folder.remove(hidden));
+        }
+        result
+    }
+
+    fn take_mode(&self, folder: &Folder, name: &OsStr) -> io::Result<()> {
+        folder.enter(name)?.set_mode(self.mode()?)
+    }
+
+    fn mode(&self) -> io::Result<u32> {
+        Ok(self.at.symlink_metadata()?.mode() & MODE)
+    }
+}
+
+/// Removes a folder with all that is in it; no link in it is followed.
+fn remove_folder(folder: &Folder, name: &OsStr) -> io::Result<()> {
+    let inner = folder.enter(name)?;
+    for entry in inner.names()? {
+        match inner.look(&entry)? {
+            Some(found) if folder::kind(&found).is_dir() => remove_folder(&inner, &entry)?,
+            Some(_) => inner.remove(&entry)?,
+            None => {}
+        }
+    }
+    Ok(rustix::fs::unlinkat(folder.descriptor(), name, AtFlags::REMOVEDIR)?)
+}
+
+/// Removes the attributes that a program gave a file. Some of them have a meaning for the file system of a later sandbox.
+#[cfg(target_os = "linux")]
+fn without_attributes(path: &Path) -> io::Result<()> {
+    let mut names = vec![0; 64 * 1024];
+    let length = match rustix::fs::llistxattr(path, &mut names) {
+        Ok(length) => length,
+        Err(rustix::io::Errno::OPNOTSUPP) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    for name in names.get(..length).unwrap_or_default().split(|byte| *byte == 0) {
+        if name.starts_with(b"user.") {
+            rustix::fs::lremovexattr(path, name)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn without_attributes(_: &Path) -> io::Result<()> {
+    Ok(())
+}

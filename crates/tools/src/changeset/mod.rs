@@ -1,0 +1,244 @@
+//! What a command changed in the sandbox, before it counts: looked at by the gate, shown to a person where the gate asks,
+//! and put in place only then.
+//!
+//! The command saw its changes as if they were made. They are in a layer, a folder of their own outside of every folder
+//! that the command saw, and nothing is lost or changed where they belong until [`ChangeSet::apply`].
+
+mod apply;
+mod preview;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use setpoint_sandbox::changes::{self, Change, ChangeKind, Entry};
+use setpoint_sandbox::layer;
+
+use crate::approval::{Gate, Touch};
+use crate::caches;
+use crate::error::ToolError;
+use crate::files::hash::{self, Algorithm};
+use crate::halt::Halt;
+use crate::show;
+
+/// Folders of the system, to which a link may lead from anywhere: programs and libraries, as in virtual environments.
+const PROGRAMS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix"];
+
+/// Where the changes of one command are kept: a folder for each folder that it may change.
+#[derive(Debug)]
+pub(crate) struct Room {
+    place: layer::Room,
+    folders: Vec<PathBuf>,
+    /// When the command was about to start, by the clock of the file system.
+    started: (i64, i64),
+}
+
+impl Room {
+    /// Makes the room, in the folder `layers`, for the changes in `folders`, which are real paths.
+    pub(crate) fn new(layers: &Path, folders: Vec<PathBuf>) -> io::Result<Self> {
+        let place = layer::Room::new(layers)?;
+        for n in 0..folders.len() {
+            fs::create_dir(place.path().join(n.to_string()))?;
+        }
+        let made = fs::symlink_metadata(place.path())?;
+        Ok(Room { started: (made.ctime(), made.ctime_nsec()), place, folders })
+    }
+
+    /// Returns each folder with its layer.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (&Path, PathBuf)> {
+        let layer = |(n, folder)| (PathBuf::as_path(folder), self.place.path().join(usize::to_string(&n)));
+        self.folders.iter().enumerate().map(layer)
+    }
+
+    /// Reads what the command changed.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is more than can be shown.
+    pub(crate) fn read(self) -> Result<ChangeSet, ToolError> {
+        let mut list = Vec::new();
+        for (folder, layer) in self.layers() {
+            let failed = |source| ToolError::file("read what the command changed in", folder, source);
+            let found = changes::changes(&layer, folder).map_err(failed)?;
+            if found.is_cut {
+                let reason =
+                    format!("the command changed more than {} files or folders", changes::CHANGES_MAX);
+                return Err(ToolError::blocked_by_state("keep the changes in", folder, reason));
+            }
+            let at = changes::place(&layer);
+            let counted = found.list.into_iter().filter(|change| !is_in_cache(change));
+            list.extend(counted.map(|change| Kept {
+                at: at.join(&change.path),
+                folder: folder.to_path_buf(),
+                change,
+            }));
+        }
+        // A socket or a pipe is nothing without the program that made it.
+        let (special, list) = list.into_iter().partition(Kept::is_special);
+        Ok(ChangeSet { list, special, room: self })
+    }
+}
+
+/// One change with its place in the layer.
+#[derive(Debug)]
+struct Kept {
+    /// Where the new state is.
+    at: PathBuf,
+    /// The folder whose layer it is in.
+    folder: PathBuf,
+    change: Change,
+}
+
+impl Kept {
+    /// Returns where it belongs.
+    fn path(&self) -> PathBuf {
+        self.folder.join(&self.change.path)
+    }
+
+    fn is_special(&self) -> bool {
+        self.change.entry == Entry::Other && self.change.kind != ChangeKind::Removed
+    }
+}
+
+/// All that one command changed. Dropping it discards the changes.
+#[derive(Debug)]
+pub(crate) struct ChangeSet {
+    list: Vec<Kept>,
+    /// Sockets, pipes and devices, which are left out.
+    special: Vec<Kept>,
+    room: Room,
+}
+
+impl ChangeSet {
+    /// Whether nothing is to be put in place.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Returns what the gate has to look at.
+    pub(crate) fn touches(&self) -> Vec<Touch> {
+        let touch = |kept: &Kept| {
+            let is_delete = kept.change.kind == ChangeKind::Removed;
+            let is_recursive = is_delete && kept.change.entry == Entry::Folder;
+            Touch { path: kept.path(), is_delete, is_recursive }
+        };
+        self.list.iter().map(touch).collect()
+    }
+
+    /// Returns why the changes need consent whatever they touch, or `None`.
+    pub(crate) fn always(&self, gate: &Gate) -> Option<String> {
+        self.list.iter().find_map(|kept| {
+            let path = kept.path();
+            if kept.change.kind == ChangeKind::Removed || gate.is_in_workspace(&path) {
+                return None;
+            }
+            if kept.change.entry == Entry::Link {
+                let target = fs::read_link(&kept.at).unwrap_or_default();
+                let shown = (show::path_line(&path), show::path_line(&target));
+                return leads_out(&kept.change.path, &target, &kept.folder).then(|| {
+                    format!("{} would be a link that leads out of the folder, to {}", shown.0, shown.1)
+                });
+            }
+            None
+        })
+    }
+
+    /// Returns one hash over the new states: what a person is shown is what is put in place.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub(crate) fn digest(&self) -> Result<String, ToolError> {
+        // The layers are in the data directory, which is closed to calls.
+        let own = Halt::default();
+        let mut parts = blake3::Hasher::new();
+        let mut add = |bytes: &[u8]| {
+            parts.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_le_bytes());
+            parts.update(bytes);
+        };
+        for kept in &self.list {
+            add(format!("{:?}", kept.change.kind).as_bytes());
+            add(kept.path().as_os_str().as_encoded_bytes());
+            if kept.change.kind == ChangeKind::Removed {
+                continue;
+            }
+            let failed = |source| ToolError::file("read the new state of", &kept.path(), source);
+            match kept.change.entry {
+                Entry::Link => add(fs::read_link(&kept.at).map_err(failed)?.as_os_str().as_encoded_bytes()),
+                Entry::File(_) => {
+                    add(&kept.at.symlink_metadata().map_err(failed)?.mode().to_le_bytes());
+                    add(hash::file(&kept.at, Algorithm::Blake3, &own).map_err(failed)?.hex.as_bytes());
+                }
+                Entry::Folder => add(&kept.at.symlink_metadata().map_err(failed)?.mode().to_le_bytes()),
+                Entry::Other => {}
+            }
+        }
+        Ok(parts.finalize().to_hex().to_string())
+    }
+
+    /// Returns each changed path with the word for its change, in order.
+    pub(crate) fn paths(&self) -> Vec<(ChangeKind, PathBuf)> {
+        self.list.iter().map(|kept| (kept.change.kind, kept.path())).collect()
+    }
+
+    /// Returns the paths of sockets, pipes and devices that the command made, which are left out.
+    pub(crate) fn special(&self) -> Vec<PathBuf> {
+        self.special.iter().map(Kept::path).collect()
+    }
+
+    /// Whether it deletes or changes something.
+    pub(crate) fn overwrites(&self) -> bool {
+        self.list.iter().any(|kept| kept.change.kind != ChangeKind::Created)
+    }
+}
+
+/// Returns whether a change is new content of an interpreter's cache. Such content is left out: it is made again when it is
+/// missing, and the interpreter would run it in place of the source that a person reads.
+fn is_in_cache(change: &Change) -> bool {
+    change.kind != ChangeKind::Removed && change.path.ancestors().any(caches::is_named)
+}
+
+/// Returns whether a link at `at`, below `folder`, leads out of it, as far as its text tells.
+fn leads_out(at: &Path, target: &Path, folder: &Path) -> bool {
+    if target.is_absolute() {
+        let has_parent = target.components().any(|part| part == Component::ParentDir);
+        let is_known = target.starts_with(folder) || PROGRAMS.iter().any(|place| target.starts_with(place));
+        return has_parent || !is_known;
+    }
+    let depth = at.components().count().saturating_sub(1);
+    let up = target.components().take_while(|part| *part == Component::ParentDir).count();
+    let has_later = target.components().skip(up).any(|part| part == Component::ParentDir);
+    up > depth || has_later
+}
+
+/// Returns whether somebody changed a file since a command was started.
+fn is_changed_since(found: &rustix::fs::Stat, started: (i64, i64)) -> bool {
+    let changed = (found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or(i64::MAX));
+    changed > started
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_that_leads_out_is_seen() {
+        for (at, target, leads) in [
+            ("a", "b", false),
+            ("d/a", "../b", false),
+            ("d/a", "../../b", true),
+            ("a", "../b", true),
+            ("a", "d/../b", true),
+            ("a", "/project/b", false),
+            ("a", "/project/../b", true),
+            ("a", "/etc/passwd", true),
+            ("a", "/projects/b", true),
+            ("v/bin/python", "/usr/bin/python3", false),
+        ] {
+            assert_eq!(
+                leads_out(Path::new(at), Path::new(target), Path::new("/project")),
+                leads,
+                "{at} -> {target}"
+            );
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Commands in the sandbox: what they change counts once the gate has let it through.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, SideEffect, ToolAnswer};
+
+use crate::sandbox::world as sandbox_world;
+use crate::support::World;
+
+fn world() -> Option<World> {
+    let mut world = sandbox_world()?;
+    world.probe = false;
+    Some(world)
+}
+
+/// What a file that is there before holds.
+const OLD: &str = "old\n";
+
+fn command(line: &str) -> Value {
+    json!({ "command": line })
+}
+
+async fn ran(world: &World, line: &str) -> ToolAnswer {
+    let answer = world.run("shell", command(line)).await;
+    assert!(answer.approval.is_none(), "{line}: {:?}", answer.approval);
+    answer
+}
+
+async fn asked(world: &World, line: &str) -> ApprovalNeed {
+    world.need("shell", command(line)).await
+}
+
+fn read(world: &World, name: &str) -> String {
+    fs::read_to_string(world.at(name)).unwrap()
+}
+
+#[tokio::test]
+async fn a_command_that_changes_nothing_runs_without_a_question() {
+    let Some(world) = world() else { return };
+    world.file("test.sh", "echo tested; touch ../out /tmp/out; exit 3\n");
+    let answer = ran(&world, "sh test.sh").await;
+    assert_eq!((answer.exit_code, answer.side_effect), (Some(3), SideEffect::None));
+    assert!(answer.text.contains("tested") && answer.text.contains("`outside`"), "{}", answer.text);
+    assert_eq!(answer.facts.unwrap().0["changed"]["count"], 0);
+    assert!(!world.root().join("out").exists());
+    assert!(!world.root().join("layers").exists());
+}
+
+#[tokio::test]
+async fn what_is_new_is_put_in_place_without_a_question() {
+    let Some(mut world) = world() else { return };
+    world.file("kept", OLD);
+    let line = "mkdir -p a/b; echo new > a/b/f; chmod 750 a/b/f; chmod 700 a/b; ln -s b/f a/l; touch -d @1000 a/b/f; \
+                cp kept copy; ln copy twin; mkfifo pipe";
+    let answer = ran(&world, line).await;
+    assert!(answer.ok && answer.side_effect == SideEffect::Reversible, "{}", answer.text);
+    assert_eq!((read(&world, "a/b/f"), read(&world, "twin")), ("new\n".to_owned(), OLD.to_owned()));
+    let meta = fs::metadata(world.at("a/b/f")).unwrap();
+    assert_eq!((meta.permissions().mode() & 0o777, meta.mtime()), (0o750, 1000));
+    assert_eq!(fs::metadata(world.at("a/b")).unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(fs::read_link(world.at("a/l")).unwrap().to_str(), Some("b/f"));
+    assert!(!world.at("pipe").exists() && answer.text.contains("pipe"), "{}", answer.text);
+    // What the task made, a later command may change.
+    world.created.extend(answer.created.iter().map(Into::into));
+    assert!(world.created.contains(&world.at("a/b/f")));
+    ran(&world, "echo more >> a/b/f; rm a/l; echo x > a/m").await;
+    assert_eq!(read(&world, "a/b/f"), "new\nmore\n");
+    assert!(!world.at("a/l").exists() && world.at("a/m").exists());
+}
+
+#[tokio::test]
+async fn a_changed_file_is_shown_and_put_in_place_as_shown() {
+    let Some(world) = world() else { return };
+    fs::set_permissions(world.file("old", OLD), fs::Permissions::from_mode(0o640)).unwrap();
+    world.file("gone/x", OLD);
+    // Another run would make another content.
+    let line = "date +%s%N > old; rm -r gone; echo new > new";
+    let need = asked(&world, line).await;
+    assert_eq!((read(&world, "old"), world.at("gone/x").exists()), (OLD.to_owned(), true));
+    let path = |name: &str| world.at(name).to_str().unwrap().to_owned();
+    assert_eq!((&need.writes, &need.deletes), (&vec![path("new"), path("old")], &vec![path("gone")]));
+    let preview = need.preview.unwrap();
+    assert!(preview.contains("remove folder gone\nmake new") && preview.contains("-old\n+"), "{preview}");
+    let answer = world.run_under("shell", command(line), Some(need.digest)).await;
+    assert!(answer.ok && answer.side_effect == SideEffect::Irreversible, "{}", answer.text);
+    assert!(preview.contains(read(&world, "old").trim()), "{preview}");
+    assert_eq!(fs::metadata(world.at("old")).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(!world.at("gone").exists() && world.at("new").exists());
+}
+
+#[tokio::test]
+async fn what_was_allowed_does_not_cover_another_state() {
+    let Some(world) = world() else { return };
+    world.file("old", OLD);
+    let line = "echo new > old";
+    let need = asked(&world, line).await;
+    world.file("old", "somebody's\n");
+    let again = world.run_under("shell", command(line), Some(need.digest.clone())).await;
+    let second = again.approval.unwrap();
+    assert!(second.digest != need.digest && read(&world, "old") == "somebody's\n");
+    // Another command with the same grant.
+    let other = world.run_under("shell", command("echo other > old"), Some(second.digest)).await;
+    assert!(other.approval.is_some() && read(&world, "old") == "somebody's\n");
+}
+
+#[tokio::test]
+async fn what_other_programs_obey_and_what_leads_out_is_asked_about() {
+    let Some(world) = world() else { return };
+    world.file("src/kept", OLD);
+    for (line, word) in [
+        ("echo x > .envrc", ".envrc"),
+        ("git init -q .", ".git"),
+        ("mkdir -p sub/hooks && echo x > sub/hooks/pre-commit", "pre-commit"),
+        ("ln -s $(echo L2V0Yw== | base64 -d) link", "leads out"),
+        ("ln -s $(echo Li4vLi4veA== | base64 -d) src/link", "leads out"),
+        ("echo x > src/CACHEDIR.TAG", "cache"),
+        ("chmod 600 src/kept", "kept"),
+        ("chmod 700 src", "src"),
+        ("mv src other", "src"),
+        ("rm src/kept && mkdir src/kept", "kept"),
+    ] {
+        let need = asked(&world, line).await;
+        assert!(need.reason.contains(word), "{line}: {}", need.reason);
+    }
+    let names: Vec<_> = fs::read_dir(world.at("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["src"]);
+    assert_eq!(read(&world, "src/kept"), OLD);
+}
+
+#[tokio::test]
+async fn the_output_of_a_build_changes_without_a_question() {
+    let Some(world) = world() else { return };
+    world.file("target/CACHEDIR.TAG", "");
+    world.file("target/out", OLD);
+    fs::hard_link(world.at("target/out"), world.at("target/same")).unwrap();
+    let line = "echo new > target/out; echo more > target/more; rm target/same; mkdir -p __pycache__ && echo x > __pycache__/a.pyc";
+    let answer = ran(&world, line).await;
+    assert_eq!((read(&world, "target/out"), read(&world, "target/more")), ("new\n".into(), "more\n".into()));
+    assert!(!world.at("target/same").exists() && !world.at("__pycache__").exists());
+    assert_eq!(answer.facts.unwrap().0["changed"]["count"], 0);
+    // A new folder with its mark is such an output too.
+    ran(&world, "mkdir build && touch build/CACHEDIR.TAG build/x").await;
+    ran(&world, "echo more > build/x").await;
+    assert!(asked(&world, "rm -r target").await.deletes.len() == 1);
+}
+
+#[tokio::test]
+async fn the_workspace_is_in_sight_and_is_the_tasks_own() {
+    let Some(world) = world() else { return };
+    fs::write(world.in_space("notes"), OLD).unwrap();
+    let line = format!(
+        "cat {0}/notes; echo new > {0}/notes; ls /usr/lib | head -1",
+        world.root().join("space").display()
+    );
+    let answer = ran(&world, &line).await;
+    assert!(answer.text.contains("old"), "{}", answer.text);
+    assert_eq!(fs::read_to_string(world.in_space("notes")).unwrap(), "new\n");
+}
+
+#[tokio::test]
+async fn a_command_about_what_the_sandbox_does_not_have_asks_first() {
+    let Some(world) = world() else { return };
+    fs::write(world.root().join("home/notes"), OLD).unwrap();
+    let beside = world.root().join("home/notes");
+    for line in ["curl http://127.0.0.1:1/ > page", &format!("python3 -c 'open(\"{}\")'", beside.display())] {
+        let need = asked(&world, line).await;
+        assert!(need.preview.is_none(), "{line}");
+    }
+    let outside = json!({"command": "echo $HOME > place", "outside": true});
+    let need = world.need("shell", outside.clone()).await;
+    assert!(need.preview.is_none() && !world.at("place").exists());
+    assert!(world.run_under("shell", outside, Some(need.digest)).await.ok && world.at("place").exists());
+}
+
+#[tokio::test]
+async fn links_are_not_followed_when_changes_are_put_in_place() {
+    let Some(world) = world() else { return };
+    let outside = world.root().join("home");
+    fs::write(outside.join("victim"), OLD).unwrap();
+    symlink(&outside, world.at("out")).unwrap();
+    symlink(outside.join("victim"), world.at("file")).unwrap();
+    for line in ["echo x > out/new", "echo x > file", "echo x > out/victim", "rm -f out/victim; true"] {
+        let answer = world.run("shell", command(line)).await;
+        let need = answer.approval.map(|need| (need.writes, need.deletes));
+        assert!(need.is_none() || !answer.ok, "{line}");
+        assert_eq!(fs::read_to_string(outside.join("victim")).unwrap(), OLD, "{line}");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1, "{line}");
+    }
+    assert!(fs::symlink_metadata(world.at("file")).unwrap().file_type().is_symlink());
+    assert!(!fs::symlink_metadata(world.at("out")).unwrap().file_type().is_fifo());
+}
+
+#[tokio::test]
+async fn a_question_about_very_many_paths_names_none() {
+    let Some(world) = world() else { return };
+    world.file("old", OLD);
+    let need = asked(&world, "for n in $(seq 1 600); do echo $n > f$n; done; echo new > old").await;
+    assert!(
+        need.writes.is_empty() && need.preview.as_ref().unwrap().contains("[561 more changes]"),
+        "{need:?}"
+    );
+    let answer = world
+        .run_under(
+            "shell",
+            command("for n in $(seq 1 600); do echo $n > f$n; done; echo new > old"),
+            Some(need.digest),
+        )
+        .await;
+    assert!(answer.ok && answer.error_kind != Some(ErrorKind::Exit) && read(&world, "f600") == "600\n");
+}
