@@ -39,7 +39,7 @@ pub struct Options {
 /// A configuration value that the command line sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its dotted key; a command that runs only the controller also takes the bare name.
+    /// Its key, such as `controller.delta`; `replay` and `tasks fork` also take `delta`.
     pub key: String,
     /// The value, as text.
     pub value: String,

@@ -55,7 +55,7 @@ pub enum ExtractError {
     /// Several objects of the wanted shape that differ.
     #[error("choose between {0} JSON objects that differ: give one, the final one, and nothing else")]
     Several(usize),
-    /// Reading it would take longer than any sensible answer takes.
+    /// The parser reached its limit of work, which no sensible answer needs.
     #[error("make sense of so many brackets and quotation marks: give one JSON object and nothing else")]
     Tangled,
 }

@@ -70,7 +70,7 @@ pub struct PerceiveBrief {
     pub history: Vec<Exchange>,
     /// Questions answered so far.
     pub clarifications: Vec<Clarification>,
-    /// Whether only a title is wanted, with scope and deadline, because the text is long and self-contained.
+    /// Whether only a title, the scope and the deadline are asked for: the goal is long and refers to nothing outside itself.
     pub title_only: bool,
     /// Whether a question may be asked.
     pub may_ask: bool,

@@ -56,8 +56,8 @@ pub struct ProgramFolders {
     pub hidden: Vec<PathBuf>,
 }
 
-/// Returns the folders of programs: those of the search path, those of `named` variables, and those of `home`. Of what
-/// is given, only what exists can be shown; the caller leaves out the rest.
+/// Returns the folders that contain programs: those on the search path, those in `named` (the values of [`VARIABLES`]), and
+/// the usual ones below `home`. Whether they exist is not looked at: the caller leaves out those that do not.
 #[must_use]
 pub fn program_folders(search_path: &[PathBuf], named: &[PathBuf], home: &Path) -> ProgramFolders {
     let searched = search_path.iter().map(|folder| with_what_it_loads(folder, home));

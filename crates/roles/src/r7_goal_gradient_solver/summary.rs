@@ -345,7 +345,7 @@ fn quoted(names: &[String]) -> String {
     named(lines.iter().map(String::as_str), NAMED_MAX)
 }
 
-/// Returns `text` with a full stop if it does not end with a mark.
+/// Returns `text`, with a full stop unless it ends with punctuation.
 pub(super) fn sentence(text: &str) -> String {
     if text.is_empty() || text.ends_with(['.', '!', '?', '…']) {
         text.to_owned()

@@ -56,7 +56,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Returns a text, which the store keeps as bytes: some functions of SQLite end a text at a NUL.
+    /// Returns a text. It is stored as bytes, because some functions of SQLite end a text at a NUL character.
     pub(crate) fn text(&self, index: usize) -> Result<&'a str> {
         std::str::from_utf8(self.blob(index)?).map_err(|_| self.bad(index))
     }
