@@ -24,8 +24,8 @@ pub struct Room {
 }
 
 impl Room {
-    /// Makes one in the folder `around`, which is made if it is missing, and removes those there that are no longer in
-    /// use. The folder must be of a file system that holds an overlay's changes.
+    /// Makes a room in the folder `around`, which is made too if it is missing. Rooms there whose process has ended are
+    /// removed. The folder must be of a file system that holds an overlay's changes.
     ///
     /// # Errors
     /// If it cannot be made.

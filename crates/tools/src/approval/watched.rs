@@ -102,7 +102,7 @@ const REDIRECTIONS: &[&str] = &["commondir", "gitdir"];
 pub(crate) const GIT_FILE: &str = "gitdir:";
 
 /// Returns why a file at this path below the working directory needs consent, by its name alone.
-pub(super) fn reason(below: &Path) -> Option<&'static str> {
+pub(crate) fn reason(below: &Path) -> Option<&'static str> {
     let names: Vec<String> = below.components().map(|part| plain(part.as_os_str())).collect();
     if names.iter().any(|name| name.starts_with('.')) {
         return Some("hidden files and folders hold what other programs obey");

@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use setpoint_sandbox::changes::{self, Change, ChangeKind, Entry};
 use setpoint_sandbox::layer;
 
-use crate::approval::{Gate, Touch};
+use crate::approval::{Gate, Touch, watched};
 use crate::caches;
 use crate::error::ToolError;
 use crate::files::hash::{self, Algorithm};
@@ -135,9 +135,14 @@ impl ChangeSet {
             if kept.change.entry == Entry::Link {
                 let target = fs::read_link(&kept.at).unwrap_or_default();
                 let shown = (show::path_line(&path), show::path_line(&target));
-                return leads_out(&kept.change.path, &target, &kept.folder).then(|| {
-                    format!("{} would be a link that leads out of the folder, to {}", shown.0, shown.1)
-                });
+                let Some(inner) = led_to(&kept.change.path, &target, &kept.folder) else {
+                    return Some(format!(
+                        "{} would be a link that leads out of the folder, to {}",
+                        shown.0, shown.1
+                    ));
+                };
+                let why = inner.strip_prefix(&kept.folder).ok().and_then(watched::reason);
+                return why.map(|why| format!("{} would be a link to {}: {why}", shown.0, shown.1));
             }
             None
         })
@@ -197,17 +202,18 @@ fn is_in_cache(change: &Change) -> bool {
     change.kind != ChangeKind::Removed && change.path.ancestors().any(caches::is_named)
 }
 
-/// Returns whether a link at `at`, below `folder`, leads out of it, as far as its text tells.
-fn leads_out(at: &Path, target: &Path, folder: &Path) -> bool {
+/// Returns where a link at `at`, below `folder`, leads, as far as its text tells; `None` if that is out of the folder and
+/// no program of the system.
+fn led_to(at: &Path, target: &Path, folder: &Path) -> Option<PathBuf> {
+    let is_up = |part: &Component<'_>| *part == Component::ParentDir;
     if target.is_absolute() {
-        let has_parent = target.components().any(|part| part == Component::ParentDir);
         let is_known = target.starts_with(folder) || PROGRAMS.iter().any(|place| target.starts_with(place));
-        return has_parent || !is_known;
+        return (is_known && !target.components().any(|part| is_up(&part))).then(|| target.to_path_buf());
     }
-    let depth = at.components().count().saturating_sub(1);
-    let up = target.components().take_while(|part| *part == Component::ParentDir).count();
-    let has_later = target.components().skip(up).any(|part| part == Component::ParentDir);
-    up > depth || has_later
+    let up = target.components().take_while(is_up).count();
+    let rest: PathBuf = target.components().skip(up).collect();
+    let from = at.ancestors().nth(up + 1)?;
+    (!rest.components().any(|part| is_up(&part))).then(|| folder.join(from).join(rest))
 }
 
 /// Returns whether somebody changed a file since a command was started.
@@ -234,11 +240,8 @@ mod tests {
             ("a", "/projects/b", true),
             ("v/bin/python", "/usr/bin/python3", false),
         ] {
-            assert_eq!(
-                leads_out(Path::new(at), Path::new(target), Path::new("/project")),
-                leads,
-                "{at} -> {target}"
-            );
+            let led = led_to(Path::new(at), Path::new(target), Path::new("/project"));
+            assert_eq!(led.is_none(), leads, "{at} -> {target}");
         }
     }
 }

@@ -115,6 +115,8 @@ async fn what_other_programs_obey_and_what_leads_out_is_asked_about() {
         ("mkdir -p sub/hooks && echo x > sub/hooks/pre-commit", "pre-commit"),
         ("ln -s $(echo L2V0Yw== | base64 -d) link", "leads out"),
         ("ln -s $(echo Li4vLi4veA== | base64 -d) src/link", "leads out"),
+        ("ln -s .git hidden", ".git"),
+        ("ln -s ../.git/hooks src/hooks", ".git"),
         ("echo x > src/CACHEDIR.TAG", "cache"),
         ("chmod 600 src/kept", "kept"),
         ("chmod 700 src", "src"),

@@ -122,15 +122,10 @@ impl Shell {
             Ok(job) => job,
             Err(error) => return Err(outside(need, &error.to_string())),
         };
-        let ended = process::run(job, &self.host, &ctx.cancel)
-            .await
-            .map_err(|source| ToolError::file("start", &sandbox.stage, source))?;
-        if ended.ending == Ending::Cancelled {
-            return Err(ToolError::Cancelled);
-        }
-        if let Some(why) = sandbox::not_made(&ended) {
-            return Err(outside(need, &why));
-        }
+        let ended = match self.run_staged(job, ctx).await? {
+            Ok(ended) => ended,
+            Err(why) => return Err(outside(need, &why)),
+        };
         let changes = ctx.blocking(move |_| room.read()).await?;
         self.settle_changes(Ran { command, cwd, ended, changes, executed }, seconds, ctx).await
     }
@@ -187,17 +182,25 @@ impl Shell {
         let env = env::for_task(self.host.env(), &ctx.surroundings, Programs::TaskToo);
         let job = Job { env, ..self.job(&script, cwd, seconds, ctx) };
         let job = sandbox.discarding(job, &folder)?;
+        let ended = self.run_staged(job, ctx).await?;
+        let ended = ended.map_err(|why| refused(format!("the sandbox could not be made: {why}")))?;
+        let after = CommandEffects { executed, ..CommandEffects::default() };
+        Ok(answer::answer(&ended, seconds, ctx.limits.output_bytes_max, &folder, after))
+    }
+
+    /// Runs a job in the sandbox. Returns how it ended, or why the sandbox could not be made.
+    async fn run_staged(&self, job: Job, ctx: &ToolCtx) -> Result<Result<ProgramEnd, String>, ToolError> {
+        let stage = job.program.clone();
         let ended = process::run(job, &self.host, &ctx.cancel)
             .await
-            .map_err(|source| ToolError::file("start", &sandbox.stage, source))?;
+            .map_err(|source| ToolError::file("start", &stage, source))?;
         if ended.ending == Ending::Cancelled {
             return Err(ToolError::Cancelled);
         }
-        if let Some(why) = sandbox::not_made(&ended) {
-            return Err(refused(format!("the sandbox could not be made: {why}")));
-        }
-        let after = CommandEffects { executed, ..CommandEffects::default() };
-        Ok(answer::answer(&ended, seconds, ctx.limits.output_bytes_max, &folder, after))
+        Ok(match sandbox::not_made(&ended) {
+            Some(why) => Err(why),
+            None => Ok(ended),
+        })
     }
 
     /// Returns the job of a command, without an environment.
