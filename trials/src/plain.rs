@@ -205,6 +205,7 @@ impl Loop {
 
     fn place(&self) -> CallPlace {
         CallPlace {
+            keeps_as: None,
             surroundings: Arc::clone(&self.surroundings),
             created: self.created.clone(),
             cancel: CancellationToken::new(),

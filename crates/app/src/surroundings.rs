@@ -98,6 +98,12 @@ impl Directories {
         self.data.join("setpoint.log")
     }
 
+    /// Returns the folder with what tasks changed, for an undo.
+    #[must_use]
+    pub fn undo(&self) -> PathBuf {
+        self.data.join("undo")
+    }
+
     /// Returns the folder of the tasks' workspaces.
     #[must_use]
     pub fn workspaces(&self) -> PathBuf {

@@ -5,8 +5,9 @@
 //! clock and no configuration: the settings and models of a fork, and its keeper, are values.
 //!
 //! Reading order: [`records`] (rows of the journal as records), `replay`, `rerun` (R7 beside itself), `export`,
-//! [`import`] and their form [`cloud_events`], [`fork`] and its [`workspace`].
+//! [`import`] and their form [`cloud_events`], [`fork`] and its [`workspace`], [`attempts`] (when a call was made).
 
+pub mod attempts;
 pub mod cloud_events;
 pub mod comparison;
 pub mod cost;

@@ -56,6 +56,15 @@ pub trait Toolbox: Send + Sync {
         Survey::default()
     }
 
+    /// Deletes what the calls of a task kept for an undo.
+    ///
+    /// # Errors
+    /// The error of the system.
+    fn forget(&self, task: &TaskId) -> std::io::Result<()> {
+        let _ = task;
+        Ok(())
+    }
+
     /// Ends the processes that the calls of a dead process left running, and returns when all of them are gone.
     async fn end_calls_of(&self, process: &DeadProcess);
 }
@@ -102,6 +111,10 @@ impl Toolbox for Tools {
         self.registry.survey(ask, place(run)).await
     }
 
+    fn forget(&self, task: &TaskId) -> std::io::Result<()> {
+        self.registry.forget(task)
+    }
+
     async fn end_calls_of(&self, process: &DeadProcess) {
         let ended = setpoint_tools::end_calls_of(process.pid, &process.started).await;
         if ended > 0 {
@@ -112,6 +125,7 @@ impl Toolbox for Tools {
 
 fn place(run: ToolRun) -> CallPlace {
     CallPlace {
+        keeps_as: Some((run.task, run.call)),
         surroundings: run.surroundings,
         created: run.created.iter().map(PathBuf::from).collect(),
         cancel: run.cancel,

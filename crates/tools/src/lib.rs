@@ -30,6 +30,7 @@ mod survey;
 mod target;
 mod tool;
 mod typed;
+pub mod undo;
 mod walk;
 
 pub use catalogue::*;
@@ -40,4 +41,4 @@ pub use process::time_zone::{is_time_zone, is_zone_folder};
 pub use process::{end_calls_of, keeper};
 pub use registry::{CallPlace, Registry};
 pub use sandbox::Sandbox;
-pub use tool::{Limits, Tool, ToolCtx};
+pub use tool::{Level, Limits, Tool, ToolCtx};

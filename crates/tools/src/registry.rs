@@ -11,7 +11,7 @@ use setpoint_protocol::record::{Surroundings, Survey};
 use setpoint_protocol::tool::{
     ApprovalNeed, CallReading, Effect, ExecutedFile, ToolAnswer, ToolCall, ToolSpec,
 };
-use setpoint_protocol::{Any, text};
+use setpoint_protocol::{Any, CallId, TaskId, text};
 use setpoint_scrub::Scrub;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -22,8 +22,9 @@ use crate::facts;
 use crate::host::Host;
 use crate::house::House;
 use crate::process::capture::bounded_text;
-use crate::tool::{Limits, Tool, ToolCtx};
+use crate::tool::{Level, Limits, Tool, ToolCtx};
 use crate::typed::unreadable;
+use crate::undo::Keeper;
 
 /// Maximum characters of a tool's name that an error repeats.
 const NAME_CHARS_MAX: usize = 80;
@@ -36,11 +37,16 @@ pub struct Registry {
     house: Arc<House>,
     search_path: Arc<Vec<PathBuf>>,
     keys: Scrub,
+    level: Level,
+    /// The folder with what tasks changed, for an undo.
+    kept: Option<Arc<PathBuf>>,
 }
 
 /// Where and for whom a call runs: what a [`ToolAsk`] does not contain.
 #[derive(Clone, Debug)]
 pub struct CallPlace {
+    /// The task and the call under which the old states of what it changes are kept; without them nothing is.
+    pub keeps_as: Option<(TaskId, CallId)>,
     /// The machine and the place of the task.
     pub surroundings: Arc<Surroundings>,
     /// Every path that an earlier answer of this task listed in `created`.
@@ -73,6 +79,34 @@ impl Registry {
     #[must_use]
     pub fn with_house(self, house: House) -> Self {
         Registry { house: Arc::new(house), ..self }
+    }
+
+    /// Sets how much tasks may change without consent.
+    #[must_use]
+    pub fn with_level(self, level: Level) -> Self {
+        Registry { level, ..self }
+    }
+
+    /// Sets the folder in which calls keep what they change, for an undo. Without one, they keep nothing.
+    #[must_use]
+    pub fn keeping_in(self, folder: PathBuf) -> Self {
+        Registry { kept: Some(Arc::new(folder)), ..self }
+    }
+
+    /// Deletes what the calls of a task kept. It cannot be undone any more.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn forget(&self, task: &TaskId) -> std::io::Result<()> {
+        let Some(folder) = self.kept_of(task) else { return Ok(()) };
+        match std::fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn kept_of(&self, task: &TaskId) -> Option<PathBuf> {
+        self.kept.as_ref().map(|folder| folder.join(task.to_string()))
     }
 
     /// Adds a tool, replacing one of the same name.
@@ -125,6 +159,8 @@ impl Registry {
             grant: ask.grant.clone(),
             caution: ask.caution,
             probe: ask.probe,
+            level: self.level,
+            keeper: place.keeps_as.and_then(|(task, call)| Some(Keeper::new(self.kept_of(&task)?, call))),
             cancel: place.cancel,
             limits: self.limits.clone(),
         }

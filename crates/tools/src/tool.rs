@@ -12,6 +12,7 @@ use setpoint_protocol::tool::{CallReading, ToolAnswer, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
 use crate::house::House;
+use crate::undo::Keeper;
 
 /// Something that R3 can do in the world.
 #[async_trait]
@@ -44,6 +45,10 @@ pub struct ToolCtx {
     pub caution: bool,
     /// The call must provably change nothing.
     pub probe: bool,
+    /// How much may be changed without consent.
+    pub level: Level,
+    /// Keeps what the call changes, for an undo.
+    pub(crate) keeper: Option<Keeper>,
     /// Cancels the call.
     pub cancel: CancellationToken,
     /// The limits of the call.
@@ -62,10 +67,22 @@ impl ToolCtx {
             grant: None,
             caution: false,
             probe: false,
+            level: Level::default(),
+            keeper: None,
             cancel: CancellationToken::new(),
             limits: Limits::default(),
         }
     }
+}
+
+/// How much a task may change without a person's consent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Level {
+    /// Nothing but its own workspace: every other change asks.
+    L0,
+    /// What is in the working directory, if it is kept for an undo and no other program obeys it.
+    #[default]
+    L1,
 }
 
 /// The limits of a call. The answer reports a limit that was reached.

@@ -18,6 +18,8 @@ pub(super) enum Rule {
     Lower,
     /// Switch it on.
     SwitchOn,
+    /// Set it to this value.
+    Only(&'static str),
     /// Set it, with a notice to the person.
     Told,
     /// Set it.
@@ -38,6 +40,7 @@ pub(super) fn rule(name: &str) -> Rule {
         | "controller.delta"
         | "models.idle_ms" => Rule::Lower,
         "run.preview_plan" => Rule::SwitchOn,
+        "run.level" => Rule::Only("L0"),
         "models.brain"
         | "models.tool"
         | "models.perceiver"
@@ -67,6 +70,7 @@ pub(super) fn check(name: &str, before: Option<&Setting>, now: &Setting) -> Resu
     let is_lifted = |before: &&Setting| match rule(name) {
         Rule::Lower => is_more(&now.value, &before.value),
         Rule::SwitchOn => before.value == Value::Bool(true) && now.value != before.value,
+        Rule::Only(value) => now.value != value && now.value != before.value,
         Rule::Never | Rule::Told | Rule::Free => false,
     };
     if rule(name) == Rule::Never {

@@ -149,6 +149,10 @@ pub fn of_program(error: &ProgramError) -> (Kind, Cow<'static, str>) {
             Kind::Usage,
             "wait until that process has ended, or end it: a task that runs, or `setpoint audit follow`",
         ),
+        ProgramError::Undoing(_) => (
+            Kind::Internal,
+            "nothing was put back; the old contents are in the folder `contents` there, each under its hash",
+        ),
         ProgramError::Memory(error) => of_store(error),
         ProgramError::Thinking { .. } | ProgramError::ThinkingTooLong { .. } => {
             (Kind::Configuration, "correct the file, or move it away")

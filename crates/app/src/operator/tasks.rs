@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use setpoint_history::attempts::{Attempt, tool_calls};
 use setpoint_history::fork::ForkResult;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::{FragmentHash, Record};
@@ -11,6 +12,7 @@ use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, TaskId};
 use setpoint_runtime::organisation::{PrunableTasks, PruneReport, ResumeOutcome, TaskRemains, TaskSummary};
 use setpoint_runtime::{Tap, TapEvent, TapItem, clock};
+pub use setpoint_tools::undo::{Undoing, Verb};
 use tokio::sync::mpsc;
 
 use crate::error::hints::audit_trouble;
@@ -98,6 +100,11 @@ pub trait Organisation: Send + Sync {
 
     /// Deletes the steps of these tasks permanently.
     async fn prune(&self, prunable: &PrunableTasks) -> Result<PruneReport, Error>;
+
+    /// Plans to undo what a task changed, or only what it changed after an attempt. With `is_forced`, also where somebody
+    /// else changed something since.
+    async fn undoing(&self, task: &TaskId, after: Option<Attempt>, is_forced: bool)
+    -> Result<Undoing, Error>;
 
     /// Returns the task whose id equals `part`, begins with it or ends with it.
     async fn resolve(&self, part: &str) -> Result<TaskId, Error>;
@@ -191,6 +198,19 @@ impl Organisation for LocalOrganisation {
         let organisation = self.organisation.clone();
         let prunable = prunable.clone();
         blocking(move || organisation.prune(&prunable)).await
+    }
+
+    async fn undoing(
+        &self,
+        task: &TaskId,
+        after: Option<Attempt>,
+        is_forced: bool,
+    ) -> Result<Undoing, Error> {
+        let calls = tool_calls(&self.records(task).await?);
+        let folder = self.program.directories.undo().join(task.to_string());
+        let is_meant =
+            move |call| calls.get(&call).is_some_and(|attempt| after.is_none_or(|after| *attempt > after));
+        blocking(move || Undoing::of(&folder, is_meant, is_forced)).await
     }
 
     async fn resolve(&self, part: &str) -> Result<TaskId, Error> {

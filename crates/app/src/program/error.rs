@@ -11,6 +11,7 @@ use setpoint_memory::store::MemoryError;
 use setpoint_model::cassette::TapeError;
 use setpoint_protocol::limits::THINKING_CHARS_MAX;
 use setpoint_runtime::RuntimeError;
+use setpoint_tools::undo::UndoingError;
 
 use crate::config::ConfigError;
 use crate::models::error::ChoiceError;
@@ -61,6 +62,8 @@ pub enum ProgramError {
     #[error("note a forced resume in the audit log: another process is auditing")]
     AuditedElsewhere,
     /// Memory failed.
+    #[error(transparent)]
+    Undoing(#[from] UndoingError),
     #[error("open the memory")]
     Memory(#[from] MemoryError),
     /// A file or directory of the data directory is not Setpoint's own.

@@ -37,7 +37,7 @@ use setpoint_runtime::organisation::{NewTask, Organisation, Parts};
 use setpoint_runtime::toolbox::Tools;
 use setpoint_scrub::Scrub;
 use setpoint_telemetry::otlp::EndpointError;
-use setpoint_tools::{Host, House, Registry};
+use setpoint_tools::{Host, House, Level, Registry};
 
 use crate::config::{Config, Sources};
 use crate::keys;
@@ -354,7 +354,11 @@ impl Program {
     fn organisation(&self, journal: Journal, models: Models, memory: Access) -> Organisation {
         let host = Host::this().without_keys(Scrub::named(&self.keys())).with_own_commands(playbook::forms);
         let host = if self.has_sandbox() { host.with_sandbox(self.sandbox_of_programs()) } else { host };
-        let toolbox = Arc::new(Tools::new(Registry::built_in(&host).with_house(self.house())));
+        let registry = Registry::built_in(&host)
+            .with_house(self.house())
+            .with_level(self.level())
+            .keeping_in(self.directories.undo());
+        let toolbox = Arc::new(Tools::new(registry));
         Organisation::new(Parts {
             journal,
             models,
@@ -363,6 +367,11 @@ impl Program {
             has_reflection: self.config.is_on("memory.reflect"),
             hints: HINTS,
         })
+    }
+
+    /// Returns how much a task may change without a question.
+    fn level(&self) -> Level {
+        if self.config.text("run.level") == Some("L0") { Level::L0 } else { Level::L1 }
     }
 
     /// Returns the directories that no tool may enter, with any approval.

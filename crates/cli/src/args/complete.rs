@@ -102,6 +102,8 @@ mod tests {
         expect_test::expect![[r#"
             setpoint tasks show task
             setpoint tasks cost task
+            setpoint tasks diff task
+            setpoint tasks undo task
             setpoint tasks cancel task
             setpoint tasks resume task
             setpoint tasks fork task

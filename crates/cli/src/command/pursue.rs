@@ -15,6 +15,8 @@ use crate::render::result;
 use crate::report;
 use crate::session::{FollowOptions, Show, follow};
 use crate::state::ViewState;
+use crate::text::sanitise;
+use crate::view::words;
 use crate::{App, Exit, Io, Options};
 
 /// Returns whether a person can be asked while the task runs.
@@ -45,6 +47,9 @@ pub(super) fn tell_notices(app: &App<'_>, io: &mut Io) {
 pub(super) fn policy(file: Option<&Path>, app: &App<'_>) -> Result<Option<Policy>, Error> {
     file.map(|file| app.host.approvals(file)).transpose()
 }
+
+/// Maximum changed paths that are named at the end of a run.
+const CHANGED_NAMED: usize = 5;
 
 /// Starts listening for interrupts.
 pub(super) fn interrupts(io: &mut Io) -> Result<mpsc::Receiver<()>, Error> {
@@ -106,10 +111,38 @@ impl Driver<'_> {
     }
 
     /// Prints the result of a task, or how to go on if it was interrupted.
-    pub(super) fn tell(&self, io: &mut Io, task: &TaskId, ended: Option<ViewState>) -> Result<Exit, Error> {
+    pub(super) async fn tell(
+        &self,
+        io: &mut Io,
+        task: &TaskId,
+        ended: Option<ViewState>,
+    ) -> Result<Exit, Error> {
         let Some(state) = ended else { return Ok(left(io, task, self.options)) };
         tell(io, &state, ResultDetail::of(self.options))?;
+        self.tell_changes(io, task).await;
         Ok(exit_of(&state))
+    }
+
+    /// Reports which files the task changed, as far as that can be undone.
+    pub(super) async fn tell_changes(&self, io: &mut Io, task: &TaskId) {
+        let Ok(undoing) = self.organisation.undoing(task, None, false).await else { return };
+        let changed = undoing.outcomes();
+        if changed.is_empty() {
+            return;
+        }
+        let name = |path: &Path| sanitise::line(&path.file_name().unwrap_or_default().to_string_lossy());
+        let mut names: Vec<String> =
+            changed.iter().take(CHANGED_NAMED).map(|(_, path, _)| name(path)).collect();
+        if changed.len() > names.len() {
+            names.push("…".to_owned());
+        }
+        let count = words::count(changed.len() as u64, "path");
+        let text = format!(
+            "changed {count}: {} (`setpoint tasks diff {task}` shows the changes, `setpoint tasks undo {task}` puts the old \
+             state back)",
+            names.join(", ")
+        );
+        report::aside(io, self.options, &text);
     }
 }
 

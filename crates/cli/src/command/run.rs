@@ -121,6 +121,7 @@ impl Run {
                 // stdout has the records already, and the last of them is the result.
                 io.err.lines(&result::brief(&state))?;
             }
+            driver.tell_changes(io, &task).await;
             Ok(exit_of(&state))
         })
         .await

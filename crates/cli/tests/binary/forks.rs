@@ -168,11 +168,13 @@ fn a_fork_has_a_workspace_of_its_own() {
     assert!(came.code == 2 && came.err.contains("its files have more than 1073741824 bytes"), "{came:#?}");
     assert!(came.err.contains("hint: ") && came.err.contains(old.to_str().unwrap()), "{came:#?}");
     assert_eq!((tasks(&home), workspaces()), (before, there));
-    // A file that the other task created elsewhere is not the fork's own: it asks before it replaces it.
+    // A file that the other task created elsewhere is not the fork's own.
     let (ended, at) = writes_thrice(&home, "made/report.md");
     let file = home.work().join("made/report.md");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "made", "it was the task's own");
     std::fs::write(&file, "now").unwrap();
+    // At this level replacing it asks.
+    std::fs::write(home.config().join("setpoint.toml"), "[run]\nlevel = \"L0\"\n").unwrap();
     let came = home.run(&["tasks", "fork", id(&ended), "--at", &at, "--json"]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "now", "{came:#?}");
     assert_eq!(came.json()["ended_by"], "consent", "{came:#?}");

@@ -57,3 +57,4 @@ mod support;
 mod time_travel;
 #[cfg(test)]
 mod trust;
+mod undo;

@@ -90,6 +90,7 @@ fn a_task_runs_a_script_without_a_question() {
 #[test]
 fn what_a_script_changed_waits_for_a_person() {
     let home = Home::new();
+    fs::write(home.config().join("setpoint.toml"), "[run]\nlevel = \"L0\"\n").unwrap();
     home.file("kept.txt", "before\n");
     let kept = || fs::read_to_string(home.work().join("kept.txt")).unwrap();
     home.file("script.sh", "date +%s%N > kept.txt\n");

@@ -35,4 +35,6 @@ mod tasks;
 #[cfg(test)]
 mod time_travel;
 #[cfg(test)]
+mod undo;
+#[cfg(test)]
 mod view;

@@ -107,6 +107,11 @@ impl Organisation {
             Ok(bytes) => done.bytes = bytes,
             Err(error) => done.not_given_back = Some(super::error_chain(&error)),
         }
+        for task in &prunable.tasks {
+            if let Err(error) = self.shared.services.toolbox.forget(task) {
+                tracing::warn!(%task, %error, "what the task kept for an undo is not deleted");
+            }
+        }
         for workspace in workspaces {
             // Only an empty folder is deleted: a person may want the results in the others.
             if std::fs::remove_dir(&workspace).is_err() && workspace.is_dir() {

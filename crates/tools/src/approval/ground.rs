@@ -3,10 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Plan, resolve, watched};
+use super::{Plan, Touch, resolve, watched};
 use crate::caches;
+use crate::halt::Halt;
 use crate::show;
 use crate::tool::ToolCtx;
+use crate::walk::measure::{Bounds, Step, walk};
 
 /// System folders, where creating needs consent even if one is the working directory.
 const SYSTEM: &[&str] = &[
@@ -71,6 +73,21 @@ impl Ground {
     pub(super) fn changing(&self, path: &Path) -> Option<&'static str> {
         let below = self.below(path).or_else(|| path.strip_prefix("/").ok());
         below.and_then(watched::reason).or_else(|| self.program(path))
+    }
+
+    /// Returns whether what is there already may be changed, or deleted, without consent if it is kept for an undo: it is
+    /// in the working directory, and no other program obeys it or anything below it.
+    pub(super) fn is_open_to(&self, touch: &Touch, plan: &Plan) -> bool {
+        if self.creating(&touch.path, plan).is_some() {
+            return false;
+        }
+        if !touch.is_recursive || !touch.path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            return true;
+        }
+        let all = walk(&touch.path, Bounds::new(&Halt::default()), &Halt::default(), |entry| {
+            if self.creating(entry.path, plan).is_some() { Step::End } else { Step::On }
+        });
+        all.is_ok_and(|tally| tally.complete && tally.unreadable == 0)
     }
 
     fn below<'a>(&self, path: &'a Path) -> Option<&'a Path> {

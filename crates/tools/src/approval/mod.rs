@@ -18,6 +18,7 @@ pub(crate) mod preview;
 pub(crate) mod resolve;
 pub(crate) mod watched;
 
+use std::cell::LazyCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +32,8 @@ use crate::files::folder::{self, Folder};
 use crate::files::spot::Spot;
 use crate::house::House;
 use crate::show;
-use crate::tool::ToolCtx;
+use crate::tool::{Level, ToolCtx};
+use crate::undo::{Keeper, Keeping, Size};
 use ground::Ground;
 use own::OwnFolders;
 
@@ -51,6 +53,8 @@ pub(crate) struct Plan {
     pub(crate) always: Option<String>,
     /// A hash of the new content, if the command does not determine it.
     pub(crate) content: Option<String>,
+    /// The tool keeps what it changes, for an undo ([`Gate::keep`]).
+    pub(crate) is_kept: bool,
 }
 
 /// A path that a call touches, ordered by path.
@@ -75,6 +79,8 @@ pub(crate) struct Gate {
     house: Arc<House>,
     grant: Option<String>,
     is_cautious: bool,
+    level: Level,
+    keeper: Option<Keeper>,
 }
 
 impl Gate {
@@ -88,6 +94,8 @@ impl Gate {
             house: Arc::clone(&ctx.house),
             grant: ctx.grant.clone(),
             is_cautious: ctx.caution,
+            level: ctx.level,
+            keeper: ctx.keeper.clone(),
         }
     }
 
@@ -101,12 +109,8 @@ impl Gate {
         let write = |path: &PathBuf| Touch { path: path.clone(), is_delete: false, is_recursive: false };
         let touches = writes.into_iter().map(write).collect();
         let cwd = self.named_cwd.clone();
-        Plan { tool, command, cwd, touches, executed: Vec::new(), always: None, content: None }
-    }
-
-    /// Returns the task's workspace, resolved.
-    pub(crate) fn workspace(&self) -> &Path {
-        self.own.workspace()
+        let executed = Vec::new();
+        Plan { tool, command, cwd, touches, executed, always: None, content: None, is_kept: false }
     }
 
     /// Returns whether the resolved `path` is in the task's workspace.
@@ -114,9 +118,25 @@ impl Gate {
         self.own.is_in_workspace(path)
     }
 
+    /// Returns whether the resolved `path` is the task's own or in a cache, so that its old state is not missed.
+    pub(crate) fn is_made_again(&self, path: &Path) -> bool {
+        self.own.is_in_workspace(path) || self.own.is_in_cache(path)
+    }
+
     /// Returns whether the resolved `path` belongs to the task.
     pub(crate) fn is_own(&self, path: &Path) -> bool {
         self.own.has(path)
+    }
+
+    /// Keeps what is about to change outside of the workspace, for an undo. Returns whether everything was kept.
+    ///
+    /// # Errors
+    /// If it cannot be read, or not be stored. Nothing may be changed then.
+    pub(crate) fn keep(&self, note: impl FnOnce(&mut Keeping<'_>) -> io::Result<()>) -> io::Result<bool> {
+        let Some(keeper) = &self.keeper else { return Ok(false) };
+        let mut keeping = keeper.begin();
+        note(&mut keeping)?;
+        keeping.finish()
     }
 
     /// Lets the plan through or returns the approval that it needs. Call it again right before the change, because the
@@ -184,7 +204,9 @@ impl Gate {
             (Some(reason), None) => Some(reason.clone()),
             (None, Some(unplaced)) => Some(unplaced),
             (None, None) => {
-                let touched = plan.touches.iter().find_map(|touch| self.touching(touch, plan, held));
+                let is_kept = LazyCell::new(|| self.can_keep(plan));
+                let touched =
+                    plan.touches.iter().find_map(|touch| self.touching(touch, plan, held, &|| *is_kept));
                 touched.or_else(|| {
                     self.is_cautious.then(|| "memory advises caution with this tool here".to_owned())
                 })
@@ -192,14 +214,32 @@ impl Gate {
         }
     }
 
-    /// Returns why one touch needs consent, or `None`.
-    fn touching(&self, touch: &Touch, plan: &Plan, held: Option<&Folder>) -> Option<String> {
+    /// Returns whether everything that the plan changes can be kept for an undo.
+    fn can_keep(&self, plan: &Plan) -> bool {
+        plan.is_kept
+            && self.keeper.as_ref().is_some_and(|keeper| {
+                let sizes = plan.touches.iter().map(|touch| Size::of(&touch.path, touch.is_recursive));
+                keeper.has_room_for(sizes.fold(Size::default(), Size::and))
+            })
+    }
+
+    /// Returns why one touch needs consent, or `None`. `can_keep` tells whether the whole plan is kept for an undo.
+    fn touching(
+        &self,
+        touch: &Touch,
+        plan: &Plan,
+        held: Option<&Folder>,
+        can_keep: &dyn Fn() -> bool,
+    ) -> Option<String> {
         let path = &touch.path;
         let shown = show::path_line(path);
         let found = match look(touch, held) {
             Ok(found) => found,
             Err(error) => return Some(unplaced_reason(touch, &error)),
         };
+        if self.level == Level::L0 && !self.own.is_in_workspace(path) {
+            return Some(format!("it would touch {shown}, and at level L0 every change asks"));
+        }
         let Some(found) = found else {
             let why = if touch.is_delete {
                 None
@@ -211,7 +251,9 @@ impl Gate {
             return why.map(|why| format!("it would create {shown}: {why}"));
         };
         let verb = if touch.is_delete { "delete" } else { "change" };
-        if let Some(foreign) = self.own.foreign(touch, &found) {
+        if let Some(foreign) = self.own.foreign(touch, &found)
+            && !(can_keep() && self.ground.is_open_to(touch, plan))
+        {
             let target = link_target(touch, held).unwrap_or_default();
             let foreign = show::path_line(&foreign);
             return Some(format!("it would {verb} {foreign}{target}, which this task did not create"));

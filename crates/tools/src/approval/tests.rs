@@ -45,6 +45,7 @@ impl World {
             executed: Vec::new(),
             always: None,
             content: None,
+            is_kept: false,
         }
     }
 

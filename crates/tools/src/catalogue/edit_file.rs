@@ -36,7 +36,8 @@ impl Typed for EditFile {
     type Input = Input;
     const NAME: &'static str = "edit_file";
     const ABOUT: &'static str = "Replaces exact text in a text file; the text has to stand there exactly once unless `all` is \
-         set. A file that this task did not create needs a person's consent; the old content is kept.";
+         set. The old content is kept. A person is asked about a file outside the working directory, or one that other \
+         programs obey.";
     const GIVES: &'static str = "/replacements /sha256";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
@@ -95,13 +96,16 @@ fn edit(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAnsw
         show::path(path),
         show::count(found as u64, "replacement", "replacements")
     );
-    let plan =
-        Plan { always: overwrite::is_git_file(new.as_bytes()), ..gate.plan(EditFile::NAME, command, [path]) };
+    let plan = Plan {
+        always: overwrite::is_git_file(new.as_bytes()),
+        is_kept: true,
+        ..gate.plan(EditFile::NAME, command, [path])
+    };
     gate.check_at(&plan, spot.folder())
         .map_err(|error| error.with_preview(|| preview::diff(text.as_bytes(), new.as_bytes())))?;
     let written = overwrite::write(&mut spot, Some(&old), new.as_bytes(), &plan, gate, halt)?;
     let facts = json!({
-        "path": show::path(path), "replacements": found, "bytes": new.len(), "sha256": hash, "backup": written.backup,
+        "path": show::path(path), "replacements": found, "bytes": new.len(), "sha256": hash,
     });
     let replacements = show::count(found as u64, "replacement", "replacements");
     let changed = clip(&preview::diff(text.as_bytes(), new.as_bytes()), DIFF_CHARS_MAX);

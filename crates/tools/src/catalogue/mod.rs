@@ -24,7 +24,7 @@ mod overwrite;
 mod pattern;
 mod prelude;
 mod read_file;
-mod rename;
+pub(crate) mod rename;
 mod shell;
 mod table;
 mod write_file;

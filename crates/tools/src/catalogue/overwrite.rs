@@ -1,6 +1,7 @@
-//! Replaces the content of a file and keeps the old one if possible.
+//! Replaces the content of a file and keeps the old one, for an undo, if possible.
 
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::Stat;
@@ -9,11 +10,12 @@ use setpoint_protocol::tool::SideEffect;
 use crate::approval::watched::GIT_FILE;
 use crate::approval::{Gate, Plan};
 use crate::error::ToolError;
-use crate::files::draft::{self, BACKUP_FOLDER, Draft};
+use crate::files::draft::Draft;
 use crate::files::folder;
 use crate::files::spot::Spot;
 use crate::halt::Halt;
 use crate::show;
+use crate::undo::Becomes;
 
 /// An existing regular file.
 pub(super) struct OldFile(Stat);
@@ -47,10 +49,8 @@ pub(super) struct WrittenFile {
     /// The file and its new folders, unless it replaced another.
     pub(super) created: Vec<String>,
     pub(super) side_effect: SideEffect,
-    /// Where the old content is kept.
-    pub(super) backup: Option<String>,
     /// What became of the old content, to go on with a sentence.
-    pub(super) note: String,
+    pub(super) note: &'static str,
 }
 
 /// Writes the file at `spot`, and its missing folders, as the gate let it through. What is there is never written to:
@@ -79,7 +79,7 @@ pub(super) fn write(
 /// # Errors
 /// As for [`write`].
 pub(super) fn commit(
-    draft: Draft,
+    mut draft: Draft,
     spot: &Spot,
     folders: &[PathBuf],
     old: Option<&OldFile>,
@@ -88,30 +88,37 @@ pub(super) fn commit(
     halt: &Halt,
 ) -> Result<WrittenFile, ToolError> {
     let path = &spot.path();
+    let keep = |draft: &mut Draft, mode| {
+        if gate.is_in_workspace(path) {
+            return Ok(false);
+        }
+        let kept = gate.keep(|keeping| {
+            keeping.new_folders(folders)?;
+            draft.file().rewind()?;
+            keeping.change(spot, Becomes::file(draft.file(), mode)?, halt)
+        });
+        kept.map_err(|source| ToolError::file("keep the old state of", path, source))
+    };
     let Some(old) = old else {
+        let made = draft.file().metadata().map_err(|source| not_made(path, source))?;
+        keep(&mut draft, made.mode())?;
         gate.check_at(plan, spot.folder())?;
         draft.commit_new().map_err(|source| not_made(path, source))?;
         let created = folders.iter().chain([path]).map(|path| show::path(path)).collect();
         let side_effect = SideEffect::Reversible;
-        return Ok(WrittenFile { created, side_effect, backup: None, note: String::new() });
+        return Ok(WrittenFile { created, side_effect, note: "" });
     };
-    let backups = gate.workspace().join(BACKUP_FOLDER);
-    let backup = draft::back_up(spot, gate.workspace(), halt)
-        .map_err(|source| ToolError::file("write", &backups, source))?;
+    let is_kept = keep(&mut draft, old.0.st_mode)?;
     gate.check_at(plan, spot.folder())?;
     draft.commit_over(&old.0).map_err(|source| ToolError::file("write", path, source))?;
     // Nothing from before the task is lost if the file was the task's own.
-    let is_kept = backup.is_some() || gate.is_own(path);
-    let side_effect = if is_kept { SideEffect::Reversible } else { SideEffect::Irreversible };
-    let note = match &backup {
-        Some(backup) => {
-            let name = show::path_line(backup.file_name().map(Path::new).unwrap_or(backup));
-            format!("; the old content is kept as .setpoint-backup/{name} in the workspace")
-        }
-        None => "; the old content was too large to be kept".to_owned(),
+    let side_effect =
+        if is_kept || gate.is_own(path) { SideEffect::Reversible } else { SideEffect::Irreversible };
+    let note = match is_kept {
+        true => "; the old content is kept for an undo",
+        false => "; the old content was not kept",
     };
-    let backup = backup.as_deref().map(show::path);
-    Ok(WrittenFile { created: Vec::new(), side_effect, backup, note })
+    Ok(WrittenFile { created: Vec::new(), side_effect, note })
 }
 
 /// Returns the error for a file that could not be created.

@@ -17,7 +17,7 @@ pub(crate) struct Input {
     path: String,
     /// The whole content.
     content: String,
-    /// Whether a file that is already there may be replaced; a person is asked unless this task created it.
+    /// Whether a file that is already there may be replaced.
     #[serde(default)]
     overwrite: bool,
 }
@@ -25,9 +25,9 @@ pub(crate) struct Input {
 impl Typed for WriteFile {
     type Input = Input;
     const NAME: &'static str = "write_file";
-    const ABOUT: &'static str = "Makes a file with this content, and the folders above it. A file outside the working directory, or one that other programs obey, needs a person's consent. \
-         Replacing a file that this task did not create needs `overwrite` and a person's consent; the old \
-         content is kept.";
+    const ABOUT: &'static str = "Makes a file with this content, and the folders above it. Replacing a file that this task did \
+         not create needs `overwrite`; the old content is kept. A person is asked about a file outside the working \
+         directory, or one that other programs obey.";
     const GIVES: &'static str = "/created /bytes /sha256";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
@@ -57,11 +57,14 @@ fn write(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAns
         show::path(path),
         show::count(content.len() as u64, "byte", "bytes")
     );
-    let plan =
-        Plan { always: overwrite::is_git_file(content), ..gate.plan(WriteFile::NAME, command, [path]) };
+    let plan = Plan {
+        always: overwrite::is_git_file(content),
+        is_kept: true,
+        ..gate.plan(WriteFile::NAME, command, [path])
+    };
     let old = OldFile::at(&spot)?;
     if old.is_some() && !input.overwrite && !gate.is_own(path) {
-        let reason = "it is there already; another name, or `overwrite` with a person's consent";
+        let reason = "it is there already; use another name, or `overwrite`";
         return Err(ToolError::blocked_by_state("write", path, reason));
     }
     gate.check_at(&plan, spot.folder()).map_err(|error| {
@@ -75,7 +78,7 @@ fn write(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAns
     })?;
     let written = overwrite::write(&mut spot, old.as_ref(), content, &plan, gate, halt)?;
     let facts = json!({
-        "path": show::path(path), "bytes": content.len(), "sha256": hash, "created": old.is_none(), "backup": written.backup,
+        "path": show::path(path), "bytes": content.len(), "sha256": hash, "created": old.is_none(),
     });
     let verb = if old.is_none() { "created" } else { "replaced" };
     let size = show::amount(content.len() as u64);

@@ -11,10 +11,13 @@ use rustix::fs::{AtFlags, RenameFlags, Timespec, Timestamps};
 use setpoint_sandbox::changes::{ChangeKind, Entry};
 
 use super::{ChangeSet, Kept, is_changed_since};
+use crate::approval::Gate;
 use crate::error::ToolError;
 use crate::files::draft::unused_name;
 use crate::files::folder::{self, Folder};
 use crate::files::spot::Spot;
+use crate::halt::Halt;
+use crate::undo::{Becomes, Keeping};
 
 /// The bits of a mode that are taken over: not those that lend rights.
 const MODE: u32 = 0o777;
@@ -43,6 +46,24 @@ impl ChangeSet {
         Ok(created)
     }
 
+    /// Keeps what is in the places of the changes, for an undo. Returns whether everything was kept. What a build makes
+    /// again, and the task's workspace, are left out.
+    ///
+    /// # Errors
+    /// If it cannot be read, or not be stored.
+    pub(crate) fn keep(&self, gate: &Gate) -> Result<bool, ToolError> {
+        gate.keep(|keeping| {
+            let counted = self.list.iter().filter(|kept| !gate.is_made_again(&kept.path()));
+            counted.into_iter().try_for_each(|kept| kept.note(keeping))
+        })
+        .map_err(|source| ToolError::file("keep what is in", &self.list_root(), source))
+    }
+
+    /// Returns the folder of the first change, for an error.
+    fn list_root(&self) -> PathBuf {
+        self.list.first().map(|kept| kept.folder.clone()).unwrap_or_default()
+    }
+
     fn check_unchanged(&self, kept: &Kept) -> Result<(), ToolError> {
         let path = kept.path();
         let failed = |source| ToolError::file("look at", &path, source);
@@ -67,6 +88,22 @@ impl ChangeSet {
 }
 
 impl Kept {
+    fn note(&self, keeping: &mut Keeping<'_>) -> io::Result<()> {
+        let is = match self.change.entry {
+            _ if self.change.kind == ChangeKind::Removed => {
+                return keeping.removal(&Spot::real(&self.path(), None)?, &Halt::default());
+            }
+            Entry::File(_) => Becomes::file(&mut File::open(&self.at)?, self.mode()?)?,
+            Entry::Folder => Becomes::folder(self.mode()?),
+            Entry::Link => Becomes::link(fs::read_link(&self.at)?),
+            Entry::Other => return Ok(()),
+        };
+        match self.change.kind {
+            ChangeKind::Created => keeping.creation(self.path(), is),
+            _ => keeping.change(&Spot::real(&self.path(), None)?, is, &Halt::default()),
+        }
+    }
+
     fn apply(&self) -> io::Result<()> {
         let spot = Spot::real(&self.path(), None)?;
         let (folder, name) = (spot.folder(), spot.name());

@@ -1,24 +1,16 @@
-//! Writes files atomically (all of the new content or nothing) and keeps the old content.
+//! Writes files atomically: all of the new content or nothing.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{Mode, Stat, fchmod};
 
 use super::folder::Folder;
-use super::hash;
 use super::spot::Spot;
-use crate::halt::Halt;
-
-/// The folder of the workspace with copies of overwritten files.
-pub(crate) const BACKUP_FOLDER: &str = ".setpoint-backup";
-/// Largest file that is copied before it is overwritten; a larger one cannot be restored, and the answer says so.
-pub(crate) const BACKUP_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// A temporary file beside its destination, put in place by a `commit`. Dropping it without a commit removes it.
 #[derive(Debug)]
@@ -80,41 +72,6 @@ impl Drop for Draft {
     }
 }
 
-/// Copies the file at `spot` into the workspace, under a name of its content's hash and its own name, so that equal
-/// content is stored once. Returns `None` if it is larger than [`BACKUP_BYTES_MAX`].
-pub(crate) fn back_up(spot: &Spot, workspace: &Path, halt: &Halt) -> io::Result<Option<PathBuf>> {
-    let mut old = spot.read(halt)?;
-    if old.metadata()?.len() > BACKUP_BYTES_MAX {
-        return Ok(None);
-    }
-    let mut kept = Spot::real(&workspace.join(BACKUP_FOLDER).join("draft"), None)?;
-    kept.make_folders()?;
-    kept.folder().make_private()?;
-    let mut draft = Draft::beside(&kept)?;
-    let hashed = {
-        let mut copy = draft.file();
-        let mut failed = None;
-        let hashed = hash::stream(&mut old, hash::Algorithm::Blake3, halt, |block| {
-            if failed.is_none() {
-                failed = io::Write::write_all(&mut copy, block).err();
-            }
-        })?;
-        match failed {
-            Some(error) => return Err(error),
-            None => hashed,
-        }
-    };
-    let mut name = OsString::from(hashed.hex.chars().take(16).collect::<String>());
-    name.push("-");
-    name.push(spot.name());
-    draft.name = clipped(name);
-    let path = kept.folder().path().join(&draft.name);
-    match draft.commit_new() {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(Some(path)),
-    }
-}
-
 /// Returns an unused name for a temporary file: random bits of the process and a counter.
 pub(crate) fn unused_name() -> String {
     static STATE: std::sync::LazyLock<u64> =
@@ -129,21 +86,14 @@ pub(crate) fn is_unused_name(name: &str) -> bool {
     name.starts_with(".setpoint-") && name.ends_with(".tmp")
 }
 
-/// Cuts a name to 255 bytes, the limit of file systems.
-fn clipped(name: OsString) -> OsString {
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    if name.as_bytes().len() <= 255 {
-        return name;
-    }
-    OsString::from_vec(name.into_vec().into_iter().take(255).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
 
     use super::*;
+    use crate::halt::Halt;
 
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(folder)
@@ -201,34 +151,5 @@ mod tests {
         assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o7777, 0o750);
         assert_eq!(std::fs::read(&target).unwrap(), b"new");
         assert_eq!(std::fs::read(folder.path().join("other")).unwrap(), b"old");
-    }
-
-    #[test]
-    fn equal_old_content_is_stored_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = std::fs::canonicalize(folder.path()).unwrap();
-        let path = root.join("a name with spaces");
-        std::fs::write(&path, "old").unwrap();
-        let space = root.join("space");
-        let one = back_up(&spot(&path), &space, &Halt::default()).unwrap().unwrap();
-        let other = back_up(&spot(&path), &space, &Halt::default()).unwrap().unwrap();
-        assert_eq!(one, other);
-        assert_eq!(std::fs::read(&one).unwrap(), b"old");
-        assert_eq!(names(&space.join(BACKUP_FOLDER)).len(), 1);
-        std::fs::write(&path, "newer").unwrap();
-        back_up(&spot(&path), &space, &Halt::default()).unwrap().unwrap();
-        assert_eq!(names(&space.join(BACKUP_FOLDER)).len(), 2);
-    }
-
-    #[test]
-    fn backups_do_not_follow_links() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = std::fs::canonicalize(folder.path()).unwrap();
-        std::fs::create_dir_all(root.join("space")).unwrap();
-        std::fs::create_dir_all(root.join("outside")).unwrap();
-        std::fs::write(root.join("a"), "old").unwrap();
-        symlink(root.join("outside"), root.join("space").join(BACKUP_FOLDER)).unwrap();
-        assert!(back_up(&spot(&root.join("a")), &root.join("space"), &Halt::default()).is_err());
-        assert_eq!(names(&root.join("outside")), Vec::<String>::new());
     }
 }

@@ -179,11 +179,6 @@ impl Folder {
         self.listed()?.sync_all()
     }
 
-    /// Removes all permissions except the owner's.
-    pub(crate) fn make_private(&self) -> io::Result<()> {
-        self.set_mode(0o700)
-    }
-
     /// Opens the folder so that it can be listed and synced.
     fn listed(&self) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -69,6 +69,7 @@ impl Gate {
         call.input.0["timeout_s"] = seconds.into();
         let ask = ToolAsk { call, phase: Phase::Work, probe: false, grant: None, caution: false };
         let place = CallPlace {
+            keeps_as: None,
             surroundings: surroundings(world, cwd).into(),
             created: BTreeSet::new(),
             cancel: CancellationToken::new(),

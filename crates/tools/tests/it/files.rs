@@ -131,7 +131,7 @@ async fn a_bare_name_refers_to_the_working_directory() {
 }
 
 #[tokio::test]
-async fn write_file_replaces_only_on_request_with_a_backup() {
+async fn write_file_replaces_only_on_request() {
     let mut world = World::new();
     let path = world.file("dir/a", "old");
     std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
@@ -142,10 +142,8 @@ async fn write_file_replaces_only_on_request_with_a_backup() {
     assert!(answer.ok, "{}", answer.text);
     assert_eq!(std::fs::read(&path).unwrap(), b"new");
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
-    assert_eq!((answer.side_effect, answer.created.len()), (SideEffect::Reversible, 0));
-    let backup = answer.facts.unwrap().get("backup").and_then(Value::as_str).unwrap().to_owned();
-    assert!(backup.starts_with(world.in_space(".setpoint-backup").to_str().unwrap()), "{backup}");
-    assert_eq!(std::fs::read(backup).unwrap(), b"old");
+    assert_eq!((answer.side_effect, answer.created.len()), (SideEffect::Irreversible, 0));
+    assert!(answer.text.contains("was not kept"), "{}", answer.text);
     assert_eq!(names(&world, "dir"), ["a"]);
 
     // The task may overwrite what it created without the `overwrite` parameter.
@@ -224,8 +222,6 @@ async fn edit_file_needs_consent_for_foreign_files() {
     let answer = world.run_under("edit_file", input, Some(need.digest)).await;
     assert!(answer.ok, "{}", answer.text);
     assert_eq!(std::fs::read(&path).unwrap(), b"two");
-    let backup = answer.facts.unwrap().get("backup").and_then(Value::as_str).unwrap().to_owned();
-    assert_eq!(std::fs::read(backup).unwrap(), b"one");
 }
 
 #[tokio::test]

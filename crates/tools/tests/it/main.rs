@@ -42,3 +42,5 @@ mod survivors;
 mod tables;
 #[cfg(test)]
 mod tricks;
+#[cfg(test)]
+mod undo;

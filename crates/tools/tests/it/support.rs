@@ -10,6 +10,8 @@ use setpoint_machine::effects::ToolAsk;
 use setpoint_protocol::Any;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::{ApprovalNeed, CallReading, Phase, ToolAnswer, ToolCall};
+use setpoint_protocol::{CallId, TaskId};
+use setpoint_tools::undo::Undoing;
 use setpoint_tools::{CallPlace, Host, Registry};
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +26,8 @@ pub(crate) struct World {
     pub(crate) has_sandbox: bool,
     /// The name of the working directory in the temporary folder.
     pub(crate) cwd: &'static str,
+    /// The number of the next call.
+    pub(crate) call: u32,
 }
 
 impl World {
@@ -41,7 +45,20 @@ impl World {
             probe: false,
             has_sandbox: false,
             cwd: "project",
+            call: 1,
         }
+    }
+
+    /// The same, with calls that keep what they change.
+    pub(crate) fn keeping(self) -> Self {
+        let folder = self.root().join("kept");
+        World { registry: self.registry.clone().keeping_in(folder), ..self }
+    }
+
+    /// Plans to undo the calls with these numbers.
+    pub(crate) fn undoing(&self, is_meant: impl Fn(u32) -> bool, is_forced: bool) -> Undoing {
+        let folder = self.root().join("kept").join(TASK);
+        Undoing::of(&folder, |call| is_meant(call.n), is_forced).unwrap()
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -91,6 +108,7 @@ impl World {
         let call = ToolCall { tool: tool.to_owned(), input: Any(input) };
         let ask = ToolAsk { call, phase: Phase::Work, probe: self.probe, grant, caution: self.caution };
         let place = CallPlace {
+            keeps_as: Some((task(), CallId { n: self.call, .."r3/1".parse().unwrap() })),
             surroundings: self.surroundings().into(),
             created: self.created.clone(),
             cancel: self.cancel.clone(),
@@ -117,6 +135,13 @@ impl World {
         assert!(answer.ok, "{}", answer.text);
         answer.facts.unwrap_or_else(|| panic!("no facts: {}", answer.text)).0
     }
+}
+
+/// The task of all calls.
+pub(crate) const TASK: &str = "a-task-00000000000000a1";
+
+pub(crate) fn task() -> TaskId {
+    TASK.parse().unwrap()
 }
 
 /// Returns this machine, with a keeper for calls.

@@ -7,6 +7,7 @@ use crate::support::{World, host, output};
 
 async fn survey(world: &World, named: &[&str]) -> Survey {
     let place = CallPlace {
+        keeps_as: None,
         surroundings: world.surroundings().into(),
         created: world.created.clone(),
         cancel: world.cancel.clone(),

@@ -84,6 +84,7 @@ async fn run(registry: &Registry, cwd: &Path, tool: &str, input: Value) -> ToolA
     let call = ToolCall { tool: tool.to_owned(), input: Any(input) };
     let ask = ToolAsk { call, phase: Phase::Work, probe: false, grant: None, caution: false };
     let place = CallPlace {
+        keeps_as: None,
         surroundings: surroundings.into(),
         created: BTreeSet::new(),
         cancel: tokio_util::sync::CancellationToken::new(),

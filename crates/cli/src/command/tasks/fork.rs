@@ -49,7 +49,7 @@ impl Fork {
             }
             let state = driver.state(&made.task).await?;
             let ended = driver.follow(io, state, events, show(driver.options, io), false).await?;
-            driver.tell(io, &made.task, ended)
+            driver.tell(io, &made.task, ended).await
         })
         .await
     }

@@ -2,6 +2,7 @@
 
 mod cancel;
 mod cost;
+mod diff;
 mod export;
 mod fork;
 mod list;
@@ -9,6 +10,7 @@ mod page;
 mod prune;
 mod resume;
 mod show;
+mod undo;
 
 use clap::{Args, Subcommand};
 use setpoint_app::Error;
@@ -28,6 +30,8 @@ enum Verb {
     List(list::List),
     Show(show::Show),
     Cost(cost::Cost),
+    Diff(diff::Diff),
+    Undo(undo::Undo),
     Cancel(cancel::Cancel),
     Resume(resume::Resume),
     Fork(fork::Fork),
@@ -49,6 +53,8 @@ impl Tasks {
             Verb::List(list) => list.run(app, io).await,
             Verb::Show(show) => show.run(app, io).await,
             Verb::Cost(cost) => cost.run(app, io).await,
+            Verb::Diff(diff) => diff.run(app, io).await,
+            Verb::Undo(undo) => undo.run(app, io).await,
             Verb::Cancel(cancel) => cancel.run(app, io).await,
             Verb::Resume(resume) => resume.run(app, io).await,
             Verb::Fork(fork) => fork.run(app, io).await,

@@ -50,7 +50,7 @@ impl Resume {
             Some(part) => {
                 let task = driver.organisation.resolve(part).await?;
                 let ended = take_up(driver, &task, io).await?;
-                driver.tell(io, &task, ended)
+                driver.tell(io, &task, ended).await
             }
             None => all(driver, io).await,
         })

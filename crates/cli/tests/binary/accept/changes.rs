@@ -116,6 +116,8 @@ fn archives() {
 #[test]
 fn renamed_files() {
     let home = Home::new();
+    // At this level a rename asks, which tells it from a preview.
+    std::fs::write(home.config().join("setpoint.toml"), "[run]\nlevel = \"L0\"\n").unwrap();
     // An extension counts only at the end of a name.
     for name in
         ["IMG_1.jpeg", "IMG_2.jpeg", "IMG_3.jpeg.bak", "my.jpegs", ".jpeg", "other.txt", "sub/IMG_3.jpeg"]

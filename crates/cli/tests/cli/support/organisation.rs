@@ -1,11 +1,14 @@
 //! An organisation that plays a tape and records the messages to it.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use setpoint_app::operator::tasks::Undoing;
 use setpoint_app::{Error, ErrorKind, Event, Fork, Goal, Organisation};
 use setpoint_cli::state::ViewState;
+use setpoint_history::attempts::Attempt;
 use setpoint_history::fork::ForkResult;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::{ForkedFrom, FragmentHash, Record};
@@ -205,6 +208,12 @@ impl Organisation for Fake {
 
     async fn prune(&self, _: &PrunableTasks) -> Result<PruneReport, Error> {
         Ok(PruneReport::default())
+    }
+
+    async fn undoing(&self, task: &TaskId, _: Option<Attempt>, _: bool) -> Result<Undoing, Error> {
+        let nothing = Path::new("/nonexistent").join(task.as_str());
+        Undoing::of(&nothing, |_| true, false)
+            .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
     }
 
     async fn resolve(&self, prefix: &str) -> Result<TaskId, Error> {

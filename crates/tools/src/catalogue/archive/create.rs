@@ -125,7 +125,7 @@ fn create(
         "archive": show::path(archive), "entries": packed.entries, "bytes": packed.bytes, "archive_bytes": size,
         "sha256": sha256, "not_packed": packed.others,
         "packed_again": packed.again, "before_1970": packed.before_1970,
-        "backup": written.backup, "complete": packed.tally.closed == 0,
+        "complete": packed.tally.closed == 0,
     });
     let (created, side_effect) = (written.created, written.side_effect);
     Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, packed.tally.gaps()) })

@@ -96,7 +96,7 @@ fn create(
     let text = format!("wrote the {} checksums of {files} to {path}{note}", algorithm.name());
     let facts = json!({
         "manifest": show::path(manifest), "count": made.files, "bytes": made.bytes, "algorithm": algorithm.name(),
-        "backup": written.backup, "not_listed": made.others, "complete": made.tally.closed == 0,
+        "not_listed": made.others, "complete": made.tally.closed == 0,
     });
     let (created, side_effect) = (written.created, written.side_effect);
     Ok(ToolAnswer { created, side_effect, ..answer::walked(text, facts, made.tally.gaps()) })

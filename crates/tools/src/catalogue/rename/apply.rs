@@ -12,7 +12,7 @@ use crate::files::folder::Folder;
 /// Renames in two passes, because one file's new name may be another's old one: first all to unused names, then to
 /// their new names. After a failure the completed steps are undone. Every folder is reached from `held` without
 /// following a link, so that a folder which is exchanged meanwhile cannot redirect a rename.
-pub(super) fn apply(list: &[Rename], held: &Folder) -> Result<(), ToolError> {
+pub(crate) fn apply(list: &[Rename], held: &Folder) -> Result<(), ToolError> {
     let mut done = Vec::new();
     let result = passes(list, held, &mut done);
     if result.is_err() {

@@ -6,9 +6,11 @@ mod plan;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::approval::{Gate, resolve};
+use crate::approval::{Gate, Plan, resolve};
 use crate::catalogue::prelude::*;
 use crate::files::folder::Folder;
+pub(crate) use apply::apply;
+pub(crate) use plan::Rename;
 use plan::{Change, Renames};
 
 /// Maximum renames that are listed.
@@ -89,7 +91,7 @@ impl Typed for RenameFiles {
     type Input = Input;
     const NAME: &'static str = "rename_files";
     const ABOUT: &'static str = "Renames files: a text in their names becomes another. All of them or none; nothing is overwritten. \
-         Files that this task did not create need a person's consent. Look at rename_preview first.";
+         A person is asked about files outside the working directory. Look at rename_preview first.";
     const GIVES: &'static str = "/renames /count";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
@@ -136,10 +138,14 @@ fn rename(dir: PathBuf, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolA
         input.find,
         input.replace
     );
-    let plan = gate.plan(RenameFiles::NAME, command, both);
+    let plan = Plan { is_kept: true, ..gate.plan(RenameFiles::NAME, command, both) };
     gate.check_at(&plan, &held)?;
     let broken_before = broken_links(dir);
-    apply::apply(&renames.list, &held)?;
+    let outside = renames.list.iter().filter(|rename| !gate.is_in_workspace(&rename.from));
+    let pairs = outside.map(|rename| (rename.from.as_path(), rename.to.as_path()));
+    gate.keep(|keeping| keeping.moves(pairs, &held))
+        .map_err(|source| ToolError::file("note the old names in", dir, source))?;
+    apply(&renames.list, &held)?;
     let mut facts = facts(&renames);
     facts["links_broken"] = broken_links(dir).saturating_sub(broken_before).into();
     let created = renames.list.iter().filter(|rename| gate.is_own(&rename.from));

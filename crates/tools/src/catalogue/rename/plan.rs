@@ -14,9 +14,9 @@ const NAME_BYTES_MAX: usize = 255;
 
 /// One file and its new path, in the same folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Rename {
-    pub(super) from: PathBuf,
-    pub(super) to: PathBuf,
+pub(crate) struct Rename {
+    pub(crate) from: PathBuf,
+    pub(crate) to: PathBuf,
 }
 
 /// A file that cannot get its new name.

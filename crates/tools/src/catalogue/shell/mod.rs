@@ -68,8 +68,8 @@ pub(crate) struct Input {
 
 /// The description on a machine with a sandbox.
 const ABOUT_IN_SANDBOX: &str = "Runs a shell command in the sandbox and gives exit code, output and errors. It has no \
-    network and sees only this folder, the workspace and the system's programs. What it changes is kept; a person is asked \
-    where it was there before. Nothing keeps running in the background, and `/tmp` is empty each time. Prefer the \
+    network and sees only this folder, the workspace and the system's programs. What it changes here is kept, and can \
+    be undone; a person is asked about what other programs obey. Nothing keeps running in the background, and `/tmp` is empty each time. Prefer the \
     purpose-made tools for reading, searching and measuring.";
 
 impl Typed for Shell {

@@ -11,6 +11,8 @@ use super::SettledCommand;
 use crate::approval::{Gate, Plan, Touch, resolve};
 use crate::error::ToolError;
 use crate::files::folder::Folder;
+use crate::files::spot::Spot;
+use crate::halt::Halt;
 use crate::process::env::Programs;
 use crate::show;
 
@@ -63,6 +65,14 @@ impl Removal {
             Some(held) => gate.check_at(&plan, &held.folder)?,
             None => gate.check(&plan)?,
         }
+        let removed = plan.touches.iter().filter(|touch| touch.is_delete && !gate.is_made_again(&touch.path));
+        let is_kept = gate
+            .keep(|keeping| {
+                let mut spots =
+                    removed.map(|touch| Spot::real(&touch.path, held.as_ref().map(|held| &held.folder)));
+                spots.try_for_each(|spot| keeping.removal(&spot?, &Halt::default()))
+            })
+            .map_err(|source| ToolError::file("keep what it deletes in", cwd, source))?;
         let made =
             plan.touches.iter().filter(|touch| !touch.is_delete).map(|touch| touch.path.clone()).collect();
         let (script, cwd) = match &held {
@@ -73,7 +83,10 @@ impl Removal {
             script,
             cwd,
             programs: Programs::TaskToo,
-            side_effect: if found.removes() { SideEffect::Irreversible } else { SideEffect::Reversible },
+            side_effect: match found.removes() && !(is_kept && held.is_some()) {
+                true => SideEffect::Irreversible,
+                false => SideEffect::Reversible,
+            },
             removal: Some(Removal { made, held: held.map(|held| held.folder) }),
             // The named paths may be outside the task's folders.
             acts_elsewhere: true,

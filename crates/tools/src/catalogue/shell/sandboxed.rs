@@ -70,6 +70,15 @@ struct Ran {
     executed: Vec<ExecutedFile>,
 }
 
+/// Changes that were put in place.
+#[derive(Debug, Default)]
+struct Placed {
+    /// What was not there before.
+    created: Vec<PathBuf>,
+    /// Whether all that was there before is kept, for an undo.
+    is_kept: bool,
+}
+
 impl Shell {
     /// Returns whether a command that would need consent can run in the sandbox instead.
     pub(super) fn can_sandbox(&self, input: &Input, reading: &Reading, cwd: &Path, ctx: &ToolCtx) -> bool {
@@ -138,12 +147,12 @@ impl Shell {
         let (ran, settled) = patient
             .blocking(move |_| {
                 let settled =
-                    if ran.changes.is_empty() { Ok(Ok(Vec::new())) } else { ran.put_in_place(&gate) };
+                    if ran.changes.is_empty() { Ok(Ok(Placed::default())) } else { ran.put_in_place(&gate) };
                 Ok((ran, settled))
             })
             .await?;
         match settled? {
-            Ok(created) => Ok(ran.answer(created, seconds, ctx)),
+            Ok(placed) => Ok(ran.answer(placed, seconds, ctx)),
             Err(need) => {
                 self.waiting.add(&need.digest, ran);
                 Err(ToolError::Approval(need.into()))
@@ -226,12 +235,13 @@ fn outside(need: ApprovalNeed, why: &str) -> ToolError {
 
 impl Ran {
     /// Puts the changes in place and returns what is new, or returns the question that they need.
-    fn put_in_place(&self, gate: &Gate) -> Result<Result<Vec<PathBuf>, ApprovalNeed>, ToolError> {
+    fn put_in_place(&self, gate: &Gate) -> Result<Result<Placed, ApprovalNeed>, ToolError> {
         let plan = Plan {
             cwd: self.cwd.clone(),
             touches: self.changes.touches(),
             executed: self.executed.clone(),
             always: self.changes.always(gate),
+            is_kept: true,
             ..gate.plan(Shell::NAME, self.command.clone(), [])
         };
         let need = match gate.check(&plan) {
@@ -248,7 +258,11 @@ impl Ran {
             Err(error) => return Err(error),
         };
         Ok(match need {
-            None => Ok(self.changes.apply()?),
+            None => {
+                let is_kept = self.changes.keep(gate)?;
+                let created = self.changes.apply()?;
+                Ok(Placed { created, is_kept })
+            }
             Some(need) => Err(self.question(need)),
         })
     }
@@ -262,16 +276,16 @@ impl Ran {
         ApprovalNeed { preview, reason, writes, deletes, ..need }
     }
 
-    fn answer(self, created: Vec<PathBuf>, seconds: u64, ctx: &ToolCtx) -> ToolAnswer {
+    fn answer(self, placed: Placed, seconds: u64, ctx: &ToolCtx) -> ToolAnswer {
         let cwd = ctx.place().surroundings.cwd;
         let changes = Changes::of(self.changes.paths());
         let side_effect = match (self.changes.is_empty(), self.changes.overwrites()) {
             (true, _) => SideEffect::None,
-            (false, false) => SideEffect::Reversible,
-            (false, true) => SideEffect::Irreversible,
+            (false, true) if !placed.is_kept => SideEffect::Irreversible,
+            (false, _) => SideEffect::Reversible,
         };
         let after = CommandEffects {
-            created: created.iter().take(CREATED_MAX).map(|path| show::path(path)).collect(),
+            created: placed.created.iter().take(CREATED_MAX).map(|path| show::path(path)).collect(),
             executed: self.executed,
             side_effect,
             changes: Some(changes),

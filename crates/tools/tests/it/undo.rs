@@ -1,0 +1,240 @@
+//! Undo: what calls change is kept before the change, so it needs no consent in the working directory, and it can be put
+//! back.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use setpoint_protocol::tool::{SideEffect, ToolAnswer};
+use setpoint_tools::Level;
+use setpoint_tools::undo::{KEPT_FILE_BYTES_MAX, Undoing, Verb};
+
+use crate::sandbox::world as sandbox_world;
+use crate::support::{TASK, World, task};
+
+fn world() -> World {
+    World::new().keeping()
+}
+
+/// Returns everything below a folder: permissions, and content or target.
+fn snapshot(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let meta = path.symlink_metadata().unwrap();
+        let content = if meta.is_symlink() {
+            fs::read_link(&path).unwrap().into_os_string().as_bytes().to_vec()
+        } else if meta.is_dir() {
+            all.extend(snapshot(&path));
+            Vec::new()
+        } else {
+            fs::read(&path).unwrap()
+        };
+        all.insert(path, (meta.mode(), content));
+    }
+    all
+}
+
+async fn ran(world: &mut World, tool: &str, input: Value) -> ToolAnswer {
+    let answer = world.run(tool, input).await;
+    assert!(answer.ok, "{} {:?}", answer.text, answer.approval);
+    world.created.extend(answer.created.iter().map(PathBuf::from));
+    world.call += 1;
+    answer
+}
+
+async fn edit(world: &mut World, path: &str, find: &str, replace: &str) -> ToolAnswer {
+    ran(world, "edit_file", json!({ "path": path, "find": find, "replace": replace })).await
+}
+
+fn undone(world: &World) -> Undoing {
+    let mut undoing = world.undoing(|_| true, false);
+    undoing.apply();
+    undoing
+}
+
+#[tokio::test]
+async fn a_thousand_changed_files_come_back_byte_for_byte() {
+    let Some(mut world) = sandbox_world().map(World::keeping) else { return };
+    world.probe = false;
+    for n in 0..1_000 {
+        let name = format!("d{}/f{n}.txt", n % 7);
+        let path = world.file(name, format!("content of {n}\n").repeat(n % 5 + 1));
+        fs::set_permissions(path, Permissions::from_mode(if n % 3 == 0 { 0o600 } else { 0o644 })).unwrap();
+    }
+    world.file(OsStr::from_bytes(b"d0/caf\xe9.txt"), b"\xff\0\n");
+    fs::create_dir(world.at("empty")).unwrap();
+    fs::set_permissions(world.at("empty"), Permissions::from_mode(0o711)).unwrap();
+    symlink("d1/f1.txt", world.at("link")).unwrap();
+    let before = snapshot(&world.at(""));
+
+    let answer = ran(&mut world, "rename_files", json!({ "dir": "d2", "find": "f", "replace": "g" })).await;
+    assert_eq!(answer.side_effect, SideEffect::Reversible);
+    let script = "for f in d3/*; do echo more >> $f; done; rm -r d4 d0 empty; rm link; ln -s d1/f8.txt link; \
+                  mkdir -p new/deep; echo x > new/deep/x; chmod 700 d1 d1/f1.txt; mv d5 moved; \
+                  rm d6/f6.txt; mkdir d6/new; echo y > d6/new/y; mv d2/g2.txt d2/t; mv d2/g9.txt d2/g2.txt";
+    let answer = ran(&mut world, "shell", json!({ "command": script })).await;
+    assert_eq!(answer.side_effect, SideEffect::Reversible);
+    edit(&mut world, "d3/f3.txt", "more", "less").await;
+    let file = json!({ "path": "moved/f5.txt", "content": "other", "overwrite": true });
+    ran(&mut world, "write_file", file).await;
+    ran(&mut world, "shell", json!({ "command": "rm -r moved new/deep" })).await;
+    let changed = snapshot(&world.at(""));
+    let same = before.iter().filter(|(path, state)| changed.get(*path) == Some(state)).count();
+    assert!(same < 300, "{same}");
+
+    let undoing = undone(&world);
+    assert!(undoing.left().is_empty(), "{:?}", undoing.left());
+    assert_eq!(snapshot(&world.at("")), before);
+    assert!(world.undoing(|_| true, false).is_empty());
+}
+
+#[tokio::test]
+async fn what_a_person_changed_since_is_left_alone() {
+    let mut world = world();
+    for name in ["a", "b", "c"] {
+        world.file(name, "old");
+        edit(&mut world, name, "old", "new").await;
+    }
+    ran(&mut world, "write_file", json!({ "path": "n/made", "content": "x" })).await;
+    world.file("b", "a person's");
+    fs::remove_file(world.at("c")).unwrap();
+    world.file("n/mine", "a person's");
+    let undoing = undone(&world);
+    let left: Vec<_> = undoing.left().keys().cloned().collect();
+    assert_eq!((left, undoing.changed_since()), (vec![world.at("b"), world.at("c"), world.at("n")], 2));
+    assert_eq!(fs::read(world.at("a")).unwrap(), b"old");
+    assert_eq!(fs::read(world.at("b")).unwrap(), b"a person's");
+    assert!(!world.at("c").exists() && !world.at("n/made").exists() && world.at("n/mine").exists());
+    // A person may want the old content all the same.
+    let mut forced = world.undoing(|_| true, true);
+    let path = |name| world.at(name);
+    let outcomes = vec![(Verb::Revert, path("b"), None), (Verb::Restore, path("c"), None)];
+    assert_eq!(forced.outcomes(), outcomes);
+    forced.apply();
+    assert_eq!(
+        (fs::read(path("b")).unwrap(), fs::read(path("c")).unwrap()),
+        (b"old".to_vec(), b"old".to_vec())
+    );
+}
+
+#[tokio::test]
+async fn a_renamed_file_that_a_person_changed_keeps_its_name() {
+    let mut world = world();
+    for name in ["a.txt", "b.txt"] {
+        world.file(name, "old");
+    }
+    ran(&mut world, "rename_files", json!({ "dir": ".", "find": ".txt", "replace": ".md" })).await;
+    fs::write(world.at("b.md"), "a person's").unwrap();
+    let undoing = undone(&world);
+    assert_eq!(undoing.left().keys().collect::<Vec<_>>(), [&world.at("b.md")]);
+    assert!(world.at("a.txt").exists() && world.at("b.md").exists() && !world.at("a.md").exists());
+}
+
+#[tokio::test]
+async fn only_the_calls_that_are_named_are_undone() {
+    let mut world = world();
+    world.file("a", "one");
+    edit(&mut world, "a", "one", "two").await;
+    edit(&mut world, "a", "two", "three").await;
+    let mut part = world.undoing(|call| call > 1, false);
+    assert_eq!(
+        part.difference(&world.at("a")).as_deref(),
+        Some("@@ -1 +1 @@\n-two\n\\ No newline at end of file\n+three\n\\ No newline at end of file")
+    );
+    part.apply();
+    assert_eq!(fs::read(world.at("a")).unwrap(), b"two");
+    undone(&world);
+    assert_eq!(fs::read(world.at("a")).unwrap(), b"one");
+    world.registry.forget(&task()).unwrap();
+    assert!(!world.root().join("kept").join(TASK).exists());
+}
+
+#[tokio::test]
+async fn a_note_of_a_change_that_was_not_made_changes_nothing() {
+    let mut world = world();
+    world.file("a", "one");
+    edit(&mut world, "a", "one", "two").await;
+    // The process died between the note and the change, and while it wrote another.
+    world.file("a", "one");
+    let log = world.root().join("kept").join(TASK).join("log.jsonl");
+    let whole = fs::read_to_string(&log).unwrap();
+    fs::write(&log, format!("{whole}{{\"call\":\"r3/9\",\"pa")).unwrap();
+    assert!(world.undoing(|_| true, false).is_empty());
+    // After a damaged line, the order of the changes is not known any more.
+    fs::write(&log, format!("{{\"call\":\"r3/9\",\"pa\n{whole}")).unwrap();
+    let read = Undoing::of(log.parent().unwrap(), |_| true, false);
+    assert!(read.unwrap_err().to_string().contains("kept"));
+}
+
+#[tokio::test]
+async fn a_damaged_copy_is_not_put_back() {
+    let mut world = world();
+    world.file("a", "one");
+    edit(&mut world, "a", "one", "two").await;
+    let contents = world.root().join("kept").join(TASK).join("contents");
+    for kept in fs::read_dir(contents).unwrap() {
+        fs::write(kept.unwrap().path(), "another").unwrap();
+    }
+    let undoing = undone(&world);
+    assert!(undoing.left()[&world.at("a")].contains("damaged"), "{:?}", undoing.left());
+    assert_eq!(fs::read(world.at("a")).unwrap(), b"two");
+}
+
+#[tokio::test]
+async fn what_is_kept_and_obeyed_by_nobody_needs_no_consent() {
+    let mut world = world();
+    world.file("a", "old");
+    edit(&mut world, "a", "old", "new").await;
+    ran(&mut world, "write_file", json!({ "path": "a", "content": "newer", "overwrite": true })).await;
+    let replace = |path: &str| json!({ "path": path, "content": "x", "overwrite": true });
+    world.file(".envrc", "old");
+    world.file("AGENTS.md", "old");
+    fs::write(world.root().join("outside"), "old").unwrap();
+    fs::hard_link(world.file("one", "old"), world.at("other")).unwrap();
+    fs::File::create(world.at("huge")).unwrap().set_len(KEPT_FILE_BYTES_MAX + 1).unwrap();
+    for path in [".envrc", "AGENTS.md", "../outside", "one", "huge"] {
+        world.need("write_file", replace(path)).await;
+    }
+    world.caution = true;
+    world.need("write_file", replace("a")).await;
+    world.caution = false;
+    world.registry = world.registry.clone().with_level(Level::L0);
+    for input in [replace("a"), json!({ "path": "new", "content": "x" })] {
+        let need = world.need("write_file", input).await;
+        assert!(need.reason.contains("L0"), "{}", need.reason);
+    }
+    // Its own workspace needs none at any level.
+    let path = world.in_space("x");
+    ran(&mut world, "write_file", json!({ "path": path, "content": "x" })).await;
+}
+
+#[tokio::test]
+async fn deleting_what_holds_a_repository_is_asked_about() {
+    let Some(mut world) = sandbox_world().map(World::keeping) else { return };
+    world.probe = false;
+    world.file("plain/deep/a", "old");
+    world.file("repo/deep/.git/HEAD", "ref: refs/heads/main");
+    let remove = |name: &str| json!({ "command": format!("rm -r {name}") });
+    ran(&mut world, "shell", remove("plain")).await;
+    world.need("shell", remove("repo")).await;
+    assert!(!world.at("plain").exists() && world.at("repo/deep/.git/HEAD").exists());
+    undone(&world);
+    assert_eq!(fs::read(world.at("plain/deep/a")).unwrap(), b"old");
+}
+
+#[tokio::test]
+async fn an_undo_does_not_follow_a_link() {
+    let mut world = world();
+    world.file("d/a", "old");
+    edit(&mut world, "d/a", "old", "new").await;
+    fs::rename(world.at("d"), world.root().join("elsewhere")).unwrap();
+    symlink(world.root().join("elsewhere"), world.at("d")).unwrap();
+    let undoing = undone(&world);
+    assert_eq!(undoing.left().len(), 1);
+    assert_eq!(fs::read(world.root().join("elsewhere/a")).unwrap(), b"new");
+}
