@@ -175,7 +175,14 @@ fn runner() -> Runner {
     // Test binaries are in a folder below that of the programs.
     let built = test.parent().and_then(Path::parent).unwrap().join("setpoint");
     assert!(built.is_file(), "{} is missing: run `cargo build -p setpoint-cli`", built.display());
-    Runner { setpoint: built, seed: 1, limit: Duration::from_secs(120), keeps: false, keeper: None }
+    Runner {
+        setpoint: built,
+        seed: 1,
+        limit: Duration::from_secs(120),
+        has_sandbox: false,
+        keeps: false,
+        keeper: None,
+    }
 }
 
 fn model(server: &ModelServer) -> Model {

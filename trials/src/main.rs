@@ -58,6 +58,9 @@ struct Arguments {
     /// Let the recordings of DIR answer, and fail where something differs from what was kept beside them
     #[arg(long, value_name = "DIR", conflicts_with_all = ["model", "plain"])]
     replay: Option<PathBuf>,
+    /// Run the model's commands in the sandbox, where the machine holds it
+    #[arg(long, conflicts_with_all = ["record", "replay"])]
+    sandbox: bool,
     /// Leave the temporary folders and say where they are
     #[arg(long)]
     keep: bool,
@@ -133,6 +136,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, TrialError> {
         setpoint,
         seed: arguments.seed,
         limit: Duration::from_secs(arguments.minutes.saturating_mul(60)),
+        has_sandbox: arguments.sandbox,
         keeps: arguments.keep,
         keeper: Some(own),
     };

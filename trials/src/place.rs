@@ -79,8 +79,7 @@ const SYSTEM: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin"];
 /// The configuration of every trial. A person who answers by hand takes half a minute per answer, and longer for a
 /// plan.
 const CONFIGURATION: &str = "[controller]\ntime_budget_ms = \"12h\"\n\n[models]\nidle_ms = \"1h\"\n\n\
-                             # What memory asks after a task has ended is no part of the task.\n[memory]\nreflect = false\n\n\
-                             # Not every machine has it, and the prompts say so.\n[run]\nsandbox = false\n";
+                             # What memory asks after a task has ended is no part of the task.\n[memory]\nreflect = false\n\n[run]\n";
 /// The author of a task's commits.
 const GIT_CONFIGURATION: &str =
     "[user]\n\tname = Ada Marlow\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n";
@@ -91,7 +90,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn new() -> Result<Self, TrialError> {
+    /// Recordings are made without the sandbox: not every machine holds it, and the prompts say whether there is one.
+    pub(crate) fn new(has_sandbox: bool) -> Result<Self, TrialError> {
         let made = tempfile::Builder::new().prefix("trial-").tempdir();
         let place =
             Place { root: made.map_err(TrialError::file("make a folder for", Path::new("a trial")))? };
@@ -104,7 +104,8 @@ impl Place {
         for name in USUAL {
             place.link(name)?;
         }
-        let files = [("config/setpoint/setpoint.toml", CONFIGURATION), (".gitconfig", GIT_CONFIGURATION)];
+        let configuration = format!("{CONFIGURATION}sandbox = {has_sandbox}\n");
+        let files = [("config/setpoint/setpoint.toml", &*configuration), (".gitconfig", GIT_CONFIGURATION)];
         for (name, text) in files {
             crate::ground::write(place.home(), name, text)?;
         }

@@ -30,6 +30,8 @@ pub(crate) struct Runner {
     pub(crate) setpoint: PathBuf,
     pub(crate) seed: u64,
     pub(crate) limit: Duration,
+    /// Whether commands of the model run in the sandbox.
+    pub(crate) has_sandbox: bool,
     /// Whether the temporary folders are kept.
     pub(crate) keeps: bool,
     /// The executable that keeps tool calls of the plain loop.
@@ -60,7 +62,7 @@ impl Runner {
             // Fails now instead of after an hour of answers.
             return Err(TrialError::Kept { path: files.tape.clone() });
         }
-        let place = Place::new()?;
+        let place = Place::new(self.has_sandbox)?;
         let relay = Relay::start(&model.base).await?;
         let answers = Answers::Model {
             name: &model.name,
@@ -95,7 +97,7 @@ impl Runner {
         let files = Files::of(folder, trial.name);
         let kept = files.read()?;
         let tape = files.tape.canonicalize().map_err(TrialError::file("find", &files.tape))?;
-        let place = Place::new()?;
+        let place = Place::new(self.has_sandbox)?;
         let runner =
             Runner { seed: kept.seed, ..Runner { setpoint: self.setpoint.clone(), keeper: None, ..*self } };
         let row = runner.judged(trial, &place, &Answers::Recording(&tape)).await?;
@@ -141,7 +143,7 @@ impl Runner {
 
     /// Runs the plain loop in its own place.
     async fn plain(&self, trial: &Trial, model: &Model) -> Result<PlainRow, TrialError> {
-        let place = Place::new()?;
+        let place = Place::new(self.has_sandbox)?;
         let relay = Relay::start(&model.base).await?;
         let before = trial.prepare(self.seed, &place.work())?;
         let start = Instant::now();

@@ -112,11 +112,10 @@ pub(super) fn commit(
     gate.check_at(plan, spot.folder())?;
     draft.commit_over(&old.0).map_err(|source| ToolError::file("write", path, source))?;
     // Nothing from before the task is lost if the file was the task's own.
-    let side_effect =
-        if is_kept || gate.is_own(path) { SideEffect::Reversible } else { SideEffect::Irreversible };
-    let note = match is_kept {
-        true => "; the old content is kept for an undo",
-        false => "; the old content was not kept",
+    let (side_effect, note) = match (is_kept, gate.is_own(path)) {
+        (true, _) => (SideEffect::Reversible, "; the old content is kept for an undo"),
+        (false, true) => (SideEffect::Reversible, ""),
+        (false, false) => (SideEffect::Irreversible, "; the old content was not kept"),
     };
     Ok(WrittenFile { created: Vec::new(), side_effect, note })
 }

@@ -93,7 +93,10 @@ impl Kept {
             _ if self.change.kind == ChangeKind::Removed => {
                 return keeping.removal(&Spot::real(&self.path(), None)?, &Halt::default());
             }
-            Entry::File(_) => Becomes::file(&mut File::open(&self.at)?, self.mode()?)?,
+            Entry::File(_) => match File::open(&self.at) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Becomes::unreadable(),
+                file => Becomes::file(&mut file?, self.mode()?)?,
+            },
             Entry::Folder => Becomes::folder(self.mode()?),
             Entry::Link => Becomes::link(fs::read_link(&self.at)?),
             Entry::Other => return Ok(()),

@@ -21,6 +21,8 @@ use crate::walk::measure::{Bounds, Step, walk};
 pub(super) const LOG: &str = "log.jsonl";
 /// The kept contents of files, each under its hash.
 pub(super) const CONTENTS: &str = "contents";
+/// Why something was not kept.
+const TOO_LARGE: &str = "it was too large to be kept";
 
 /// Where the calls of a task keep what they change.
 #[derive(Clone, Debug)]
@@ -44,13 +46,13 @@ impl Size {
         let mut size = Size::default();
         let Ok(found) = path.symlink_metadata() else { return size };
         if !found.is_dir() || !is_recursive {
-            size.add(&found);
+            size.add(path, &found);
             return size;
         }
         let most = usize::try_from(KEPT_ENTRIES_MAX).unwrap_or(usize::MAX);
         let bounds = Bounds { entries_max: most, ..Bounds::new(&Halt::default()) };
         let walked = walk(path, bounds, &Halt::default(), |entry| {
-            size.add(entry.meta);
+            size.add(entry.path, entry.meta);
             Step::On
         });
         size.is_unfit |= walked.is_ok_and(|tally| !tally.complete || tally.unreadable > 0);
@@ -65,12 +67,13 @@ impl Size {
         }
     }
 
-    fn add(&mut self, found: &std::fs::Metadata) {
+    fn add(&mut self, path: &Path, found: &std::fs::Metadata) {
         self.entries += 1;
         let kind = found.file_type();
         if kind.is_file() {
             self.bytes += found.len();
-            self.is_unfit |= found.len() > KEPT_FILE_BYTES_MAX;
+            let is_readable = rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok();
+            self.is_unfit |= found.len() > KEPT_FILE_BYTES_MAX || !is_readable;
         } else if !kind.is_dir() && !kind.is_symlink() {
             self.is_unfit = true;
         }
@@ -187,7 +190,7 @@ impl Keeping<'_> {
     }
 
     fn lost(&mut self, path: &Path) -> io::Result<()> {
-        let was = State::Lost("it was too large to be kept".to_owned());
+        let was = State::Lost(TOO_LARGE.to_owned());
         self.is_kept = false;
         self.note(Note::Change { path: Place(path.to_path_buf()), was, is: State::Nothing })
     }
@@ -206,9 +209,16 @@ impl Keeping<'_> {
         let bytes = u64::try_from(found.st_size).unwrap_or(u64::MAX);
         if bytes > KEPT_FILE_BYTES_MAX.min(self.room) {
             self.is_kept = false;
-            return Ok(State::Lost("it was too large to be kept".to_owned()));
+            return Ok(State::Lost(TOO_LARGE.to_owned()));
         }
-        let hash = self.content(spot, halt)?;
+        let hash = match self.content(spot, halt) {
+            // The gate has asked a person about it ([`Size`]).
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.is_kept = false;
+                return Ok(State::Lost("it could not be read to be kept".to_owned()));
+            }
+            hash => hash?,
+        };
         self.room = self.room.saturating_sub(bytes);
         Ok(State::File { hash, mode: found.st_mode & MODE })
     }
@@ -236,6 +246,11 @@ pub(crate) struct Becomes(State);
 impl Becomes {
     pub(crate) fn nothing() -> Self {
         Becomes(State::Nothing)
+    }
+
+    /// A file without permission to read it. An undo leaves it alone, because it cannot tell whether it is still the same.
+    pub(crate) fn unreadable() -> Self {
+        Becomes(State::Lost("it cannot be read".to_owned()))
     }
 
     /// The file that is open, with permissions of its own.
