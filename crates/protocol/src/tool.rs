@@ -156,6 +156,17 @@ pub enum SideEffect {
     Irreversible,
 }
 
+/// What confined the program of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxTier {
+    /// Nothing: it ran as programs of the person run.
+    #[default]
+    None,
+    /// The sandbox in full: a view of some folders, without network and without other processes.
+    Full,
+}
+
 /// When in a sub-task's life a call was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -227,6 +238,9 @@ pub struct ToolAnswer {
     /// What it did to the world.
     #[serde(default)]
     pub side_effect: SideEffect,
+    /// What confined its program; absent where it ran none, and in journals from before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<SandboxTier>,
     /// Present when it did nothing because it needs an approval first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalNeed>,
@@ -272,6 +286,9 @@ pub struct ToolRecord {
     /// What it did to the world.
     #[serde(default)]
     pub side_effect: SideEffect,
+    /// What confined its program; absent where it ran none, and in journals from before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<SandboxTier>,
 }
 
 impl ToolRecord {

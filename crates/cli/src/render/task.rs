@@ -149,6 +149,7 @@ fn call((id, call): (&CallId, &Call)) -> Value {
         "ok": call.ok,
         "error_kind": call.error_kind,
         "exit_code": call.exit_code,
+        "tier": call.tier,
         "duration_ms": call.duration_ms,
         "at": call.at,
     })

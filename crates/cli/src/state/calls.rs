@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use setpoint_protocol::record::{Answer, Answered, Ask, Asked};
 use setpoint_protocol::text::{clip, head_and_tail};
-use setpoint_protocol::tool::{ErrorKind, Phase, ToolCall, ToolRecord};
+use setpoint_protocol::tool::{ErrorKind, Phase, SandboxTier, ToolCall, ToolRecord};
 use setpoint_protocol::{CallId, Timestamp};
 
 /// At most this many characters of a call's target are kept.
@@ -32,6 +32,8 @@ pub struct Call {
     pub error_kind: Option<ErrorKind>,
     /// A process's exit code.
     pub exit_code: Option<i32>,
+    /// What confined its program.
+    pub tier: Option<SandboxTier>,
     /// Wall time in milliseconds.
     pub duration_ms: u64,
     /// Its output, head and tail.
@@ -56,6 +58,9 @@ impl Call {
     #[must_use]
     pub fn outcome(&self) -> Option<String> {
         match (self.exit_code, self.error_kind, self.ok) {
+            (Some(code), ..) if self.tier == Some(SandboxTier::Full) => {
+                Some(format!("exit {code} in the sandbox"))
+            }
             (Some(code), ..) => Some(format!("exit {code}")),
             (None, Some(kind), _) => Some(error_words(kind).to_owned()),
             (None, None, Some(false)) => Some("failed".to_owned()),
@@ -91,6 +96,7 @@ impl Calls {
             ok: None,
             error_kind: None,
             exit_code: None,
+            tier: None,
             duration_ms: 0,
             output: String::new(),
             at,
@@ -111,6 +117,7 @@ impl Calls {
                 call.ok = Some(answer.ok);
                 call.error_kind = answer.error_kind;
                 call.exit_code = answer.exit_code;
+                call.tier = answer.tier;
                 call.duration_ms = answer.duration_ms;
                 call.output = head_and_tail(&answer.text, OUTPUT_CHARS_MAX);
             }
@@ -137,6 +144,7 @@ impl Calls {
                 ok: Some(record.ok),
                 error_kind: record.error_kind,
                 exit_code: record.exit_code,
+                tier: record.tier,
                 duration_ms: record.duration_ms,
                 output,
                 at,

@@ -83,6 +83,7 @@ fn a_task_runs_a_script_without_a_question() {
     home.file("script.sh", "echo made > made.txt; touch /tmp/elsewhere ../beside\n");
     let Some(came) = pursued("sh script.sh", &[], &home) else { return };
     assert!(!came.err.contains("refused"), "{came:#?}");
+    assert!(came.err.contains("work: sh script.sh (exit 0 in the sandbox, "), "{came:#?}");
     assert_eq!(fs::read_to_string(home.work().join("made.txt")).unwrap(), "made\n");
     assert!(!home.work().join("../beside").exists());
 }

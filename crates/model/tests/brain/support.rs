@@ -248,6 +248,7 @@ pub(crate) fn record(
         duration_ms: 1,
         executed_files: Vec::new(),
         side_effect: Default::default(),
+        tier: None,
     })
 }
 

@@ -59,6 +59,7 @@ impl ExaminedCall {
             duration_ms: answer.duration_ms,
             executed_files: answer.executed_files.clone(),
             side_effect: answer.side_effect,
+            tier: answer.tier,
             ..self.blank(id)
         }
     }
@@ -116,6 +117,7 @@ impl ExaminedCall {
             duration_ms: 0,
             executed_files: Vec::new(),
             side_effect: SideEffect::None,
+            tier: None,
         }
     }
 }

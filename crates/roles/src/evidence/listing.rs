@@ -127,8 +127,9 @@ fn body(record: &ToolRecord, chars_max: usize) -> String {
     body
 }
 
+/// Appends a line without control characters. Tabs stay: an edit has to name them, and a format may demand them.
 fn push_one_line(out: &mut String, text: &str) {
-    for (n, part) in text.split(char::is_control).enumerate() {
+    for (n, part) in text.split(|c: char| c.is_control() && c != '\t').enumerate() {
         if n > 0 {
             out.push(' ');
         }
@@ -204,6 +205,15 @@ mod tests {
         let oldest = shown.split("r3.1/2 ").next().unwrap();
         assert!(oldest.contains("\n  line 1\n") && oldest.contains(", cut; go on with offset "), "{oldest}");
         assert!(!shown.contains("left out"), "{shown}");
+    }
+
+    #[test]
+    fn a_tab_is_shown_as_a_tab_and_no_other_control_character_is() {
+        let record = ToolRecord {
+            evidence: "a\tb\u{1b}[31mc\rd\n".to_owned(),
+            ..records().remove(0).as_ref().clone()
+        };
+        assert_eq!(shown(&record).1, "a\tb [31mc d");
     }
 
     #[test]

@@ -12,6 +12,8 @@ use super::work::{Fx, Next, Phase, Request, RunningCall, Work};
 const APPROVALS_PER_CALL_MAX: u32 = 3;
 /// Maximum characters of a command in a record or notice.
 const COMMAND_CHARS_MAX: usize = 500;
+/// Maximum characters of the reason in a notice.
+const REASON_CHARS_MAX: usize = 200;
 
 /// Handles a call that did nothing because it needs an approval.
 pub(super) fn needed(work: &mut Work, running: RunningCall, need: ApprovalNeed, fx: &mut Fx<'_>) -> Next {
@@ -81,9 +83,10 @@ fn refuse(work: &mut Work, running: RunningCall, need: &ApprovalNeed, why: &str,
     let command = clip(&need.command, COMMAND_CHARS_MAX);
     let record = request.called.refused(id, ErrorKind::Consent, &format!("consent {why}: {command}"));
     if work.refused.insert(need.digest.clone()) {
+        let reason = clip(&need.reason, REASON_CHARS_MAX);
         let notice = format!(
-            "{id} needs a person's consent, which {why}: finish without it, or stop and say what needs consent; do \
-             not try another way to do the same"
+            "{id} needs a person's consent ({reason}), which {why}: finish without it, or stop and say what needs \
+             consent; do not try another way to do the same"
         );
         work.conversation.tell(notice.clone());
         work.attempt.notices.push(notice);

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 
 use serde_json::{Value, json};
-use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, SideEffect, ToolAnswer};
+use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, SandboxTier, SideEffect, ToolAnswer};
 
 use crate::sandbox::world as sandbox_world;
 use crate::support::World;
@@ -42,6 +42,7 @@ async fn a_command_that_changes_nothing_runs_without_a_question() {
     world.file("test.sh", "echo tested; touch ../out /tmp/out; exit 3\n");
     let answer = ran(&world, "sh test.sh").await;
     assert_eq!((answer.exit_code, answer.side_effect), (Some(3), SideEffect::None));
+    assert_eq!(answer.tier, Some(SandboxTier::Full));
     assert!(answer.text.contains("tested") && answer.text.contains("`outside`"), "{}", answer.text);
     assert_eq!(answer.facts.unwrap().0["changed"]["count"], 0);
     assert!(!world.root().join("out").exists());
@@ -159,6 +160,35 @@ async fn the_workspace_is_in_sight_and_is_the_tasks_own() {
     let answer = ran(&world, &line).await;
     assert!(answer.text.contains("old"), "{}", answer.text);
     assert_eq!(fs::read_to_string(world.in_space("notes")).unwrap(), "new\n");
+}
+
+#[tokio::test]
+async fn the_workspace_is_made_for_the_first_command() {
+    let Some(world) = world() else { return };
+    fs::remove_dir(world.root().join("space")).unwrap();
+    ran(&world, &format!("echo kept > {}", world.in_space("notes").display())).await;
+    let answer = ran(&world, &format!("sh -c 'cat {}'", world.in_space("notes").display())).await;
+    assert!(answer.text.contains("kept"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn a_scratch_file_and_a_division_are_no_other_place() {
+    let Some(world) = world() else { return };
+    let there = tempfile::Builder::new().tempfile_in("/tmp").unwrap();
+    let free = there.path().with_extension("free");
+    for line in [
+        format!("echo x > {0} && cat {0}", free.display()),
+        "python3 - <<'E'\nprint(7 // 2, 7 / 2)\nE".to_owned(),
+        "sh -c 'echo $(( 7 / 2 ))'".to_owned(),
+    ] {
+        let answer = ran(&world, &line).await;
+        assert!(answer.ok, "{line}: {}", answer.text);
+        assert!(!free.exists());
+    }
+    // What this machine's own /tmp holds, and the root folder, are other places.
+    for line in [format!("sh -c 'cat {}'", there.path().display()), "sh -c ls; ls / > list".to_owned()] {
+        assert!(asked(&world, &line).await.preview.is_none(), "{line}");
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Commands as real processes: their output, how they end, and that nothing of them is left.
 
 use serde_json::json;
-use setpoint_protocol::tool::{ErrorKind, SideEffect, ToolAnswer};
+use setpoint_protocol::tool::{ErrorKind, SandboxTier, SideEffect, ToolAnswer};
 
 use crate::support::{World, is_root, output};
 
@@ -12,7 +12,7 @@ async fn process_output_and_exit_code() {
     assert!(answer.ok);
     assert_eq!(answer.text, "exit code zero\nout\n[errors]\nerr\n");
     assert_eq!(answer.exit_code, Some(0));
-    assert_eq!(answer.side_effect, SideEffect::None);
+    assert_eq!((answer.side_effect, answer.tier), (SideEffect::None, Some(SandboxTier::None)));
     let facts = answer.facts.unwrap().0;
     assert_eq!(
         facts,

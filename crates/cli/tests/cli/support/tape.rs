@@ -244,6 +244,7 @@ pub(crate) fn tool_record(call: &str, tool: &str, target: &str, exit_code: i32) 
         duration_ms: 1_200,
         executed_files: vec![],
         side_effect: SideEffect::None,
+        tier: None,
     }
 }
 

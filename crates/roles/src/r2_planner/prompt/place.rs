@@ -39,7 +39,8 @@ fn is_typed(spec: &TaskSpec) -> bool {
 }
 
 /// What a machine with a sandbox lets a check do.
-const SANDBOX: &str = "\nThere is a sandbox: a probe by `shell` may run any one command here, such as the person's own tests. \
+const SANDBOX: &str = "\nThere is a sandbox: a probe by `shell` may run any one program here, such as the person's own \
+    tests: no pipe, list, `!` or substitution, but `python3 -c` and the like. \
     It works on a copy that is thrown away, without network, so it counts for more than the executor's run.";
 
 pub(super) fn surroundings(place: &Surroundings) -> String {

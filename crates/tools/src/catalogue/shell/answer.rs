@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use setpoint_protocol::Any;
-use setpoint_protocol::tool::{ErrorKind, ExecutedFile, SideEffect, ToolAnswer};
+use setpoint_protocol::tool::{ErrorKind, ExecutedFile, SandboxTier, SideEffect, ToolAnswer};
 
 use super::traces::Changes;
 use crate::process::{Ending, ProgramEnd};
@@ -23,6 +23,8 @@ pub(super) struct CommandEffects {
     pub(super) created: Vec<String>,
     pub(super) executed: Vec<ExecutedFile>,
     pub(super) side_effect: SideEffect,
+    /// What confined it.
+    pub(super) tier: SandboxTier,
     /// Changes where the task works; `None` for a read-only command, or if they could not be observed.
     pub(super) changes: Option<Changes>,
     /// Whether the command's text names a place outside the task's folders. Observing those folders cannot vouch for
@@ -82,6 +84,7 @@ pub(super) fn answer(
         executed_files: after.executed,
         created: after.created,
         side_effect: after.side_effect,
+        tier: Some(after.tier),
         ..ToolAnswer::default()
     }
 }

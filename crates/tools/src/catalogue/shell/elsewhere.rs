@@ -31,7 +31,11 @@ const STREAMS: &[&str] = &["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stder
 
 /// Returns whether the command, with these programs, may act outside `roots`.
 pub(super) fn acts(command: &str, programs: &[String], roots: &[PathBuf], cwd: &Path, place: &Place) -> bool {
-    let is_between = |c: char| c.is_whitespace() || ";&|()".contains(c);
+    has_acting_words(command, programs) || is_about(command, roots, cwd, place)
+}
+
+/// Returns whether the command's words show that it acts over a network, on the system or on other programs.
+fn has_acting_words(command: &str, programs: &[String]) -> bool {
     let words: Vec<&str> = command.split(is_between).filter(|word| !word.is_empty()).collect();
     let has = |phrase: &str| {
         let phrase: Vec<&str> = phrase.split(' ').collect();
@@ -40,28 +44,76 @@ pub(super) fn acts(command: &str, programs: &[String], roots: &[PathBuf], cwd: &
     let is_acting = |program: &String| ACTING.split_whitespace().any(|name| name == program);
     let is_building = BUILDING.iter().any(|phrase| has(phrase));
     let reaches = programs.iter().any(|program| program == "git") && REACHING.iter().any(|word| has(word));
-    if (programs.iter().any(is_acting) && !is_building) || reaches || command.contains("://") {
-        return true;
-    }
-    is_about(command, roots, cwd, place)
+    (programs.iter().any(is_acting) && !is_building) || reaches || command.contains("://")
 }
 
 /// Returns whether the command's text names a place outside `roots`.
 pub(super) fn is_about(command: &str, roots: &[PathBuf], cwd: &Path, place: &Place) -> bool {
+    names_a_place(command, roots, cwd, place, |path| path.exists() || path.parent().is_some_and(Path::is_dir))
+}
+
+/// Like [`acts`], for a command that could run in the sandbox: there `/tmp` is the command's own, and only what is in
+/// this machine's `/tmp` already is a place that it does not have.
+pub(super) fn acts_out_of_sandbox(
+    command: &str,
+    programs: &[String],
+    roots: &[PathBuf],
+    cwd: &Path,
+    place: &Place,
+) -> bool {
+    has_acting_words(command, programs) || is_out_of_sandbox(command, roots, cwd, place)
+}
+
+/// Like [`is_about`], for a command in the sandbox.
+pub(super) fn is_out_of_sandbox(command: &str, roots: &[PathBuf], cwd: &Path, place: &Place) -> bool {
+    let is_there = |path: &Path| {
+        path.exists() || path.parent().is_some_and(|parent| parent != Path::new("/tmp") && parent.is_dir())
+    };
+    names_a_place(command, roots, cwd, place, is_there)
+}
+
+/// Returns whether the command's text names a place outside `roots`; `is_there` tells whether a path can be meant. A
+/// name that does not exist, in a folder that does not exist, is not a path.
+fn names_a_place(
+    command: &str,
+    roots: &[PathBuf],
+    cwd: &Path,
+    place: &Place,
+    is_there: impl Fn(&Path) -> bool,
+) -> bool {
     let real: Vec<PathBuf> = roots.iter().map(|root| resolve::fully(root)).collect();
     let is_elsewhere = |text: &String| {
         let path = cwd.join(text);
         let leads_out = text.starts_with('/') || path.components().any(|part| part.as_os_str() == "..");
-        leads_out && !is_harmless(text) && {
+        leads_out && !is_harmless(text, command) && {
             let path = resolve::fully(&path);
-            // A name that does not exist, in a folder that does not exist, is not a path.
-            let is_path = path.exists() || path.parent().is_some_and(Path::is_dir);
-            is_path && !real.iter().any(|root| path.starts_with(root))
+            is_there(&path) && !real.iter().any(|root| path.starts_with(root))
         }
     };
     mentions(command, &place.surroundings.home, &place.known_variables()).iter().any(is_elsewhere)
 }
 
-fn is_harmless(text: &str) -> bool {
-    STREAMS.contains(&text) || PROGRAMS.iter().any(|folder| text.starts_with(folder))
+fn is_harmless(text: &str, command: &str) -> bool {
+    let is_division = text.bytes().all(|byte| byte == b'/') && !has_word(command, text);
+    is_division || STREAMS.contains(&text) || PROGRAMS.iter().any(|folder| text.starts_with(folder))
+}
+
+/// Returns whether this is a word of the shell command. In a quoted script or a here-document, `/` and `//` are signs.
+fn has_word(command: &str, wanted: &str) -> bool {
+    let shell = command.split("<<").next().unwrap_or_default();
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for c in shell.chars() {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, _) if is_between(c) => words.push(String::new()),
+            _ => words.iter_mut().next_back().into_iter().for_each(|word| word.push(c)),
+        }
+    }
+    words.iter().any(|word| word == wanted)
+}
+
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || ";&|()".contains(c)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use setpoint_command_line::Reading;
-use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile, SideEffect, ToolAnswer};
+use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile, SandboxTier, SideEffect, ToolAnswer};
 
 use super::answer::{self, CommandEffects, FRAME_BYTES};
 use super::traces::Changes;
@@ -17,6 +17,7 @@ use super::{Input, Shell, elsewhere, executed, house, roots};
 use crate::approval::{Gate, Plan, resolve};
 use crate::changeset::{ChangeSet, Room};
 use crate::error::ToolError;
+use crate::place::Place;
 use crate::process::env::{self, Programs};
 use crate::process::{self, Ending, Job, ProgramEnd};
 use crate::sandbox;
@@ -36,6 +37,20 @@ const CREATED_MAX: usize = 2_000;
 const SPECIAL_MAX: usize = 5;
 /// Milliseconds that putting changes in place may take.
 const APPLY_MS_MAX: u64 = 600_000;
+
+/// What programs print where they miss something that the sandbox does not have.
+const LACKS: &[&str] = &[
+    "No such file or directory",
+    "not found",
+    "Permission denied",
+    "Operation not permitted",
+    "Read-only file system",
+    "Network is unreachable",
+    "Connection refused",
+    "name resolution",
+    "resolve host",
+    "getaddrinfo",
+];
 
 /// Commands that ran, and whose changes wait for a person's word.
 #[derive(Clone, Debug, Default)]
@@ -88,7 +103,13 @@ impl Shell {
             && {
                 let mut in_sight = roots(cwd, ctx);
                 in_sight.extend(SYSTEM.iter().map(PathBuf::from));
-                !elsewhere::acts(&input.command, &reading.programs, &in_sight, cwd, &ctx.place())
+                !elsewhere::acts_out_of_sandbox(
+                    &input.command,
+                    &reading.programs,
+                    &in_sight,
+                    cwd,
+                    &ctx.place(),
+                )
             }
     }
 
@@ -116,8 +137,7 @@ impl Shell {
                 house.check(&command)?;
                 let (root, cwd) = (resolve::fully(&place.surroundings.cwd), resolve::fully(&cwd));
                 let folder = if cwd.starts_with(&root) { root } else { cwd.clone() };
-                let workspace = Some(resolve::fully(place.workspace())).filter(|space| space.is_dir());
-                let folders = [folder].into_iter().chain(workspace).collect();
+                let folders = [folder].into_iter().chain(workspace(&place)?).collect();
                 let room = Room::new(&layers, folders)
                     .map_err(|source| ToolError::file("make a folder for changes in", &layers, source))?;
                 Ok((command, cwd, room, executed(&executes, halt)))
@@ -174,7 +194,7 @@ impl Shell {
             return Err(refused("there is no sandbox on this machine any more".to_owned()));
         };
         // What is not in sight would seem to be gone.
-        if elsewhere::is_about(&command, &roots(&cwd, ctx), &cwd, &ctx.place()) {
+        if elsewhere::is_out_of_sandbox(&command, &roots(&cwd, ctx), &cwd, &ctx.place()) {
             return Err(refused("it names a place that the sandbox does not show".to_owned()));
         }
         let house = house::Surroundings::new(&cwd, ctx);
@@ -193,7 +213,7 @@ impl Shell {
         let job = sandbox.discarding(job, &folder)?;
         let ended = self.run_staged(job, ctx).await?;
         let ended = ended.map_err(|why| refused(format!("the sandbox could not be made: {why}")))?;
-        let after = CommandEffects { executed, ..CommandEffects::default() };
+        let after = CommandEffects { executed, tier: SandboxTier::Full, ..CommandEffects::default() };
         Ok(answer::answer(&ended, seconds, ctx.limits.output_bytes_max, &folder, after))
     }
 
@@ -224,6 +244,17 @@ impl Shell {
             is_bounded: false,
         }
     }
+}
+
+/// Returns the task's workspace, created if it is missing: what a command writes there must last.
+fn workspace(place: &Place) -> Result<Option<PathBuf>, ToolError> {
+    let space = resolve::fully(place.workspace());
+    if place.surroundings.workspace.is_empty() {
+        return Ok(None);
+    }
+    std::fs::create_dir_all(&space)
+        .map_err(|source| ToolError::file("make the workspace", &space, source))?;
+    Ok(Some(space))
 }
 
 /// Returns the question whether a command may run outside, because the sandbox cannot be made.
@@ -288,6 +319,7 @@ impl Ran {
             created: placed.created.iter().take(CREATED_MAX).map(|path| show::path(path)).collect(),
             executed: self.executed,
             side_effect,
+            tier: SandboxTier::Full,
             changes: Some(changes),
             is_about_elsewhere: false,
         };
@@ -300,7 +332,7 @@ impl Ran {
                 named.join(", ")
             ));
         }
-        if !answer.ok {
+        if !answer.ok && LACKS.iter().any(|sign| answer.text.contains(sign)) {
             answer.text.push_str(
                 "\n[it ran in the sandbox: without network, with an empty home folder, seeing only this folder and the \
                  programs of the system; with `outside` it can run outside, if a person allows it]",
