@@ -11,6 +11,7 @@ mod calls;
 mod config;
 mod events;
 mod extraction;
+mod fetched;
 mod pieces;
 mod wires;
 
@@ -37,6 +38,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "calls", about: "tool calls, the same by every wire", run: calls::run },
     Target { name: "audit_verify", about: "the files of an audit log", run: audit_verify::run },
     Target { name: "config", about: "a configuration file", run: config::run },
+    Target { name: "url", about: "a URL to fetch", run: fetched::url },
+    Target { name: "page", about: "a page as Markdown", run: fetched::page },
     Target { name: "openai", about: "answers of chat completions", run: |b| wires::run(Dialect::Chat, b) },
     Target { name: "responses", about: "answers of Responses", run: |b| wires::run(Dialect::Responses, b) },
     Target { name: "anthropic", about: "answers of Messages", run: |b| wires::run(Dialect::Anthropic, b) },

@@ -1,0 +1,22 @@
+//! Fetches one page over HTTP for a model that is not trusted with the network.
+//!
+//! A [`Target`] is a URL in its one normal form. A [`Fetcher`] looks its host up once, refuses unless every address is
+//! one that it may connect to ([`address`]), and connects to exactly those. A redirect within the same place is
+//! followed; one to another place is returned ([`Answer::Elsewhere`]), because consent for a host is consent for that
+//! host. [`markdown`] turns HTML into text for a model.
+//!
+//! Nothing here asks for consent, uses a proxy, a cookie or a key, sends anything but the URL, or decompresses.
+
+pub mod address;
+mod content;
+mod error;
+mod fetcher;
+pub mod markdown;
+mod resolve;
+mod target;
+
+pub use content::Body;
+pub use error::FetchError;
+pub use fetcher::{Answer, Fetcher, HEADER_BYTES_MAX, HEADERS_MAX, Limits, Page, REDIRECTS_MAX};
+pub use resolve::{ADDRESSES_MAX, Resolver, SystemResolver};
+pub use target::{Target, TargetError, URL_BYTES_MAX, host_name};
