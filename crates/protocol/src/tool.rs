@@ -202,6 +202,9 @@ pub struct ApprovalNeed {
     /// Paths it would delete.
     #[serde(default)]
     pub deletes: Vec<String>,
+    /// Hosts it would connect to: names or addresses, without ports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// Why consent is needed.
     pub reason: String,
     /// BLAKE3 over command, working directory and paths; an approval is bound to it.

@@ -97,6 +97,7 @@ impl Plant {
                         cwd: None,
                         writes: vec![],
                         deletes: vec![name],
+                        hosts: vec![],
                         reason: "it destroys a thing".to_owned(),
                         digest,
                         preview: None,

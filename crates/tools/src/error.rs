@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
+use setpoint_fetch::FetchError;
 use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, ToolAnswer};
 
 use crate::house::Refusal;
@@ -100,6 +101,17 @@ pub enum ToolError {
         /// The folder with links resolved, escaped for display.
         path: String,
     },
+    /// A page could not be fetched.
+    #[error("fetch {url}")]
+    Fetch {
+        url: String,
+        /// Why.
+        #[source]
+        source: Box<FetchError>,
+    },
+    /// A URL contains a key of this machine. Nothing was sent.
+    #[error("fetch it: the URL contains a key of this machine, which would be sent; leave the key out")]
+    KeyInUrl,
     /// The call exceeded its time limit.
     #[error("finish within {ms} ms")]
     TimedOut {
@@ -159,7 +171,10 @@ impl ToolError {
             ToolError::Unfit { .. } => ErrorKind::InvalidData,
             ToolError::Missing { .. } => ErrorKind::MissingTool,
             ToolError::Program { .. } => ErrorKind::Exit,
-            ToolError::House { .. } | ToolError::HouseBelow { .. } => ErrorKind::Permission,
+            ToolError::House { .. } | ToolError::HouseBelow { .. } | ToolError::KeyInUrl => {
+                ErrorKind::Permission
+            }
+            ToolError::Fetch { source, .. } => fetch_kind(source),
             ToolError::NoProbe { .. } => ErrorKind::Blocked,
             ToolError::Approval(_) => ErrorKind::ApprovalRequired,
             ToolError::TimedOut { .. } => ErrorKind::Timeout,
@@ -183,6 +198,30 @@ impl ToolError {
             _ => None,
         };
         ToolAnswer { ok: false, error_kind, text, approval, ..ToolAnswer::default() }
+    }
+}
+
+/// Returns the kind of failure for a page that could not be fetched.
+fn fetch_kind(error: &FetchError) -> ErrorKind {
+    match error {
+        FetchError::Address { .. } | FetchError::Downgrade { .. } => ErrorKind::Permission,
+        FetchError::TimedOut { .. } => ErrorKind::Timeout,
+        FetchError::Status { status } => match status {
+            404 | 410 => ErrorKind::NotFound,
+            401 | 403 | 407 | 451 => ErrorKind::Permission,
+            429 => ErrorKind::RateLimit,
+            408 | 500.. => ErrorKind::Network,
+            _ => ErrorKind::InvalidInput,
+        },
+        FetchError::Headers
+        | FetchError::Compressed
+        | FetchError::Redirects
+        | FetchError::Redirect(_)
+        | FetchError::NoLocation => ErrorKind::InvalidData,
+        FetchError::Lookup { .. }
+        | FetchError::Addresses { .. }
+        | FetchError::Client(_)
+        | FetchError::Unreachable { .. } => ErrorKind::Network,
     }
 }
 

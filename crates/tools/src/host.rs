@@ -2,8 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use setpoint_command_line::Form;
+use setpoint_fetch::{Fetcher, SystemResolver, address};
 use setpoint_scrub::Scrub;
 
 use crate::process::env::{self, Environment};
@@ -27,6 +29,7 @@ pub struct Host {
     keys: Scrub,
     forms: fn() -> &'static [Form],
     sandbox: Option<Sandbox>,
+    fetcher: Fetcher,
 }
 
 impl Host {
@@ -47,6 +50,7 @@ impl Host {
             keys: Scrub::default(),
             forms: || &[],
             sandbox: None,
+            fetcher: Fetcher::new(Arc::new(SystemResolver), address::is_public),
         }
     }
 
@@ -73,6 +77,17 @@ impl Host {
     #[must_use]
     pub fn with_sandbox(self, sandbox: Sandbox) -> Self {
         Host { sandbox: Some(sandbox), ..self }
+    }
+
+    /// Sets how pages are fetched; otherwise from public addresses only.
+    #[must_use]
+    pub fn with_fetcher(self, fetcher: Fetcher) -> Self {
+        Host { fetcher, ..self }
+    }
+
+    /// Returns how pages are fetched.
+    pub(crate) fn fetcher(&self) -> &Fetcher {
+        &self.fetcher
     }
 
     /// Returns the sandbox.

@@ -232,6 +232,7 @@ fn without(keys: &Scrub, answer: ToolAnswer) -> ToolAnswer {
             cwd: need.cwd.map(&text),
             writes: texts(need.writes),
             deletes: texts(need.deletes),
+            hosts: texts(need.hosts),
             reason: text(need.reason),
             digest: need.digest,
             preview: need.preview.map(&text),

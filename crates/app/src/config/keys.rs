@@ -152,6 +152,7 @@ keys! {
     "log.level" KeyType::Levels, || json!("setpoint=debug,info"), Some("SETPOINT_LOG"), "what is logged: a level, or levels by crate, as `info,setpoint_journal=debug`";
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
     "run.level" KeyType::Choice(&["L0", "L1"]), || json!("L1"), Some("SETPOINT_LEVEL"), "what a task may change without a question: at L0 only its workspace, at L1 also the working directory, where it can be undone";
+    "tools.fetch_private" KeyType::Bool, || json!(false), None, "whether `http_fetch` may connect to this machine and to private networks";
     "run.sandbox" KeyType::Bool, || json!(true), Some("SETPOINT_SANDBOX"), "whether commands of tasks run in the sandbox, where it holds in full; otherwise they ask";
 }
 

@@ -275,6 +275,7 @@ fn every_key_has_a_rule_for_foreign_files() {
         Never log.level
         SwitchOn run.preview_plan
         Only("L0") run.level
+        Never tools.fetch_private
         Never run.sandbox"#]]
     .assert_eq(&told.join("\n"));
     assert_eq!(foreign::rule("models.new"), foreign::Rule::Never);

@@ -18,6 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use secrecy::SecretString;
 use setpoint_audit::{AuditPlace, ForceResult};
+use setpoint_fetch::{Fetcher, SystemResolver, address};
 use setpoint_history::import::take_in;
 use setpoint_journal::limits::LIST_MAX;
 use setpoint_journal::{Journal, JournalError, JournalOptions, TaskFilter};
@@ -354,6 +355,12 @@ impl Program {
     fn organisation(&self, journal: Journal, models: Models, memory: Access) -> Organisation {
         let host = Host::this().without_keys(Scrub::named(&self.keys())).with_own_commands(playbook::forms);
         let host = if self.has_sandbox() { host.with_sandbox(self.sandbox_of_programs()) } else { host };
+        let is_allowed = if self.config.is_on("tools.fetch_private") {
+            address::is_public_or_private
+        } else {
+            address::is_public
+        };
+        let host = host.with_fetcher(Fetcher::new(Arc::new(SystemResolver), is_allowed));
         let registry = Registry::built_in(&host)
             .with_house(self.house())
             .with_level(self.level())

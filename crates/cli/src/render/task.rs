@@ -237,6 +237,7 @@ fn consent(consent: &Consent) -> Value {
         "cwd": request.need.cwd,
         "writes": request.need.writes,
         "deletes": request.need.deletes,
+        "hosts": request.need.hosts,
         "reason": request.need.reason,
         "preview": request.need.preview,
         "digest": request.need.digest,

@@ -261,7 +261,12 @@ fn approval(request: &ApprovalRequest) -> Vec<Line> {
     let exact = |tone: Tone, text: &str| Line::plain("  ").and(tone, &sanitise::exact(text));
     let mut lines = vec![heading(&format!("{who} asks to do this:")), exact(Tone::Strong, &need.command)];
     let folder: Vec<String> = need.cwd.iter().cloned().collect();
-    for (name, paths) in [("in the folder", &folder), ("deletes", &need.deletes), ("writes", &need.writes)] {
+    for (name, paths) in [
+        ("in the folder", &folder),
+        ("connects to", &need.hosts),
+        ("deletes", &need.deletes),
+        ("writes", &need.writes),
+    ] {
         if !paths.is_empty() {
             lines.push(Line::new().and(Tone::Dim, &format!("{name}:")));
             lines.extend(paths.iter().map(|path| exact(Tone::Plain, path)));

@@ -82,9 +82,11 @@ async fn a_page_says_how_it_ended_and_what_it_waits_for() {
         assert!(markup.text.contains(text), "{text}: {}", markup.text);
     }
     let mut tape = Tape::opened("waste no words");
+    let mut fetch = approval("r3.1/3", "touch x", &[]);
+    fetch.need.hosts = vec!["docs.example.org".to_owned()];
     tape.say(RoleId::Perceiver, 0, clarification("r1/2", &["Which words?"]))
         .say(RoleId::Executor, 1, approval("r3.1/2", "rm\n-rf build", &["/home/ada/bu\u{202e}ild"]))
-        .say(RoleId::Executor, 1, approval("r3.1/3", "touch x", &[]));
+        .say(RoleId::Executor, 1, fetch);
     let decision = ApprovalDecision {
         call_id: id("r3.1/3"),
         decision: ApprovalWord::Never,
@@ -97,6 +99,7 @@ async fn a_page_says_how_it_ended_and_what_it_waits_for() {
         "? It waits for you: to answer: Which words?",
         "to allow: rm\\n-rf build",
         "It deletes: /home/ada/bu\\u{202e}ild",
+        "It connects to: docs.example.org",
         "refused by terminal : touch x",
     ] {
         assert!(markup.text.contains(text), "{text}: {}", markup.text);

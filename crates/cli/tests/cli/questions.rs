@@ -98,6 +98,17 @@ async fn what_a_person_sees_of_an_approval() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_question_names_the_hosts_of_a_fetch() {
+    let mut request = approval("r3.1/2", "GET https://docs.example.org/?q", &[]);
+    request.need.hosts = vec!["docs.example.org".to_owned()];
+    let (tape, beats) = asking(request, Executor, Kind::ApprovalDecision);
+    let came = World::on_paper(Fake::starting(tape, beats), vec![typed("n")]).run("run tidy").await;
+    let shown = readable(&came.err);
+    let wanted = "  GET https://docs.example.org/?q\nconnects to:\n  docs.example.org\nbecause: ";
+    assert!(shown.contains(wanted), "{shown}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn on_a_terminal_the_policy_is_asked_first_and_then_the_person() {
     for (command, keys, word, by) in [
         ("rm -rf build", vec![], ApprovalWord::Once, "file:approve.toml:2"),

@@ -47,6 +47,8 @@ pub(crate) struct Plan {
     pub(crate) cwd: PathBuf,
     /// The paths it touches.
     pub(crate) touches: Vec<Touch>,
+    /// The hosts it connects to.
+    pub(crate) hosts: Vec<String>,
     /// The files it executes, with the hashes of their contents.
     pub(crate) executed: Vec<ExecutedFile>,
     /// Why it needs consent regardless of what it touches.
@@ -109,8 +111,8 @@ impl Gate {
         let write = |path: &PathBuf| Touch { path: path.clone(), is_delete: false, is_recursive: false };
         let touches = writes.into_iter().map(write).collect();
         let cwd = self.named_cwd.clone();
-        let executed = Vec::new();
-        Plan { tool, command, cwd, touches, executed, always: None, content: None, is_kept: false }
+        let (hosts, executed) = (Vec::new(), Vec::new());
+        Plan { tool, command, cwd, touches, hosts, executed, always: None, content: None, is_kept: false }
     }
 
     /// Returns whether the resolved `path` is in the task's workspace.
@@ -185,6 +187,7 @@ impl Gate {
             cwd: Some(resolve::fully(&plan.cwd)).filter(|cwd| *cwd != self.cwd).map(|cwd| show::path(&cwd)),
             writes: paths(false),
             deletes: paths(true),
+            hosts: plan.hosts.clone(),
             reason,
             digest,
             preview: None,

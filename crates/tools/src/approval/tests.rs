@@ -42,6 +42,7 @@ impl World {
             command: "sample it".to_owned(),
             cwd: self.at("project"),
             touches,
+            hosts: Vec::new(),
             executed: Vec::new(),
             always: None,
             content: None,

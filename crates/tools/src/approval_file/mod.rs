@@ -68,7 +68,8 @@ impl ApprovalFile {
     /// Decides whether the file allows this need.
     ///
     /// A `command` line allows exactly that command; `path` lines allow a need that names at least one path and whose
-    /// paths they all cover. So a need that cannot list its paths is never allowed by a path. A line that denies a path
+    /// paths they all cover, and `host` lines likewise one that names nothing but hosts. So a need that cannot list its
+    /// paths is never allowed by a path. A line that denies a path
     /// applies to touched paths and to paths that the command's text mentions.
     pub fn decide(&self, need: &ApprovalNeed) -> Decision {
         let touched: Vec<PathBuf> = need.writes.iter().chain(&need.deletes).map(PathBuf::from).collect();
@@ -76,7 +77,8 @@ impl ApprovalFile {
         let denying = self.rules.iter().find(|rule| {
             let is_touched = || touched.iter().any(|path| rule.touches(path));
             let is_mentioned = || mentioned.iter().any(|path| rule.holds(path));
-            rule.word == Word::Deny && (rule.names(need) || is_touched() || is_mentioned())
+            let is_host = || need.hosts.iter().any(|host| rule.admits(host));
+            rule.word == Word::Deny && (rule.names(need) || is_touched() || is_mentioned() || is_host())
         });
         if let Some(rule) = denying {
             return Decision::Refuse { line: Some(rule.line) };
@@ -85,10 +87,14 @@ impl ApprovalFile {
         if let Some(rule) = allowing().find(|rule| rule.names(need)) {
             return Decision::Allow { line: rule.line };
         }
-        let covering: Option<Vec<usize>> = touched
-            .iter()
-            .map(|path| allowing().find(|rule| rule.covers(path)).map(|rule| rule.line))
-            .collect();
+        let line = |rule: &Rule| rule.line;
+        let path = |path: &PathBuf| allowing().find(|rule| rule.covers(path)).map(line);
+        let host = |host: &String| allowing().find(|rule| rule.admits(host)).map(line);
+        let covering: Option<Vec<usize>> = match (touched.is_empty(), need.hosts.is_empty()) {
+            (_, true) => touched.iter().map(path).collect(),
+            (true, false) => need.hosts.iter().map(host).collect(),
+            (false, false) => None,
+        };
         match covering.and_then(|lines| lines.into_iter().min()) {
             Some(line) => Decision::Allow { line },
             None => Decision::Refuse { line: None },

@@ -62,10 +62,12 @@ pub enum ApprovalFileError {
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// It begins with an unknown word.
-    #[error("understand {0:?}: a line begins with `path`, `command`, `deny path` or `deny command`")]
+    #[error(
+        "understand {0:?}: a line begins with `path`, `command` or `host`, or with `deny` and one of these"
+    )]
     Word(String),
     /// Nothing follows the word.
-    #[error("find a path or command after `{0}`")]
+    #[error("find a path, command or host after `{0}`")]
     Empty(&'static str),
     /// The path is quoted; the quotes would be part of it.
     #[error("use a path in quotes: write it without them, also when it holds blanks")]
@@ -76,6 +78,11 @@ pub enum LineError {
     /// It names no valid path.
     #[error("find the path")]
     Path(#[source] PathError),
+    /// It names no host.
+    #[error(
+        "use {0:?} as a host: write a name or an address alone, such as example.org, or *.example.org for all below it"
+    )]
+    Host(String),
     /// Its pattern is malformed.
     #[error("read the pattern")]
     Glob(#[source] Box<globset::Error>),
@@ -133,6 +140,8 @@ fn line(text: &str, surroundings: &Surroundings) -> Result<(Word, About), LineEr
         "path" => path(rest, surroundings)?,
         "command" if rest.is_empty() => return Err(LineError::Empty("command")),
         "command" => command(rest)?,
+        "host" if rest.is_empty() => return Err(LineError::Empty("host")),
+        "host" => host(rest)?,
         other => return Err(LineError::Word(other.chars().take(40).collect())),
     };
     Ok((word, about))
@@ -145,6 +154,15 @@ fn command(text: &str) -> Result<About, LineError> {
         return Err(LineError::ShortDigest(text.len()));
     }
     Ok(About::Command(text.to_owned()))
+}
+
+/// Reads the name of a host, or `*.` and the name above those that are meant.
+fn host(text: &str) -> Result<About, LineError> {
+    let (name, is_below) = text.strip_prefix("*.").map_or((text, false), |name| (name, true));
+    match setpoint_fetch::host_name(name) {
+        Some(name) if !name.contains('*') => Ok(About::Host { name, is_below }),
+        _ => Err(LineError::Host(text.chars().take(80).collect())),
+    }
 }
 
 fn split_word(text: &str) -> (&str, &str) {

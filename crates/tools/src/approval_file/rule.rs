@@ -21,6 +21,8 @@ pub(super) enum About {
     Matching { folder: PathBuf, glob: GlobMatcher },
     /// This command, given as text or as the digest of the need.
     Command(String),
+    /// This host, or those whose names end with a dot and this one.
+    Host { name: String, is_below: bool },
 }
 
 #[derive(Clone, Debug)]
@@ -39,7 +41,18 @@ impl Rule {
                 let is_meant = need.cwd.is_none() || self.word == Word::Deny;
                 (is_meant && *text == need.command.trim()) || text.eq_ignore_ascii_case(&need.digest)
             }
-            About::Below(_) | About::Matching { .. } => false,
+            About::Below(_) | About::Matching { .. } | About::Host { .. } => false,
+        }
+    }
+
+    /// Returns whether the line is about this host, written as needs write it.
+    pub(super) fn admits(&self, host: &str) -> bool {
+        match &self.about {
+            About::Host { name, is_below: false } => host == name,
+            About::Host { name, is_below: true } => {
+                host.strip_suffix(name.as_str()).is_some_and(|front| front.len() > 1 && front.ends_with('.'))
+            }
+            About::Below(_) | About::Matching { .. } | About::Command(_) => false,
         }
     }
 
@@ -48,7 +61,7 @@ impl Rule {
         match &self.about {
             About::Below(folder) => path.starts_with(folder),
             About::Matching { glob, .. } => glob.is_match(path),
-            About::Command(_) => false,
+            About::Command(_) | About::Host { .. } => false,
         }
     }
 
@@ -56,7 +69,7 @@ impl Rule {
     pub(super) fn touches(&self, path: &Path) -> bool {
         let is_above = match &self.about {
             About::Below(folder) | About::Matching { folder, .. } => folder.starts_with(path),
-            About::Command(_) => false,
+            About::Command(_) | About::Host { .. } => false,
         };
         is_above || self.holds(path)
     }

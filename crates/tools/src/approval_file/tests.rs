@@ -23,6 +23,7 @@ fn need(command: &str, writes: &[&str], deletes: &[&str]) -> ApprovalNeed {
         cwd: None,
         writes: texts(writes),
         deletes: texts(deletes),
+        hosts: vec![],
         reason: "why".to_owned(),
         digest: "ab".repeat(32),
         preview: None,
@@ -53,6 +54,40 @@ fn a_path_allows_everything_below_it() {
 fn a_need_without_paths_is_not_allowed_by_a_path() {
     check("path /", &need("python3 script.py", &[], &[]), NO);
     check("path /", &need("rm x", &[], &["/project/x"]), Decision::Allow { line: 1 });
+}
+
+#[test]
+fn a_host_line_allows_only_what_connects_to_that_host() {
+    let connects =
+        |host: &str| ApprovalNeed { hosts: vec![host.to_owned()], ..need("GET https://x/", &[], &[]) };
+    let text = "host Docs.Example.org.\nhost *.example.net\nhost [0::1]\nhost bücher.example\ndeny host evil.example.net";
+    for (host, line) in [
+        ("docs.example.org", 1),
+        ("a.example.net", 2),
+        ("a.b.example.net", 2),
+        ("[::1]", 3),
+        ("xn--bcher-kva.example", 4),
+    ] {
+        check(text, &connects(host), Decision::Allow { line });
+    }
+    check(text, &connects("evil.example.net"), Decision::Refuse { line: Some(5) });
+    for host in [
+        "example.org",
+        "x.docs.example.org",
+        "docs.example.org.evil.test",
+        "example.net",
+        "badexample.net",
+        ".example.net",
+    ] {
+        check(text, &connects(host), NO);
+    }
+    let two = ApprovalNeed { hosts: vec!["docs.example.org".into(), "b.test".into()], ..connects("") };
+    check(text, &two, NO);
+    let writes = ApprovalNeed { hosts: vec!["docs.example.org".into()], ..need("x", &["/project/x"], &[]) };
+    check(text, &writes, NO);
+    check("path /\nhost docs.example.org", &writes, NO);
+    check("path /", &connects("docs.example.org"), NO);
+    check(text, &need("curl https://docs.example.org/", &[], &[]), NO);
 }
 
 #[test]
@@ -107,14 +142,19 @@ fn an_empty_file_refuses_everything() {
 fn an_invalid_line_is_reported_with_its_number() {
     for (text, line, said) in [
         ("path a\nallow path b", 2, "understand \"allow\": a line"),
-        ("path", 1, "find a path or command after `path`"),
-        ("\n\ndeny command ", 3, "find a path or command after `command`"),
+        ("path", 1, "find a path, command or host after `path`"),
+        ("\n\ndeny command ", 3, "find a path, command or host after `command`"),
         ("deny", 1, "understand \"\": a line"),
         ("path $NOPE/x", 1, "find the path"),
         ("path /a/[", 1, "read the pattern"),
         ("path \"my photos\"", 1, "use a path in quotes"),
         ("deny path 'a'", 1, "use a path in quotes"),
         ("command d2e400fb53f4", 1, "use a digest of 12 digits"),
+        ("host", 1, "find a path, command or host after `host`"),
+        ("host https://example.org", 1, "use \"https://example.org\" as a host"),
+        ("deny host example.org:443", 1, "use \"example.org:443\" as a host"),
+        ("host example.*", 1, "use \"example.*\" as a host"),
+        ("host *", 1, "use \"*\" as a host"),
     ] {
         let error = ApprovalFile::parse(text, "f", &surroundings()).unwrap_err();
         assert_eq!(error.to_string(), format!("read f:{line}"), "{text:?}");

@@ -16,6 +16,7 @@ mod git_report;
 mod glob;
 mod grep;
 mod hash_files;
+mod http_fetch;
 mod languages;
 mod list_dir;
 mod macos;
@@ -42,6 +43,7 @@ pub use find_files::{FIND_LIMIT_DEFAULT, FIND_LIMIT_MAX};
 pub use glob::{GLOB_LIMIT_DEFAULT, GLOB_LIMIT_MAX};
 pub use grep::{GREP_LIMIT_DEFAULT, GREP_LIMIT_MAX, GREP_LINE_BYTES_MAX, GREP_LINE_CHARS_MAX};
 pub use hash_files::HASH_PATHS_MAX;
+pub use http_fetch::{FETCH_CHARS_DEFAULT, FETCH_CHARS_MAX};
 pub use read_file::{READ_BYTES_MAX, READ_LINES_DEFAULT};
 pub use shell::{TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
 
@@ -60,6 +62,7 @@ pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
         tool(glob::Glob),
         tool(grep::Grep),
         tool(hash_files::HashFiles),
+        tool(http_fetch::HttpFetch::new(host)),
         tool(list_dir::ListDir),
         tool(manifest::ManifestCreate),
         tool(manifest::ManifestVerify),

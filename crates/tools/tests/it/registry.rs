@@ -29,7 +29,7 @@ const READ_ONLY: &[&str] = &[
     "table_summary",
 ];
 const CHANGING: &[&str] =
-    &["archive_create", "edit_file", "manifest_create", "rename_files", "shell", "write_file"];
+    &["archive_create", "edit_file", "http_fetch", "manifest_create", "rename_files", "shell", "write_file"];
 
 #[test]
 fn the_catalogue_depends_on_the_machine() {
@@ -311,6 +311,7 @@ fn example(tool: &str) -> Value {
             json!({ "pattern": r"fn\s+main", "path": ".", "glob": "*.rs", "ignore_case": false, "limit": 50 })
         }
         "hash_files" => json!({ "root": "~/Pictures", "algorithm": "blake3", "only_duplicates": true }),
+        "http_fetch" => json!({ "url": "https://example.org/docs?page=2", "raw": false, "max_chars": 5_000 }),
         "list_dir" => json!({ "path": "~/Documents", "hidden": true }),
         "manifest_create" => {
             json!({ "root": "~/Pictures", "manifest": "~/pictures.sha256", "algorithm": "sha256" })

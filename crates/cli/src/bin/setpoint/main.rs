@@ -187,7 +187,7 @@ impl Host for Local {
         app::approvals::read(file, &self.program.surroundings()).map_err(|error| {
             let reason = setpoint_protocol::text::error_chain(&error);
             Error::new(ErrorKind::Configuration, reason).hint(
-                "a line allows with `path PATH` or `command COMMAND`, forbids with `deny` before it, or is a comment after `#`; docs/approvals.md has examples",
+                "a line allows with `path PATH`, `command COMMAND` or `host HOST`, forbids with `deny` before it, or is a comment after `#`; docs/approvals.md has examples",
             )
         })
     }

@@ -449,6 +449,7 @@ pub(crate) fn approval(call: &str, command: &str, deletes: &[&str]) -> ApprovalR
             cwd: None,
             writes: vec![],
             deletes: deletes.iter().map(|path| (*path).to_owned()).collect(),
+            hosts: vec![],
             reason: "it deletes what this task did not create".to_owned(),
             digest: format!("digest of {command}"),
             preview: None,

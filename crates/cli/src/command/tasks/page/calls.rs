@@ -86,7 +86,12 @@ fn approval(Consent { request, decision }: &Consent) -> Markup {
         }
     };
     let folder: Vec<String> = need.cwd.iter().cloned().collect();
-    let paths = [("In the folder:", &folder), ("It writes:", &need.writes), ("It deletes:", &need.deletes)];
+    let paths = [
+        ("In the folder:", &folder),
+        ("It connects to:", &need.hosts),
+        ("It writes:", &need.writes),
+        ("It deletes:", &need.deletes),
+    ];
     let exactly = |texts: &[String]| texts.iter().map(|text| exact(text)).collect::<Vec<_>>();
     html! {
         li {

@@ -1,0 +1,151 @@
+//! `http_fetch`: reads a page of the web.
+//!
+//! A person allows each URL, or a file allows its host: all of a URL is sent, so nothing is looked up before.
+
+use percent_encoding::percent_decode_str;
+use setpoint_fetch::{Answer, Body, Fetcher, Page, Target as Url, markdown};
+use setpoint_scrub::Scrub;
+
+use crate::approval::{Gate, Plan};
+use crate::catalogue::prelude::*;
+use crate::host::Host;
+
+/// Maximum characters of a page in the answer if the call sets none.
+pub const FETCH_CHARS_DEFAULT: u64 = 20_000;
+/// Maximum characters of a page that a call can set.
+pub const FETCH_CHARS_MAX: u64 = 200_000;
+
+pub(crate) struct HttpFetch {
+    fetcher: Fetcher,
+    keys: Scrub,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Input {
+    /// The whole address, with http:// or https://.
+    url: String,
+    /// Give the text as it was sent; otherwise HTML becomes Markdown.
+    #[serde(default)]
+    raw: bool,
+    /// Characters of the page to give, 20,000 unless set, at most 200,000.
+    max_chars: Option<u64>,
+}
+
+impl HttpFetch {
+    pub(crate) fn new(host: &Host) -> Self {
+        HttpFetch { fetcher: host.fetcher().clone(), keys: host.keys().clone() }
+    }
+
+    /// Reads the URL, and refuses one that cannot be fetched with any approval.
+    fn url(&self, text: &str) -> Result<Url, ToolError> {
+        let url = url(text)?;
+        let decoded: Vec<u8> = percent_decode_str(text).collect();
+        if [text.as_bytes(), url.as_str().as_bytes(), &decoded].iter().any(|form| self.keys.holds(form)) {
+            return Err(ToolError::KeyInUrl);
+        }
+        match self.fetcher.refusal(&url) {
+            Some(source) => Err(ToolError::Fetch { url: url.to_string(), source: Box::new(source) }),
+            None => Ok(url),
+        }
+    }
+}
+
+fn url(text: &str) -> Result<Url, ToolError> {
+    Url::parse(text).map_err(|error| ToolError::parameter("url", error.to_string()))
+}
+
+impl Typed for HttpFetch {
+    type Input = Input;
+    const NAME: &'static str = "http_fetch";
+    const ABOUT: &'static str = "Reads a page or a text file of the web with one GET; HTML becomes Markdown with its links. \
+         Every URL needs a person's consent. A redirect to another host is not followed but named.";
+    const GIVES: &'static str = "its text, /status /final_url /content_type /title /bytes /complete";
+    const CLASS: CapabilityClass = CapabilityClass::Fetch;
+    const EFFECT: Effect = Effect::Unsafe;
+
+    fn target(&self, input: &Input, _: &Place) -> Result<Target, ToolError> {
+        Ok(Target::new(url(&input.url)?.as_str()).when("raw", input.raw).with("max_chars", input.max_chars))
+    }
+
+    async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let chars_max = input.max_chars.unwrap_or(FETCH_CHARS_DEFAULT);
+        if !(1..=FETCH_CHARS_MAX).contains(&chars_max) {
+            return Err(ToolError::parameter("max_chars", format!("it must be 1 to {FETCH_CHARS_MAX}")));
+        }
+        let url = self.url(&input.url)?;
+        let gate = Gate::new(ctx);
+        gate.check(&Plan {
+            hosts: vec![url.host().to_owned()],
+            always: Some(format!("it would connect to {}", url.host())),
+            ..gate.plan(HttpFetch::NAME, format!("GET {url}"), [])
+        })?;
+        let got = tokio::select! {
+            got = self.fetcher.get(&url) => got,
+            () = ctx.cancel.cancelled() => return Err(ToolError::Cancelled),
+        };
+        match got.map_err(|source| ToolError::Fetch { url: url.to_string(), source: Box::new(source) })? {
+            Answer::Page(page) => ctx.blocking(move |_| Ok(read(&url, page, input.raw, chars_max))).await,
+            Answer::Elsewhere { status, to } => {
+                let text = format!(
+                    "{url} answered {status} and leads to {to}. That is another place, so nothing was fetched from \
+                     there; fetch that URL to read it, which needs consent of its own"
+                );
+                let facts = json!({
+                    "url": url.as_str(), "status": status, "redirect": to.as_str(), "complete": false,
+                });
+                Ok(answer::found(text, facts))
+            }
+        }
+    }
+}
+
+/// Describes a page. A GET changes nothing by the rules of HTTP, so it has no side effect that could be undone.
+fn read(asked: &Url, page: Page, is_raw: bool, chars_max: u64) -> ToolAnswer {
+    let Page { url, status, media_type, body } = page;
+    let kind = if media_type.is_empty() { "unknown type".to_owned() } else { show::line(&media_type) };
+    let mut facts = json!({
+        "url": asked.as_str(), "final_url": url.as_str(), "status": status, "content_type": media_type,
+    });
+    let mut add = |name: &str, value: Value| {
+        if let Some(facts) = facts.as_object_mut() {
+            facts.insert(name.to_owned(), value);
+        }
+    };
+    let (text, is_html, bytes, mut is_complete, is_lossy) = match body {
+        Body::Text { text, is_html, bytes, is_complete, is_lossy } => {
+            (text, is_html, bytes, is_complete, is_lossy)
+        }
+        Body::Other { bytes } => {
+            add("bytes", json!(bytes));
+            add("complete", json!(false));
+            let size = bytes.map_or_else(|| "unknown size".to_owned(), show::amount);
+            let text =
+                format!("{url} ({status}, {kind}, {size}): it is no text, so its content is not given");
+            return answer::found(text, facts);
+        }
+    };
+    let mut notes = Vec::new();
+    if !is_complete {
+        notes.push(format!("only the first {} were read", show::amount(bytes as u64)));
+    }
+    if is_lossy {
+        notes.push("some bytes are no text in its encoding".to_owned());
+    }
+    let text = if is_html && !is_raw {
+        let page = markdown::from_html(&text, &url);
+        is_complete &= page.is_complete;
+        add("title", json!(page.title));
+        page.text
+    } else {
+        text
+    };
+    let chars = text.chars().count() as u64;
+    let is_cut = chars > chars_max;
+    let given: String = text.chars().take(usize::try_from(chars_max).unwrap_or(usize::MAX)).collect();
+    add("bytes", json!(bytes));
+    add("complete", json!(is_complete && !is_cut));
+    let amount = show::count(chars, "character", "characters");
+    let amount = if is_cut { format!("the first {chars_max} of {amount}") } else { amount };
+    let notes: String = notes.iter().map(|note| format!("; {note}")).collect();
+    answer::found(format!("{url} ({status}, {kind}, {amount}{notes})\n{given}"), facts)
+}
