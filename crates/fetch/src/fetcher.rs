@@ -136,7 +136,9 @@ impl Fetcher {
         for _ in 0..=REDIRECTS_MAX {
             let response = ask(&at, &addresses).await?;
             let status = response.status();
-            let Some(to) = redirect(&at, &response)? else { return self.read(at, response).await };
+            let Some(to) = redirect(&at, status.as_u16(), response.headers())? else {
+                return self.read(at, response).await;
+            };
             if !at.is_same_place(&to) {
                 return Ok(Answer::Elsewhere { status: status.as_u16(), to });
             }
@@ -222,11 +224,11 @@ async fn ask(at: &Target, addresses: &[SocketAddr]) -> Result<Response, FetchErr
 }
 
 /// Returns where an answer leads, if it is a redirect.
-fn redirect(at: &Target, response: &Response) -> Result<Option<Target>, FetchError> {
-    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+fn redirect(at: &Target, status: u16, headers: &HeaderMap) -> Result<Option<Target>, FetchError> {
+    if !matches!(status, 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
-    let location = response.headers().get(LOCATION).ok_or(FetchError::NoLocation)?;
+    let location = headers.get(LOCATION).ok_or(FetchError::NoLocation)?;
     let location = String::from_utf8_lossy(location.as_bytes());
     let to = at.joined(&location).map_err(FetchError::Redirect)?;
     if at.is_https() && !to.is_https() {
@@ -242,4 +244,30 @@ fn unreachable(at: &Target, source: reqwest::Error) -> FetchError {
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_redirect_gives_up_encryption() {
+        let lead = |from: &str, to: &'static str| {
+            let headers = [(LOCATION, reqwest::header::HeaderValue::from_static(to))].into_iter().collect();
+            redirect(&Target::parse(from).unwrap(), 302, &headers)
+        };
+        for to in ["http://a.test/", "http://a.test:443/", "http://b.test/x"] {
+            let error = lead("https://a.test/", to).unwrap_err();
+            assert!(matches!(&error, FetchError::Downgrade { to: found } if found == to), "{error}");
+        }
+        for (from, to) in [
+            ("https://a.test/", "https://b.test/"),
+            ("https://a.test/", "//a.test/x"),
+            ("https://a.test/", "x"),
+            ("http://a.test/", "http://b.test/"),
+            ("http://a.test/", "https://a.test/"),
+        ] {
+            assert!(matches!(lead(from, to), Ok(Some(_))), "{from} {to}");
+        }
+    }
 }
