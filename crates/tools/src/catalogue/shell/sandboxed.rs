@@ -137,7 +137,8 @@ impl Shell {
                 house.check(&command)?;
                 let (root, cwd) = (resolve::fully(&place.surroundings.cwd), resolve::fully(&cwd));
                 let folder = if cwd.starts_with(&root) { root } else { cwd.clone() };
-                let folders = [folder].into_iter().chain(workspace(&place)?).collect();
+                let space = Some(workspace(&place)?).filter(|space| *space != folder);
+                let folders = [folder].into_iter().chain(space).collect();
                 let room = Room::new(&layers, folders)
                     .map_err(|source| ToolError::file("make a folder for changes in", &layers, source))?;
                 Ok((command, cwd, room, executed(&executes, halt)))
@@ -247,14 +248,11 @@ impl Shell {
 }
 
 /// Returns the task's workspace, created if it is missing: what a command writes there must last.
-fn workspace(place: &Place) -> Result<Option<PathBuf>, ToolError> {
+fn workspace(place: &Place) -> Result<PathBuf, ToolError> {
     let space = resolve::fully(place.workspace());
-    if place.surroundings.workspace.is_empty() {
-        return Ok(None);
-    }
     std::fs::create_dir_all(&space)
         .map_err(|source| ToolError::file("make the workspace", &space, source))?;
-    Ok(Some(space))
+    Ok(space)
 }
 
 /// Returns the question whether a command may run outside, because the sandbox cannot be made.
