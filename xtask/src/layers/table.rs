@@ -39,12 +39,13 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "journal", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
     Row { name: "memory", layer: 3, may_use: MayUse::And(2, &["journal", "model", "own_files"]) },
     Row { name: "model", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
+    Row { name: "mcp", layer: 3, may_use: MayUse::Only(&["protocol"]) },
     // Layer 3 because it opens files; it knows nothing of the others there.
     Row { name: "own_files", layer: 3, may_use: MayUse::Nothing },
     // Layer 3 because it starts processes; it knows nothing of the others there.
     Row { name: "sandbox", layer: 3, may_use: MayUse::Nothing },
     Row { name: "telemetry", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
-    Row { name: "tools", layer: 3, may_use: MayUse::And(1, &["fetch", "own_files", "sandbox"]) },
+    Row { name: "tools", layer: 3, may_use: MayUse::And(1, &["fetch", "mcp", "own_files", "sandbox"]) },
     Row { name: "history", layer: 4, may_use: MayUse::UpTo(3) },
     Row { name: "model_server", layer: 4, may_use: MayUse::Nothing },
     Row { name: "runtime", layer: 4, may_use: MayUse::And(3, &["history"]) },
