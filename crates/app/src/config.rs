@@ -5,6 +5,7 @@ mod file;
 mod foreign;
 mod keys;
 mod levels;
+mod servers;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,6 +20,7 @@ use setpoint_protocol::settings::{Budgets, ControllerSettings};
 
 pub(crate) use self::file::read_text;
 pub use self::keys::{KEYS, Key, KeyType};
+pub(crate) use self::servers::{SERVERS, ServerSettings};
 
 /// Name of the configuration file, in the user's configuration directory and in the working directory.
 pub const FILE_NAME: &str = "setpoint.toml";
@@ -217,6 +219,7 @@ impl Config {
     fn of_settings(settings: BTreeMap<String, Setting>, foreign: &[PathBuf]) -> Result<Self, ConfigError> {
         let controller = controller_of(&settings)?;
         let budgets = budgets_of(&settings)?;
+        servers::check(&settings)?;
         let told = foreign::notices(&settings, foreign);
         Ok(Config { settings, controller, budgets, told })
     }
@@ -261,7 +264,9 @@ impl Config {
             Some(address) if name == crate::telemetry::ENDPOINT_KEY => {
                 Value::String(setpoint_telemetry::otlp::redacted(address))
             }
-            Some(address) if name.ends_with(".base_url") => {
+            Some(address)
+                if name.ends_with(".base_url") || (name.starts_with(SERVERS) && name.ends_with(".url")) =>
+            {
                 // Ollama's own variable names a host without a scheme.
                 let (scheme, bare) =
                     if address.contains("://") { ("", address) } else { ("http://", address) };
@@ -284,6 +289,12 @@ impl Config {
         let named = self.settings.keys().filter_map(|name| name.strip_prefix(PROVIDERS)?.split('.').next());
         let names: std::collections::BTreeSet<&str> = named.collect();
         names.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Returns the configured MCP servers, by name.
+    #[must_use]
+    pub(crate) fn servers(&self) -> Vec<ServerSettings> {
+        servers::of(&self.settings)
     }
 
     /// Returns the controller's settings, validated.

@@ -21,7 +21,8 @@ const HEADER_WORD: &str = "HEADER";
 /// Returns keys with the names of their variables or configuration keys.
 pub(crate) fn keys(config: &Config, env: &BTreeMap<String, String>) -> Vec<(String, SecretString)> {
     let mut keys = Vec::new();
-    let named = provider::keys_of(config);
+    let mut named = provider::keys_of(config);
+    named.extend(config.servers().into_iter().filter_map(|server| server.bearer_env));
     for (name, value) in env {
         if named.contains(name) || (is_secret(name) && !is_place(value)) {
             add(&mut keys, name, value);
@@ -33,6 +34,12 @@ pub(crate) fn keys(config: &Config, env: &BTreeMap<String, String>) -> Vec<(Stri
             headers.for_each(|(_, value)| add(&mut keys, name, value));
         }
         of_address(value).iter().for_each(|password| add(&mut keys, name, password));
+    }
+    for server in config.servers() {
+        let name = format!("mcp.{}.url", server.name);
+        of_address(&server.url.unwrap_or_default())
+            .iter()
+            .for_each(|password| add(&mut keys, &name, password));
     }
     for name in config.providers() {
         let key = |field: &str| format!("providers.{name}.{field}");

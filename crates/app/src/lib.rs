@@ -3,7 +3,7 @@
 //! It reads configuration, environment and files, and words hints with the commands of the command line; no crate below
 //! it does. Reading order: [`program`] (the parts of an organisation), [`config`] (values and their origin), [`models`]
 //! (which model each role asks), [`init`] (a first configuration), [`desk`] (checks), [`error`] (errors for a person),
-//! [`approvals`], [`sandbox`], [`ggs`].
+//! [`approvals`], [`sandbox`], [`servers`], [`ggs`].
 
 pub mod approvals;
 pub mod config;
@@ -16,6 +16,7 @@ pub mod models;
 pub mod operator;
 pub mod program;
 pub mod sandbox;
+pub mod servers;
 pub mod surroundings;
 pub mod telemetry;
 #[cfg(test)]

@@ -139,6 +139,8 @@ pub fn surroundings(
         programs,
         // Found out only for a new task, because it takes a trial.
         has_sandbox: false,
+        // Known once the servers have listed them.
+        server_tools: BTreeMap::new(),
         local_time: local_time(),
     }
 }

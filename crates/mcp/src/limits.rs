@@ -2,7 +2,7 @@
 
 /// Milliseconds for starting a server and agreeing on a revision. A server that does not answer the probe of the newer
 /// revision is asked in the older one after 10 s.
-pub const CONNECT_MS_MAX: u64 = 20_000;
+pub const CONNECT_MS_MAX: u64 = 15_000;
 /// Milliseconds for one page of the list of tools.
 pub const LIST_MS_MAX: u64 = 20_000;
 /// Milliseconds for one call.

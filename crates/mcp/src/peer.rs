@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientResult, ErrorData,
-    Implementation, JsonObject, PaginatedRequestParams, ProtocolVersion, ServerNotification, ServerRequest,
+    Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerNotification,
+    ServerRequest,
 };
 use rmcp::service::{
-    ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, NotificationContext, RequestContext,
-    RoleClient, RunningService, Service, ServiceError, serve_client_with_lifecycle_and_ct,
+    ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext,
+    RequestContext, RoleClient, RunningService, Service, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -98,7 +99,6 @@ impl Peer {
             preferred_versions: vec![MODERN],
             legacy_version: Some(WITH_HANDSHAKE),
         };
-        let stop = meter.stop.clone();
         let limit = Duration::from_millis(CONNECT_MS_MAX);
         let (made, process) = match endpoint {
             Endpoint::Stdio(launch) => {
@@ -108,7 +108,7 @@ impl Peer {
                 let (read, write) = tokio::io::split(launched.stream);
                 let transport = AsyncRwTransport::new_client(Metered::new(read, Arc::clone(&meter)), write)
                     .with_max_line_length(MESSAGE_BYTES_MAX + 1);
-                let made = serve_client_with_lifecycle_and_ct(manners, transport, lifecycle, stop);
+                let made = manners.serve_with_lifecycle(transport, lifecycle);
                 (tokio::time::timeout(limit, made).await, Some(launched.process))
             }
             Endpoint::Http { url, bearer } => {
@@ -125,7 +125,7 @@ impl Peer {
                     config = config.auth_header(key.expose_secret());
                 }
                 let transport = StreamableHttpClientTransport::with_client(client, config);
-                let made = serve_client_with_lifecycle_and_ct(manners, transport, lifecycle, stop);
+                let made = manners.serve_with_lifecycle(transport, lifecycle);
                 (tokio::time::timeout(limit, made).await, None)
             }
         };
@@ -135,6 +135,11 @@ impl Peer {
             Ok(Err(error)) => return Err(trouble.not_connected(&error)),
             Err(_) => return Err(trouble.timed_out(DOING_CONNECT, CONNECT_MS_MAX)),
         };
+        let (stop, running) = (meter.stop.clone(), service.cancellation_token());
+        tokio::spawn(async move {
+            stop.cancelled().await;
+            running.cancel();
+        });
         // A list from a cache would hide a changed definition.
         service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
         Ok(Peer { server: server.to_owned(), service, meter, process })
@@ -151,56 +156,53 @@ impl Peer {
         let mut listing =
             Listing { revision: show::said(&revision.unwrap_or_default()), ..Listing::default() };
         let (mut seen, mut bytes, mut count) = (BTreeSet::new(), 0, 0);
-        self.pages(|tools| {
-            count += tools.len();
+        let mut cursor = None;
+        for _ in 0..PAGES_MAX {
+            let page = self.page(cursor).await?;
+            count += page.tools.len();
             if count > TOOLS_MAX {
-                return Err(McpError::TooMany { server: self.server.clone(), what: "tools", max: TOOLS_MAX });
+                return Err(self.too_many("tools", TOOLS_MAX));
             }
-            for tool in tools {
-                listing.add(&tool, &mut seen, &mut bytes);
+            for tool in &page.tools {
+                listing.add(tool, &mut seen, &mut bytes);
             }
-            Ok(false)
-        })
-        .await?;
-        Ok(listing)
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Ok(listing);
+            }
+        }
+        Err(self.too_many("pages", PAGES_MAX))
     }
 
     /// Checks that a tool is still defined as it was.
     pub(crate) async fn verify(&self, known: &Definition) -> Result<(), McpError> {
-        let (server, tool) = (|| self.server.clone(), || show::line(&known.name));
-        let mut found = false;
-        self.pages(|tools| {
-            let Some(now) = tools.iter().find(|tool| tool.name == known.name) else { return Ok(false) };
-            found = true;
-            match Definition::read(now) {
-                Ok(now) if now.hash == known.hash => Ok(true),
-                _ => Err(McpError::Changed { server: server(), tool: tool() }),
-            }
-        })
-        .await?;
-        if found { Ok(()) } else { Err(McpError::Gone { server: server(), tool: tool() }) }
-    }
-
-    /// Reads page after page of the list of tools, until one is the last or enough.
-    async fn pages(
-        &self,
-        mut take: impl FnMut(Vec<rmcp::model::Tool>) -> Result<bool, McpError>,
-    ) -> Result<(), McpError> {
-        let mut cursor: Option<String> = None;
+        let mut cursor = None;
         for _ in 0..PAGES_MAX {
-            self.meter.restart();
-            let params =
-                cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-            let page = self.within(DOING_LIST, LIST_MS_MAX, self.service.peer().list_tools(params)).await?;
-            if take(page.tools)? {
-                return Ok(());
+            let page = self.page(cursor).await?;
+            if let Some(now) = page.tools.iter().find(|tool| tool.name == known.name) {
+                return match Definition::read(now) {
+                    Ok(now) if now.hash == known.hash => Ok(()),
+                    _ => {
+                        Err(McpError::Changed { server: self.server.clone(), tool: show::line(&known.name) })
+                    }
+                };
             }
-            match page.next_cursor {
-                Some(next) => cursor = Some(next),
-                None => return Ok(()),
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Err(McpError::Gone { server: self.server.clone(), tool: show::line(&known.name) });
             }
         }
-        Err(McpError::TooMany { server: self.server.clone(), what: "pages", max: PAGES_MAX })
+        Err(self.too_many("pages", PAGES_MAX))
+    }
+
+    async fn page(&self, cursor: Option<String>) -> Result<ListToolsResult, McpError> {
+        self.meter.restart();
+        let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        self.within(DOING_LIST, LIST_MS_MAX, self.service.peer().list_tools(params)).await
+    }
+
+    fn too_many(&self, what: &'static str, max: usize) -> McpError {
+        McpError::TooMany { server: self.server.clone(), what, max }
     }
 
     /// Calls a tool once. Dropping the future tells the server that the call is cancelled.
@@ -242,6 +244,12 @@ impl Peer {
     /// Tells the server that the connection ends, and ends its program.
     pub(crate) async fn close(mut self) {
         drop(self.service.close_with_timeout(Duration::from_millis(CLOSE_MS_MAX)).await);
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.meter.stop.cancel();
     }
 }
 

@@ -162,6 +162,19 @@ pub struct Surroundings {
     /// Whether programs can be run on a view of the working directory whose changes are discarded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_sandbox: bool,
+    /// The tools of MCP servers in the catalogue, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub server_tools: BTreeMap<String, ServerTool>,
+}
+
+/// What holds of a server's tool for the whole task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerTool {
+    /// BLAKE3 over its definition, hexadecimal. A tool that is defined differently by now is not called.
+    pub definition: String,
+    /// Whether it counts as one that changes nothing: the server says so, and the person trusts this server's word.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_read_only: bool,
 }
 
 /// One earlier exchange of the session.

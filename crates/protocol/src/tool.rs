@@ -31,6 +31,8 @@ pub enum CapabilityClass {
     Run,
     /// Reaches the network.
     Fetch,
+    /// Asks a server of tools, which may do any of these.
+    Server,
 }
 
 /// What a call may do to the world, as far as its reading can tell before it runs.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use setpoint_fetch::FetchError;
+use setpoint_mcp::McpError;
 use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, ToolAnswer};
 
 use crate::house::Refusal;
@@ -112,6 +113,9 @@ pub enum ToolError {
     /// A URL contains a key of this machine. Nothing was sent.
     #[error("fetch it: the URL contains a key of this machine, which would be sent; leave the key out")]
     KeyInUrl,
+    /// An MCP server could not be used.
+    #[error(transparent)]
+    Server(#[from] McpError),
     /// The call exceeded its time limit.
     #[error("finish within {ms} ms")]
     TimedOut {
@@ -177,6 +181,7 @@ impl ToolError {
             ToolError::Fetch { source, .. } => fetch_kind(source),
             ToolError::NoProbe { .. } => ErrorKind::Blocked,
             ToolError::Approval(_) => ErrorKind::ApprovalRequired,
+            ToolError::Server(error) => server_kind(error),
             ToolError::TimedOut { .. } => ErrorKind::Timeout,
             ToolError::Cancelled => ErrorKind::Interrupted,
             ToolError::Broken => ErrorKind::Other,
@@ -222,6 +227,24 @@ fn fetch_kind(error: &FetchError) -> ErrorKind {
         | FetchError::Addresses { .. }
         | FetchError::Client(_)
         | FetchError::Unreachable { .. } => ErrorKind::Network,
+    }
+}
+
+fn server_kind(error: &McpError) -> ErrorKind {
+    match error {
+        McpError::NotStarted { .. } | McpError::Gone { .. } => ErrorKind::MissingTool,
+        McpError::Address { .. }
+        | McpError::Client { .. }
+        | McpError::NotConnected { .. }
+        | McpError::GivenUp { .. } => ErrorKind::Network,
+        McpError::TimedOut { .. } => ErrorKind::Timeout,
+        // What it had done by then is unknown.
+        McpError::Died { .. } | McpError::Cancelled { .. } => ErrorKind::Interrupted,
+        McpError::Refused { .. } => ErrorKind::Exit,
+        McpError::Flooded { .. } | McpError::Unfit { .. } | McpError::TooMany { .. } => {
+            ErrorKind::InvalidData
+        }
+        McpError::Changed { .. } => ErrorKind::Permission,
     }
 }
 

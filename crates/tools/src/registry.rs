@@ -22,6 +22,7 @@ use crate::facts;
 use crate::host::Host;
 use crate::house::House;
 use crate::process::capture::bounded_text;
+use crate::servers;
 use crate::tool::{Level, Limits, Tool, ToolCtx};
 use crate::typed::unreadable;
 use crate::undo::Keeper;
@@ -190,6 +191,9 @@ impl Registry {
 
 impl CallReader for Registry {
     fn read(&self, call: &ToolCall, surroundings: &Surroundings) -> CallReading {
+        if let Some(reading) = servers::reading(call, surroundings) {
+            return reading;
+        }
         match self.tools.get(&call.tool) {
             Some(tool) => tool.read(&call.input, surroundings),
             None => unreadable(&call.tool, &call.input, Effect::Unsafe),

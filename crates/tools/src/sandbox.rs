@@ -91,6 +91,24 @@ impl Sandbox {
         self.staged(job, policy, &shown)
     }
 
+    /// Returns the job of a server that sees these folders, some of which it may change, and starts in the first. They
+    /// must be absolute, with links resolved.
+    pub(crate) fn serving(&self, job: Job, folders: &[Folder]) -> Result<Job, ToolError> {
+        let shown = job.cwd.clone();
+        let is_covered = |path: &Path| folders.iter().any(|one| one.path == path);
+        let Some(first) = folders.first() else {
+            return Err(ToolError::blocked_by_state(
+                "show in a sandbox",
+                &shown,
+                "there is no folder to work in",
+            ));
+        };
+        let mut policy = self.policy(first.clone(), &shown);
+        policy.folders.retain(|one| !is_covered(&one.path));
+        policy.folders.extend_from_slice(folders);
+        self.staged(job, policy, &shown)
+    }
+
     fn staged(&self, job: Job, policy: Policy, shown: &Path) -> Result<Job, ToolError> {
         let refused = |why: String| ToolError::blocked_by_state("show in a sandbox", shown, why);
         let policy = policy.checked().map_err(|error| refused(error.to_string()))?;

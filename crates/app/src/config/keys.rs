@@ -8,7 +8,7 @@ use setpoint_protocol::settings::ControllerSettings;
 use super::levels::{EXPECTED as LEVELS_EXPECTED, is_levels};
 use super::{ConfigError, Origin, Setting};
 
-/// Longest name of a provider.
+/// Longest name of a provider or a server.
 const NAME_CHARS_MAX: usize = 40;
 
 /// Variables that the providers' own programs read too.
@@ -29,6 +29,8 @@ pub enum KeyType {
     Millis,
     /// Text.
     Text,
+    /// A list of texts, in an environment variable or an option as a JSON array.
+    Texts,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// `true` or `false`.
@@ -73,7 +75,7 @@ impl Key {
     }
 }
 
-/// Returns whether a provider may have this name.
+/// Returns whether a provider or a server may have this name.
 fn is_name(name: &str) -> bool {
     (1..=NAME_CHARS_MAX).contains(&name.len())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_'))
@@ -118,6 +120,14 @@ keys! {
     "providers.*.tools" KeyType::Bool, || Value::Null, None, "whether its models support tool calls";
     "providers.*.schema" KeyType::Bool, || Value::Null, None, "whether it can enforce a JSON Schema on answers";
     "providers.*.extra" KeyType::Text, || Value::Null, None, "extra fields of every request, as a JSON object";
+    "mcp.*.command" KeyType::Texts, || Value::Null, None, "program and arguments of an MCP server";
+    "mcp.*.url" KeyType::Text, || Value::Null, None, "its address, if it is reached over HTTP";
+    "mcp.*.env" KeyType::Texts, || Value::Null, None, "environment variables that its program gets, beside PATH, HOME and TMPDIR";
+    "mcp.*.bearer_env" KeyType::Text, || Value::Null, None, "environment variable that holds the key for its address";
+    "mcp.*.paths" KeyType::Texts, || Value::Null, None, "folders that its program may read in the sandbox; unset, the working directory";
+    "mcp.*.writes" KeyType::Texts, || Value::Null, None, "folders that its program may change in the sandbox";
+    "mcp.*.outside" KeyType::Bool, || Value::Null, None, "whether its program runs outside the sandbox, with all your rights";
+    "mcp.*.trust_annotations" KeyType::Bool, || Value::Null, None, "whether its tools that say that they only read are called without a question";
     "controller.law" KeyType::Text, || json!(reference().law), None, "control law";
     "controller.alpha" KeyType::Number, || json!(reference().alpha), None, "α, weight of the distance D";
     "controller.beta" KeyType::Number, || json!(reference().beta), None, "β, weight of the implausibility P";
@@ -194,6 +204,7 @@ pub(super) fn set(
         (KeyType::Whole | KeyType::Millis, value) => value.as_u64().is_some(),
         (KeyType::Text, value) => value.is_string(),
         (KeyType::Bool, value) => value.is_boolean(),
+        (KeyType::Texts, value) => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
         (KeyType::Levels, value) => value.as_str().is_some_and(is_levels),
         (KeyType::Choice(words), value) => value.as_str().is_some_and(|word| words.contains(&word)),
     };
@@ -214,6 +225,7 @@ fn expected(kind: KeyType) -> String {
         KeyType::Millis => "milliseconds, or a number with ms, s, m, h or d",
         KeyType::Text => "text",
         KeyType::Bool => "true or false",
+        KeyType::Texts => "a list of texts, as [\"one\", \"two\"]",
         KeyType::Levels => LEVELS_EXPECTED,
         KeyType::Choice(words) => return format!("one of {}", words.join(", ")),
     };
@@ -233,6 +245,7 @@ fn parse(key: &Key, text: &str, origin: &Origin) -> Result<Value, ConfigError> {
         KeyType::Whole => bare.parse().ok().map(|number: u64| json!(number)),
         KeyType::Millis => millis(text).map(Value::from),
         KeyType::Bool => bare.parse().ok().map(Value::Bool),
+        KeyType::Texts => serde_json::from_str::<Vec<String>>(bare).ok().map(Value::from),
     };
     value.ok_or_else(|| ConfigError::Value {
         origin: origin.clone(),

@@ -222,6 +222,92 @@ fn foreign_files_do_not_raise_limits() {
         0.2 by foreign.toml:2"#]].assert_eq(&said);
 }
 
+#[test]
+fn servers_are_read_from_the_file() {
+    let file = "[mcp.files]\ncommand = [\"srv\", \"-x\"]\nwrites = [\"out\"]\nenv = [\"TOKEN\"]\n[mcp.web]\nurl = \"https://h/p?k=1\"\n\
+                bearer_env = \"WEB_KEY\"\ntrust_annotations = true\n";
+    let config = load(file, &[], &[]).unwrap();
+    let files = ServerSettings {
+        name: "files".to_owned(),
+        command: vec!["srv".to_owned(), "-x".to_owned()],
+        env: vec!["TOKEN".to_owned()],
+        writes: vec!["out".to_owned()],
+        ..ServerSettings::default()
+    };
+    let web = ServerSettings {
+        name: "web".to_owned(),
+        url: Some("https://h/p?k=1".to_owned()),
+        bearer_env: Some("WEB_KEY".to_owned()),
+        is_trusted: true,
+        ..ServerSettings::default()
+    };
+    assert_eq!(config.servers(), [files, web]);
+    let shown = |key: &str| config.lines().into_iter().find(|line| line.key == key).unwrap().value;
+    assert_eq!(shown("mcp.web.url"), "https://h/…?…");
+    // An option takes a server back, and adds one.
+    let config =
+        load(file, &[], &[("mcp.files.command", ""), ("mcp.files.writes", ""), ("mcp.files.env", "")]);
+    assert_eq!(config.unwrap().servers().len(), 1);
+    let config = load("", &[], &[("mcp.x.command", "[\"a b\"]")]).unwrap();
+    assert_eq!(config.servers()[0].command, ["a b"]);
+}
+
+#[test]
+fn a_server_is_one_program_or_one_address() {
+    let cases = [
+        (
+            "[mcp.a]\ncommand = [\"x\"]\nurl = \"http://h\"",
+            "`mcp.a.command` is set beside `url`; a server has one of them",
+        ),
+        ("[mcp.a]\n\noutside = true", "`mcp.a.outside` is set without `command` or `url`"),
+        ("[mcp.a]\ncommand = []", "`mcp.a.command` names no program"),
+        (
+            "[mcp.a]\ncommand = \"x\"",
+            "`mcp.a.command` is \"x\"; it must be a list of texts, as [\"one\", \"two\"]",
+        ),
+        (
+            "[mcp.a]\ncommand = [\"x\"]\nbearer_env = \"K\"",
+            "`mcp.a.bearer_env` is for a server with `url`; use `env`",
+        ),
+        ("[mcp.a]\nurl = \"http://h\"\npaths = [\".\"]", "`mcp.a.paths` is for a server with `command`"),
+        (
+            "[mcp.a]\ncommand = [\"x\"]\noutside = true\nwrites = [\".\"]",
+            "`mcp.a.writes` limits a server in the sandbox, but `outside` is true",
+        ),
+        (
+            "[mcp.a_b]\ncommand = [\"x\"]",
+            "`mcp.a_b.command` names a server \"a_b\"; a name has 1 to 20 of the characters a-z, 0-9 and -",
+        ),
+    ];
+    for (file, reason) in cases {
+        let refused = refusal(file, &[], &[]);
+        assert!(refused.starts_with("use setpoint.toml:") && refused.ends_with(reason), "{refused}");
+    }
+    let many: String = (0..17).map(|n| format!("[mcp.s{n:02}]\ncommand = [\"x\"]\n")).collect();
+    assert!(refusal(&many, &[], &[]).ends_with("`mcp.s16.command` is one server more than 16"));
+}
+
+#[test]
+fn a_foreign_file_neither_starts_nor_changes_a_server() {
+    let own = "[mcp.a]\ncommand = [\"x\"]\n";
+    for (foreign, key) in [
+        ("[mcp.b]\ncommand = [\"evil\"]\n", "mcp.b.command"),
+        ("[mcp.a]\ncommand = [\"evil\"]\n", "mcp.a.command"),
+        ("[mcp.a]\noutside = true\n", "mcp.a.outside"),
+        ("[mcp.a]\ntrust_annotations = true\n", "mcp.a.trust_annotations"),
+        ("[mcp.a]\nenv = [\"OPENAI_API_KEY\"]\n", "mcp.a.env"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let (mine, theirs) = (dir.path().join("own.toml"), dir.path().join(FILE_NAME));
+        std::fs::write(&mine, own).unwrap();
+        std::fs::write(&theirs, foreign).unwrap();
+        let sources =
+            Sources { files: vec![mine, theirs.clone()], foreign: vec![theirs], ..Sources::default() };
+        let error = Config::load(&sources).unwrap_err();
+        assert!(matches!(&error, ConfigError::Foreign { key: refused, .. } if refused == key), "{error}");
+    }
+}
+
 /// Such a file may not set a new key until a rule for it is added.
 #[test]
 fn every_key_has_a_rule_for_foreign_files() {
@@ -245,6 +331,14 @@ fn every_key_has_a_rule_for_foreign_files() {
         Never providers.*.tools
         Never providers.*.schema
         Never providers.*.extra
+        Never mcp.*.command
+        Never mcp.*.url
+        Never mcp.*.env
+        Never mcp.*.bearer_env
+        Never mcp.*.paths
+        Never mcp.*.writes
+        Never mcp.*.outside
+        Never mcp.*.trust_annotations
         Free controller.law
         Free controller.alpha
         Free controller.beta

@@ -18,6 +18,7 @@ use crate::models::survey::{ModelsReport, survey};
 use crate::models::trial::{Trial, try_out};
 use crate::program::{PlaybookProblem, PlaybookSummary, Program};
 use crate::sandbox::{SandboxReport, Tried};
+use crate::servers::ServerReport;
 
 /// The program's own desk. Methods that are not `async` answer at once; only `doctor` uses a data directory.
 #[async_trait]
@@ -33,6 +34,9 @@ pub trait Desk: Send + Sync {
 
     /// Returns notices for a person before a task is driven, one line each.
     fn notices(&self) -> Vec<String>;
+
+    /// Returns which MCP servers and tools the organisation does without, one line each; known once it is open.
+    fn server_notices(&self) -> Vec<String>;
 
     /// Returns the playbooks, and the problems in them.
     fn playbooks(&self) -> (Vec<PlaybookSummary>, Vec<PlaybookProblem>);
@@ -68,6 +72,9 @@ pub trait Desk: Send + Sync {
     /// Returns the chosen models, and whether they are there: asks servers for their lists, and models nothing.
     async fn models(&self) -> ModelsReport;
 
+    /// Connects to every configured MCP server and lists its tools.
+    async fn servers(&self) -> Vec<ServerReport>;
+
     /// Asks every chosen model a few questions. Never fails; `doctor` reports a choice that cannot be used.
     async fn try_models(&self) -> Trial;
 
@@ -97,6 +104,10 @@ impl Desk for Program {
 
     fn notices(&self) -> Vec<String> {
         Program::notices(self)
+    }
+
+    fn server_notices(&self) -> Vec<String> {
+        self.servers.get().map(|servers| servers.notices.clone()).unwrap_or_default()
     }
 
     fn playbooks(&self) -> (Vec<PlaybookSummary>, Vec<PlaybookProblem>) {
@@ -135,6 +146,10 @@ impl Desk for Program {
 
     async fn models(&self) -> ModelsReport {
         survey(self).await
+    }
+
+    async fn servers(&self) -> Vec<ServerReport> {
+        self.survey_servers().await
     }
 
     async fn try_models(&self) -> Trial {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use setpoint_protocol::models::Tier;
 
@@ -107,6 +107,7 @@ impl Program {
             cwd: cwd.clone(),
             cassette,
             has_sandbox: OnceLock::new(),
+            servers: Arc::default(),
         };
         program.take_keys_that_are_no_text(vars);
         Ok(program)

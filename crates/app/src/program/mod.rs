@@ -38,10 +38,11 @@ use setpoint_runtime::organisation::{NewTask, Organisation, Parts};
 use setpoint_runtime::toolbox::Tools;
 use setpoint_scrub::Scrub;
 use setpoint_telemetry::otlp::EndpointError;
-use setpoint_tools::{Host, House, Level, Registry};
+use setpoint_tools::{Host, House, Level, Registry, Tool};
 
 use crate::config::{Config, Sources};
 use crate::keys;
+use crate::servers::Connected;
 use crate::surroundings::{Directories, surroundings};
 use crate::telemetry::{self, TelemetryError};
 
@@ -87,6 +88,8 @@ pub struct Program {
     cassette: Option<Cassette>,
     /// Whether commands of tasks run in the sandbox; tried once.
     pub(crate) has_sandbox: OnceLock<bool>,
+    /// The MCP servers, once they are connected.
+    pub(crate) servers: Arc<OnceLock<Connected>>,
 }
 
 impl Program {
@@ -353,18 +356,13 @@ impl Program {
     }
 
     fn organisation(&self, journal: Journal, models: Models, memory: Access) -> Organisation {
-        let host = Host::this().without_keys(Scrub::named(&self.keys())).with_own_commands(playbook::forms);
-        let host = if self.has_sandbox() { host.with_sandbox(self.sandbox_of_programs()) } else { host };
-        let is_allowed = if self.config.is_on("tools.fetch_private") {
-            address::is_public_or_private
-        } else {
-            address::is_public
-        };
-        let host = host.with_fetcher(Fetcher::new(Arc::new(SystemResolver), is_allowed));
-        let registry = Registry::built_in(&host)
+        let mut registry = Registry::built_in(&self.host())
             .with_house(self.house())
             .with_level(self.level())
             .keeping_in(self.directories.undo());
+        for tool in self.servers.get().into_iter().flat_map(|servers| &servers.tools) {
+            registry.add(Arc::clone(tool) as Arc<dyn Tool>);
+        }
         let toolbox = Arc::new(Tools::new(registry));
         Organisation::new(Parts {
             journal,
@@ -379,6 +377,18 @@ impl Program {
     /// Returns how much a task may change without a question.
     fn level(&self) -> Level {
         if self.config.text("run.level") == Some("L0") { Level::L0 } else { Level::L1 }
+    }
+
+    /// Returns this machine for the tools of tasks.
+    pub(crate) fn host(&self) -> Host {
+        let host = Host::this().without_keys(Scrub::named(&self.keys())).with_own_commands(playbook::forms);
+        let host = if self.has_sandbox() { host.with_sandbox(self.sandbox_of_programs()) } else { host };
+        let is_allowed = if self.config.is_on("tools.fetch_private") {
+            address::is_public_or_private
+        } else {
+            address::is_public
+        };
+        host.with_fetcher(Fetcher::new(Arc::new(SystemResolver), is_allowed))
     }
 
     /// Returns the directories that no tool may enter, with any approval.
@@ -418,7 +428,12 @@ impl Program {
                 interactive,
                 preview_plan: preview_plan.unwrap_or_else(|| self.config.is_on("run.preview_plan")),
                 direct_answers: false,
-                surroundings: Surroundings { has_sandbox: self.has_sandbox(), ..self.surroundings() }.into(),
+                surroundings: Surroundings {
+                    has_sandbox: self.has_sandbox(),
+                    server_tools: self.servers.get().map(Connected::pins).unwrap_or_default(),
+                    ..self.surroundings()
+                }
+                .into(),
                 tools: vec![],
                 models: Cards::default(),
                 thinking: self.thinking()?,

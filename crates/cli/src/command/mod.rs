@@ -8,6 +8,7 @@ mod confirm;
 mod doctor;
 mod ggs;
 mod init;
+mod mcp;
 mod memory;
 mod models;
 mod named;
@@ -75,6 +76,7 @@ pub enum Command {
     Playbooks(playbooks::Playbooks),
     Init(init::Init),
     Models(models::Models),
+    Mcp(mcp::Mcp),
     Doctor(doctor::Doctor),
     Sandbox(sandbox::Sandbox),
     Config(config::Config),
@@ -116,6 +118,7 @@ impl Command {
             Command::Playbooks(playbooks) => playbooks.run(app, io),
             Command::Init(init) => init.run(app, io).await,
             Command::Models(models) => models.run(app, io).await,
+            Command::Mcp(mcp) => mcp.run(app, io).await,
             Command::Doctor(doctor) => doctor.run(app, io).await,
             Command::Sandbox(sandbox) => sandbox.run(app, io),
             Command::Config(config) => config.run(app, io),

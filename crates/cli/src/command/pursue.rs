@@ -43,6 +43,15 @@ pub(super) fn tell_notices(app: &App<'_>, io: &mut Io) {
     }
 }
 
+/// Opens the organisation, and prints which MCP servers it does without.
+pub(super) async fn opened(app: &App<'_>, io: &mut Io) -> Result<Arc<dyn Organisation>, Error> {
+    let organisation = app.host.open().await?;
+    for notice in app.host.desk().server_notices() {
+        report::warning(io, &notice);
+    }
+    Ok(organisation)
+}
+
 /// Reads the approval policy of a file, if one is named.
 pub(super) fn policy(file: Option<&Path>, app: &App<'_>) -> Result<Option<Policy>, Error> {
     file.map(|file| app.host.approvals(file)).transpose()

@@ -8,7 +8,9 @@ use setpoint_app::{Error, ErrorKind, Goal};
 
 use super::confirm::Word;
 use super::memory;
-use super::pursue::{ResultDetail, driving, exit_of, is_interactive, left, policy, show, tell, tell_notices};
+use super::pursue::{
+    ResultDetail, driving, exit_of, is_interactive, left, opened, policy, show, tell, tell_notices,
+};
 use crate::args::values::{amount, count, duration_ms};
 use crate::render::result;
 use crate::session::Show;
@@ -104,7 +106,7 @@ impl Run {
         {
             return Ok(Exit::CANCELLED);
         }
-        let organisation = app.host.open().await?;
+        let organisation = opened(app, io).await?;
         driving(organisation, policy.as_ref(), &app.options, io, async |driver, io| {
             let (task, events) = driver.organisation.start(goal).await?;
             // On one terminal, records and a live view would overwrite each other.

@@ -6,12 +6,13 @@ use setpoint_protocol::ToolId;
 use setpoint_protocol::tool::{CapabilityClass, ToolSpec};
 
 /// The classes of which one tool must stay available.
-const CLASSES: [CapabilityClass; 5] = [
+const CLASSES: [CapabilityClass; 6] = [
     CapabilityClass::Read,
     CapabilityClass::Search,
     CapabilityClass::Write,
     CapabilityClass::Run,
     CapabilityClass::Fetch,
+    CapabilityClass::Server,
 ];
 
 /// Removes from `blocked` one tool of each class that would be blocked completely, and returns what was removed.

@@ -28,8 +28,10 @@ use super::frame::Frame;
 use super::{TERM_GRACE_MS, tree};
 
 /// The first argument of a keeper. The second is the mark of its runtime, the third the limit of data per process in
-/// bytes (0: none), followed by the program and its arguments.
+/// bytes (0: none) or [`SERVER`], followed by the program and its arguments.
 pub(super) const ARGUMENT: &str = "--keep-call";
+/// The limit of a server, whose standard input is a copy of its standard output: that is a socket to the runtime.
+pub(super) const SERVER: &str = "server";
 /// The process name of keepers.
 pub(super) const NAME: &str = "setpoint-keeper";
 /// The byte that tells a keeper to end the call without a grace period.
@@ -150,9 +152,12 @@ impl Keeper {
         let (listening, ears) = (sender.clone(), channel.try_clone()?);
         thread::Builder::new().spawn(move || listen(ears, &listening))?;
         let nowhere = File::options().read(true).write(true).open("/dev/null")?;
-        let limit = args.next().and_then(|limit| limit.to_str()?.parse().ok()).filter(|bytes| *bytes > 0);
+        let limit = args.next().ok_or(io::ErrorKind::InvalidInput)?;
+        let is_server = limit == SERVER;
+        let limit = limit.to_str().and_then(|limit| limit.parse().ok()).filter(|bytes| *bytes > 0);
         let program = args.next().ok_or(io::ErrorKind::InvalidInput)?;
-        let child = Command::new(program).args(args).stdin(Stdio::null()).process_group(0).spawn()?;
+        let stdin = if is_server { rustix::io::dup(rustix::stdio::stdout())?.into() } else { Stdio::null() };
+        let child = Command::new(program).args(args).stdin(stdin).process_group(0).spawn()?;
         let pid = i32::try_from(child.id()).unwrap_or(0);
         if let Some((bytes, pid)) = limit.zip(Pid::from_raw(pid)) {
             hold_to(bytes, pid)?;

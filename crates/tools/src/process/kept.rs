@@ -18,7 +18,7 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 
 use super::frame::{self, Frame};
-use super::keeper::{ARGUMENT, AT_ONCE, NAME, ROUND, ROUNDS_MAX, adopt_descendants};
+use super::keeper::{ARGUMENT, AT_ONCE, NAME, ROUND, ROUNDS_MAX, SERVER, adopt_descendants};
 use super::run::{Ending, Job, MEMORY_BYTES_MAX};
 use super::{TERM_GRACE_MS, orphans, tree};
 
@@ -45,15 +45,31 @@ pub(super) struct KeeperHandle {
 impl KeeperHandle {
     /// Starts a program under a keeper.
     pub(super) fn start(keeper: &Path, job: &Job) -> io::Result<Self> {
+        KeeperHandle::start_with(keeper, job, None)
+    }
+
+    /// Starts a program that reads and writes this socket, under a keeper.
+    pub(super) fn start_server(keeper: &Path, job: &Job, socket: OwnedFd) -> io::Result<Self> {
+        KeeperHandle::start_with(keeper, job, Some(socket))
+    }
+
+    fn start_with(keeper: &Path, job: &Job, socket: Option<OwnedFd>) -> io::Result<Self> {
         static ADOPTS: Once = Once::new();
         ADOPTS.call_once(|| drop(adopt_descendants(None)));
         let (ours, theirs) = Blocking::pair()?;
         ours.set_nonblocking(true)?;
         let channel = UnixStream::from_std(ours)?;
         let mut command = Command::new(keeper);
-        let limit = if job.is_bounded { MEMORY_BYTES_MAX } else { 0 };
-        command.arg0(NAME).arg(ARGUMENT).arg(orphans::own_mark()).arg(limit.to_string()).arg(&job.program);
+        let limit = match (&socket, job.is_bounded) {
+            (Some(_), _) => SERVER.to_owned(),
+            (None, true) => MEMORY_BYTES_MAX.to_string(),
+            (None, false) => 0.to_string(),
+        };
+        command.arg0(NAME).arg(ARGUMENT).arg(orphans::own_mark()).arg(limit).arg(&job.program);
         job.prepare(&mut command).stdin(Stdio::from(OwnedFd::from(theirs)));
+        if let Some(socket) = socket {
+            command.stdout(Stdio::from(socket));
+        }
         let mut keepers = keepers();
         let keeper = command.spawn()?;
         let pid = keeper.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or(0);

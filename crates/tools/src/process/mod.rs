@@ -14,12 +14,14 @@ pub mod keeper;
 mod kept;
 mod orphans;
 mod run;
+mod server;
 pub(crate) mod time_zone;
 mod tree;
 
 pub(crate) use capture::CapturedOutput;
 pub use orphans::end_calls_of;
 pub(crate) use run::{Ending, Job, ProgramEnd, run};
+pub(crate) use server::{ServerProgram, serve};
 
 /// The environment variable that identifies the process whose call this is, by pid and start time. It finds what is
 /// left if both the keeper and that process were killed.

@@ -33,6 +33,9 @@ mod sandbox;
 #[cfg(test)]
 mod search;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod servers;
+#[cfg(test)]
 mod shell;
 #[cfg(test)]
 mod support;

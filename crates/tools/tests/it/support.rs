@@ -1,6 +1,6 @@
 //! A task's place in a temporary folder, and calls in it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
 use setpoint_protocol::Any;
-use setpoint_protocol::record::Surroundings;
+use setpoint_protocol::record::{ServerTool, Surroundings};
 use setpoint_protocol::tool::{ApprovalNeed, CallReading, Phase, ToolAnswer, ToolCall};
 use setpoint_protocol::{CallId, TaskId};
 use setpoint_tools::undo::Undoing;
@@ -24,6 +24,7 @@ pub(crate) struct World {
     pub(crate) caution: bool,
     pub(crate) probe: bool,
     pub(crate) has_sandbox: bool,
+    pub(crate) server_tools: BTreeMap<String, ServerTool>,
     /// The name of the working directory in the temporary folder.
     pub(crate) cwd: &'static str,
     /// The number of the next call.
@@ -44,6 +45,7 @@ impl World {
             caution: false,
             probe: false,
             has_sandbox: false,
+            server_tools: BTreeMap::new(),
             cwd: "project",
             call: 1,
         }
@@ -91,6 +93,7 @@ impl World {
             vars: [("PROJECT".to_owned(), text("project"))].into(),
             os: std::env::consts::OS.to_owned(),
             has_sandbox: self.has_sandbox,
+            server_tools: self.server_tools.clone(),
             ..Surroundings::default()
         }
     }

@@ -156,6 +156,7 @@ impl Host for Local {
     }
 
     async fn open(&self) -> Result<Arc<dyn Organisation>, Error> {
+        self.program.connect_servers().await;
         let organisation = self.program.open()?;
         Ok(Arc::new(LocalOrganisation::new(organisation, self.program.clone())))
     }

@@ -8,7 +8,7 @@ use setpoint_history::fork::ForkResult;
 use setpoint_protocol::replay::CopiedWorkspace;
 
 use crate::args::values::setting;
-use crate::command::pursue::{driving, policy, show, tell_notices};
+use crate::command::pursue::{driving, opened, policy, show, tell_notices};
 use crate::report;
 use crate::{App, Exit, Io, Options, Setting};
 
@@ -38,7 +38,7 @@ impl Fork {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let policy = policy(self.approve.as_deref(), app)?;
         tell_notices(app, io);
-        let organisation = app.host.open().await?;
+        let organisation = opened(app, io).await?;
         driving(organisation, policy.as_ref(), &app.options, io, async |driver, io| {
             let from = driver.organisation.resolve(&self.task).await?;
             let wish = ForkWish { from, at: self.at, set: Setting::pairs(&self.set) };

@@ -11,7 +11,7 @@ use setpoint_runtime::organisation::ResumeOutcome;
 
 use crate::args::values::LISTED_MAX;
 use crate::command::pursue::{
-    Driver, ResultDetail, driving, exit_of, policy, show, stopped, tell, tell_notices,
+    Driver, ResultDetail, driving, exit_of, opened, policy, show, stopped, tell, tell_notices,
 };
 use crate::render::result;
 use crate::report;
@@ -45,7 +45,7 @@ impl Resume {
         if self.is_forced {
             app.host.force(self.task.as_deref()).await?;
         }
-        let organisation = app.host.open().await?;
+        let organisation = opened(app, io).await?;
         driving(organisation, policy.as_ref(), &app.options, io, async |driver, io| match &self.task {
             Some(part) => {
                 let task = driver.organisation.resolve(part).await?;

@@ -15,6 +15,7 @@ use setpoint_app::models::survey::*;
 use setpoint_app::models::trial::*;
 use setpoint_app::program::{PlaybookProblem, PlaybookSummary};
 use setpoint_app::sandbox::{SandboxReport, Tried};
+use setpoint_app::servers::ServerReport;
 use setpoint_app::{Audit, Desk, Error, ErrorKind, Memory, Organisation};
 use setpoint_cli::Host;
 use setpoint_protocol::tool::ApprovalNeed;
@@ -121,6 +122,8 @@ pub(crate) struct FakeDesk {
     pub(crate) initialised: InitResult,
     pub(crate) wishes: Mutex<InitOptions>,
     pub(crate) notices: Vec<String>,
+    pub(crate) server_notices: Vec<String>,
+    pub(crate) servers: Vec<ServerReport>,
     /// The configured age in milliseconds from which lessons are pruned.
     pub(crate) retention_ms: Option<u64>,
 }
@@ -137,6 +140,14 @@ impl Desk for FakeDesk {
 
     fn notices(&self) -> Vec<String> {
         self.notices.clone()
+    }
+
+    fn server_notices(&self) -> Vec<String> {
+        self.server_notices.clone()
+    }
+
+    async fn servers(&self) -> Vec<ServerReport> {
+        self.servers.clone()
     }
 
     fn config(&self) -> Result<Vec<ConfigLine>, Error> {

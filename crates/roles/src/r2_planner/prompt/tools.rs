@@ -12,12 +12,13 @@ const ABOUT_CHARS_MAX: usize = 80;
 /// At most this many input fields of a tool are named.
 const FIELDS_MAX: usize = 4;
 
-const CLASSES: [(CapabilityClass, &str); 5] = [
+const CLASSES: [(CapabilityClass, &str); 6] = [
     (CapabilityClass::Read, "reads"),
     (CapabilityClass::Search, "searches"),
     (CapabilityClass::Write, "writes"),
     (CapabilityClass::Run, "runs programs"),
     (CapabilityClass::Fetch, "fetches from the network"),
+    (CapabilityClass::Server, "asks a server of tools"),
 ];
 
 const HEADING: &str =
