@@ -5,7 +5,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use setpoint_protocol::CallId;
-use setpoint_protocol::record::{Ask, Asked, Record, RecordKind};
+use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Record, RecordKind};
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::{SideEffect, ToolCall};
 use setpoint_protocol::topology::Payload;
 
 /// An attempt of a round, both from 1. Written `2.1`.
@@ -35,6 +37,46 @@ impl FromStr for Attempt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an attempt is written ROUND.ATTEMPT, both from 1, for instance 1.2")]
 pub struct AttemptError;
+
+/// Maximum characters of a command that is named.
+const COMMAND_CHARS_MAX: usize = 200;
+
+/// Returns the tool calls whose changes were not kept, so that nothing can undo them, in words: the command, or the tool.
+#[must_use]
+pub fn unkept(records: &[Record]) -> BTreeMap<CallId, String> {
+    let mut asked: BTreeMap<CallId, String> = BTreeMap::new();
+    let mut unkept = BTreeMap::new();
+    for record in records {
+        match record.kind {
+            RecordKind::Asked => {
+                if let Ok(Asked { call, ask: Ask::Tool { call: made, .. }, .. }) =
+                    serde_json::from_slice(&record.body)
+                {
+                    asked.insert(call, in_words(&made));
+                }
+            }
+            RecordKind::Answered => {
+                if let Ok(Answered { call, answer: Answer::Tool(answer), .. }) =
+                    serde_json::from_slice(&record.body)
+                    && answer.side_effect == SideEffect::Irreversible
+                {
+                    unkept.insert(call, asked.get(&call).cloned().unwrap_or_default());
+                }
+            }
+            _ => {}
+        }
+    }
+    unkept
+}
+
+fn in_words(call: &ToolCall) -> String {
+    let named = ["command", "path"].into_iter().find_map(|name| call.input.0.get(name)?.as_str());
+    match (call.tool.as_str(), named) {
+        ("shell", Some(command)) => clip(command, COMMAND_CHARS_MAX),
+        (tool, Some(path)) => clip(&format!("{tool} {path}"), COMMAND_CHARS_MAX),
+        (tool, None) => clip(tool, COMMAND_CHARS_MAX),
+    }
+}
 
 /// Returns the tool calls of a task, each with its attempt. A body that cannot be parsed is skipped: reading the
 /// journal has already checked it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use setpoint_history::attempts::{Attempt, tool_calls};
+use setpoint_history::attempts::{Attempt, tool_calls, unkept};
 use setpoint_history::fork::ForkResult;
 use setpoint_protocol::message::Finding;
 use setpoint_protocol::record::{FragmentHash, Record};
@@ -206,11 +206,17 @@ impl Organisation for LocalOrganisation {
         after: Option<Attempt>,
         is_forced: bool,
     ) -> Result<Undoing, Error> {
-        let calls = tool_calls(&self.records(task).await?);
+        let records = self.records(task).await?;
+        let calls = tool_calls(&records);
+        let is_after =
+            |call: &CallId| calls.get(call).is_some_and(|at| after.is_none_or(|after| *at > after));
+        let unkept = unkept(&records).into_iter().filter(|(call, _)| is_after(call));
+        let unkept = unkept.map(|(_, words)| words).collect();
         let folder = self.program.directories.undo().join(task.to_string());
         let is_meant =
             move |call| calls.get(&call).is_some_and(|attempt| after.is_none_or(|after| *attempt > after));
-        blocking(move || Undoing::of(&folder, is_meant, is_forced)).await
+        let undoing = blocking(move || Undoing::of(&folder, is_meant, is_forced)).await?;
+        Ok(undoing.beside(unkept))
     }
 
     async fn resolve(&self, part: &str) -> Result<TaskId, Error> {

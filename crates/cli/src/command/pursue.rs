@@ -135,6 +135,13 @@ impl Driver<'_> {
     /// Reports which files the task changed, as far as that can be undone.
     pub(super) async fn tell_changes(&self, io: &mut Io, task: &TaskId) {
         let Ok(undoing) = self.organisation.undoing(task, None, false).await else { return };
+        if !undoing.unkept().is_empty() {
+            let commands: Vec<String> =
+                undoing.unkept().iter().take(CHANGED_NAMED).map(|one| sanitise::line(one)).collect();
+            let text =
+                format!("what this changed was not kept, and cannot be undone: {}", commands.join("; "));
+            report::aside(io, self.options, &text);
+        }
         let changed = undoing.outcomes();
         if changed.is_empty() {
             return;

@@ -178,12 +178,16 @@ fn runs_own_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
 /// Returns whether the work changed or removed tests that the command runs, or their configuration.
 fn runs_changed_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
     let Some(command) = command_of(record) else { return false };
-    let runs = scope(command);
+    // A test that was there and was written anew is a changed one.
+    let is_changed = |path: &str| !is_new(path, case) && (was_there(path, case) || !is_made(path, case));
+    // `make test` does not say which tests it runs, but what it prints says that it runs some.
+    let runs = scope(command).or_else(|| counts(&record.evidence).map(|_| Vec::new()));
     let is_run = |path: &str| {
         let in_scope = |scope: &Vec<String>| scope.is_empty() || scope.iter().any(|part| is_in(path, part));
-        is_test(path) && !is_made(path, case) && runs.as_ref().is_some_and(in_scope)
+        is_test(path) && is_changed(path) && runs.as_ref().is_some_and(in_scope)
     };
-    let is_examined = |path: &String| is_run(path) || says_what_runs(path, command);
+    let compares = |path: &str| is_expectation(path) && is_changed(path) && !only_looks(record);
+    let is_examined = |path: &String| is_run(path) || compares(path) || says_what_runs(path, command);
     let of_others = case.touched.iter().cloned();
     of_others.chain(case.work().flat_map(touched)).any(|path| is_examined(&path) && !names(case.words, &path))
 }
@@ -221,9 +225,36 @@ fn has_other_tests(record: &ToolRecord, case: &Case<'_>, is_own: &dyn Fn(&str) -
 /// it, the work is judged by it, so it is not the deliverable.
 fn is_rewritten(path: &str, case: &Case<'_>) -> bool {
     let is = |other: &String| other == path || ends_in(path, other) || ends_in(other, path);
-    let is_new = || case.made.iter().any(is) || case.work().flat_map(made_by).any(|made| is(&made));
     let is_touched = || case.touched.iter().any(is) || case.work().flat_map(touched).any(|path| is(&path));
-    is_examiner(path) && is_touched() && !is_new()
+    is_examiner(path) && is_touched() && !is_new(path, case)
+}
+
+/// Returns whether the work created the file: it was not there before.
+fn is_new(path: &str, case: &Case<'_>) -> bool {
+    let is = |other: &String| other == path || ends_in(path, other) || ends_in(other, path);
+    case.made.iter().any(is) || case.work().flat_map(made_by).any(|made| is(&made))
+}
+
+/// Returns whether a call of the work reports that it changed the file, which was there.
+fn was_there(path: &str, case: &Case<'_>) -> bool {
+    let is = |other: &str| other == path || ends_in(path, other) || ends_in(other, path);
+    let changes = |record: &ToolRecord| {
+        let fact = |at: &str| record.facts.as_ref().and_then(|facts| facts.0.pointer(at));
+        let is_replaced = fact("/created") == Some(&serde_json::Value::Bool(false)) && is(&path_of(record));
+        let paths = fact("/changed/paths").and_then(serde_json::Value::as_array).into_iter().flatten();
+        let made = made_by(record);
+        let mut changed =
+            paths.filter_map(serde_json::Value::as_str).filter(|path| !made.iter().any(|made| made == path));
+        is_replaced || changed.any(is)
+    };
+    case.work().any(changes)
+}
+
+/// Returns whether a file holds what results are compared with, by its name or that of a folder around it.
+fn is_expectation(path: &str) -> bool {
+    const NAMES: &[&str] = &["expected", "fixture", "golden", "snapshot", "testdata"];
+    let path = path.to_lowercase();
+    NAMES.iter().any(|name| path.contains(name))
 }
 
 /// Returns whether a text names the file, by a path or by a name that is not an ordinary word such as `the` or
@@ -326,7 +357,10 @@ pub(super) fn touched(record: &ToolRecord) -> Vec<String> {
     let changed = facts.and_then(|facts| facts.pointer("/changed/paths")?.as_array());
     let changed = changed.into_iter().flatten().filter_map(serde_json::Value::as_str).map(str::to_owned);
     let own = if command_of(record).is_none() { vec![path_of(record)] } else { written(record) };
-    changed.chain(own).collect()
+    let renames = facts.and_then(|facts| facts.get("renames")?.as_array()).into_iter().flatten();
+    let renamed = renames.flat_map(|one| [one.get("from"), one.get("to")]).flatten();
+    let renamed = renamed.filter_map(serde_json::Value::as_str).map(str::to_owned);
+    changed.chain(own).chain(renamed).collect()
 }
 
 /// Returns the files that a command writes whole, by `> FILE` and `tee FILE`. Files written by the programs

@@ -78,7 +78,15 @@ impl Ground {
     /// Returns whether what is there already may be changed, or deleted, without consent if it is kept for an undo: it is
     /// in the working directory, and no other program obeys it or anything below it.
     pub(super) fn is_open_to(&self, touch: &Touch, plan: &Plan) -> bool {
-        if self.creating(&touch.path, plan).is_some() {
+        let is_in_repository = || {
+            touch
+                .path
+                .ancestors()
+                .skip(1)
+                .take_while(|folder| folder.starts_with(&self.cwd))
+                .any(watched::is_repository)
+        };
+        if self.creating(&touch.path, plan).is_some() || is_in_repository() {
             return false;
         }
         if !touch.is_recursive || !touch.path.symlink_metadata().is_ok_and(|found| found.is_dir()) {

@@ -12,6 +12,9 @@ use rustix::fs::{Mode, Stat, fchmod};
 use super::folder::Folder;
 use super::spot::Spot;
 
+/// Why a file was not replaced.
+const CHANGED_MEANWHILE: &str = "somebody else changed it just now, and it was left as it is; read it again";
+
 /// A temporary file beside its destination, put in place by a `commit`. Dropping it without a commit removes it.
 #[derive(Debug)]
 pub(crate) struct Draft {
@@ -49,6 +52,10 @@ impl Draft {
 
     /// Puts the draft in place of the file `old`, with its mode and, if permitted, its owner. Other names of the old
     /// file keep the old content.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::ResourceBusy`] if somebody else changed or replaced the file since `old` was looked at;
+    /// it stays as it is.
     pub(crate) fn commit_over(mut self, old: &Stat) -> io::Result<()> {
         let new = self.file.metadata()?;
         if (new.uid(), new.gid()) != (old.st_uid, old.st_gid) {
@@ -58,10 +65,31 @@ impl Draft {
         }
         fchmod(&self.file, Mode::from_raw_mode(old.st_mode))?;
         self.file.sync_all()?;
-        self.folder.rename(&self.hidden, &self.name)?;
+        let changed = || io::Error::new(io::ErrorKind::ResourceBusy, CHANGED_MEANWHILE);
+        if self.folder.look(&self.name)?.is_none_or(|now| !is_same(&now, old)) {
+            return Err(changed());
+        }
+        match self.folder.exchange(&self.hidden, &self.name) {
+            Ok(()) => {
+                // What is replaced is in hand now, so that nothing can be written to it unseen.
+                if self.folder.look(&self.hidden)?.is_none_or(|now| !is_same(&now, old)) {
+                    self.folder.exchange(&self.hidden, &self.name)?;
+                    return Err(changed());
+                }
+                self.folder.remove(&self.hidden)?;
+            }
+            // Not every file system can exchange names.
+            Err(_) => self.folder.rename(&self.hidden, &self.name)?,
+        }
         self.is_committed = true;
         self.folder.sync()
     }
+}
+
+/// Returns whether a file is the one that was looked at, with the content of then.
+fn is_same(now: &Stat, old: &Stat) -> bool {
+    let of = |stat: &Stat| (stat.st_ino, stat.st_size, stat.st_mtime, stat.st_mtime_nsec);
+    of(now) == of(old)
 }
 
 impl Drop for Draft {
@@ -134,6 +162,23 @@ mod tests {
         assert_eq!(draft.commit_new().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(std::fs::read(&target).unwrap(), b"somebody's");
         assert_eq!(names(folder.path()), ["a"]);
+    }
+
+    #[test]
+    fn what_somebody_else_changed_meanwhile_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a");
+        std::fs::write(&target, "old").unwrap();
+        let spot = spot(&target);
+        let old = spot.look().unwrap().unwrap();
+        let mut draft = Draft::beside(&spot).unwrap();
+        draft.file().write_all(b"new").unwrap();
+        std::fs::write(&target, "somebody's").unwrap();
+        assert_eq!(draft.commit_over(&old).unwrap_err().kind(), io::ErrorKind::ResourceBusy);
+        assert_eq!(
+            (std::fs::read(&target).unwrap(), names(folder.path())),
+            (b"somebody's".to_vec(), vec!["a".to_owned()])
+        );
     }
 
     #[test]

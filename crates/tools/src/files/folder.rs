@@ -158,6 +158,11 @@ impl Folder {
         Ok(fs::renameat(&self.fd, from, &self.fd, to)?)
     }
 
+    /// Exchanges the names of two entries at once, where the file system can.
+    pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
+        Ok(fs::renameat_with(&self.fd, one, &self.fd, other, RenameFlags::EXCHANGE)?)
+    }
+
     /// Renames a file within the folder to an unused name. Atomic if the file system supports it; otherwise the name is
     /// checked first.
     ///

@@ -93,6 +93,11 @@ impl Spot {
         folder.join(&self.name)
     }
 
+    /// Whether the folder of the file itself is held, not one above it because that one is missing.
+    pub(crate) fn has_folder(&self) -> bool {
+        self.missing.is_empty()
+    }
+
     /// Returns the metadata of the file, or `None` if there is none.
     pub(crate) fn look(&self) -> io::Result<Option<Stat>> {
         if self.missing.is_empty() { self.folder.look(&self.name) } else { Ok(None) }

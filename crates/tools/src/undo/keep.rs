@@ -139,7 +139,7 @@ impl Keeping<'_> {
     /// Notes that what is at a path is removed, with everything below it, and keeps all of it.
     pub(crate) fn removal(&mut self, spot: &Spot, halt: &Halt) -> io::Result<()> {
         let path = spot.path();
-        if !self.keeper.has_room_for(Size::of(&path, true)) {
+        if Size::of(&path, true).entries > KEPT_ENTRIES_MAX {
             return self.lost(&path);
         }
         self.removal_of(spot.folder(), spot.name(), halt)
@@ -204,7 +204,9 @@ impl Keeping<'_> {
     /// Returns what is at `spot`, after keeping the content of a file.
     fn state(&mut self, spot: &Spot, halt: &Halt) -> io::Result<State> {
         let Some(found) = spot.look()?.filter(|found| folder::kind(found).is_file()) else {
-            return State::at(spot);
+            let state = State::at(spot)?;
+            self.is_kept &= !matches!(state, State::Lost(_));
+            return Ok(state);
         };
         let bytes = u64::try_from(found.st_size).unwrap_or(u64::MAX);
         if bytes > KEPT_FILE_BYTES_MAX.min(self.room) {

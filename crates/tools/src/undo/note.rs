@@ -109,12 +109,14 @@ impl State {
         Ok(State::File { hash: hashed.hex, mode })
     }
 
-    /// Returns what is at a real path now; a path that leads over a link, or cannot be read, is something else than any
-    /// note says.
+    /// Returns what is at a real path now. What cannot be read is something else than any note says.
     pub(super) fn at_path(path: &Path) -> State {
-        Spot::real(path, None)
-            .and_then(|spot| State::at(&spot))
-            .unwrap_or_else(|error| State::Lost(error.to_string()))
+        match Spot::real(path, None).and_then(|spot| State::at(&spot)) {
+            // A file, or a link, is in the place of a folder above it.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => State::Nothing,
+            Err(error) => State::Lost(error.to_string()),
+            Ok(state) => state,
+        }
     }
 
     /// Whether what is there now, `self`, is what a note says.

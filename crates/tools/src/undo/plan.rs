@@ -14,6 +14,9 @@ use crate::approval::preview;
 use crate::files::folder::Folder;
 use crate::files::spot::Spot;
 
+/// Why something is left alone that was in a folder which is not there any more.
+pub(super) const FOLDER_GONE: &str = "the folder that it was in is gone";
+
 /// Why a task's changes cannot be undone.
 #[derive(Debug, thiserror::Error)]
 #[error("read what the task kept in {}", .folder.display())]
@@ -64,7 +67,9 @@ pub struct Undoing {
     pub(super) steps: Vec<Step>,
     /// What is left alone, and why.
     pub(super) left: BTreeMap<PathBuf, String>,
-    /// Of those: what somebody else changed since.
+    /// Calls of the task whose changes were not kept, in words.
+    unkept: Vec<String>,
+    /// Of those that are left: what somebody else changed since.
     changed_since: BTreeSet<PathBuf>,
     /// What is at each path that was looked at, before the first step.
     before: BTreeMap<PathBuf, State>,
@@ -91,12 +96,25 @@ impl Undoing {
             contents: folder.join(CONTENTS),
             steps: Vec::new(),
             left: BTreeMap::new(),
+            unkept: Vec::new(),
             changed_since: BTreeSet::new(),
             before: BTreeMap::new(),
         };
         let mut planning = Planning { undoing, now: BTreeMap::new(), is_forced };
         planning.all(&lines);
         Ok(planning.undoing)
+    }
+
+    /// Names the calls of the task whose changes were not kept, in words.
+    #[must_use]
+    pub fn beside(self, unkept: Vec<String>) -> Undoing {
+        Undoing { unkept, ..self }
+    }
+
+    /// Returns the calls of the task whose changes were not kept, in words. Nothing undoes them.
+    #[must_use]
+    pub fn unkept(&self) -> &[String] {
+        &self.unkept
     }
 
     /// Returns whether there is nothing to put back.
@@ -216,6 +234,7 @@ impl Planning {
     fn settled<'l>(&mut self, lines: &'l [Line]) -> BTreeSet<&'l Path> {
         let mut groups: BTreeMap<&Path, usize> = BTreeMap::new();
         let mut is_as_before: Vec<bool> = Vec::new();
+        let mut last: BTreeMap<&Path, &State> = BTreeMap::new();
         for line in lines {
             for path in line.note.paths() {
                 if groups.contains_key(path) {
@@ -227,6 +246,14 @@ impl Planning {
                 };
                 groups.insert(path, is_as_before.len());
                 is_as_before.push(is_so);
+            }
+            if let Note::Change { path, was, is } = &line.note
+                && let Some(left) = last.insert(&path.0, is)
+                && !was.is(left)
+                && let Some(group) = groups.get(&*path.0)
+            {
+                // Somebody else changed it in between, and may want that back.
+                is_as_before.iter_mut().skip(*group).take(1).for_each(|group| *group = false);
             }
             if let Note::Move { from, to, .. } = &line.note {
                 let (one, other) = (groups.get(&*from.0).copied(), groups.get(&*to.0).copied());
@@ -280,6 +307,11 @@ impl Planning {
         let is_meant = now.is(is) || self.is_forced && can_replace(&now, was);
         if !is_meant {
             return self.leave_changed(path);
+        }
+        if *was != State::Nothing
+            && path.parent().is_some_and(|parent| !matches!(self.state(parent), State::Folder { .. }))
+        {
+            return self.leave(path, FOLDER_GONE);
         }
         if matches!(now, State::Folder { .. }) && *was == State::Nothing && self.has_entries(path) {
             return self.leave(path, "the folder holds other files");

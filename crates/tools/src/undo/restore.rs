@@ -1,13 +1,13 @@
 //! Puts states back, through folders that are held open, and only where everything is still as it was planned.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::AtFlags;
 use setpoint_own_files::own::{self, Access};
 
 use super::note::State;
-use super::plan::{Step, Undoing};
+use super::plan::{FOLDER_GONE, Step, Undoing};
 use crate::catalogue::rename::{Rename, apply as rename};
 use crate::files::draft::{Draft, unused_name};
 use crate::files::folder::Folder;
@@ -29,8 +29,10 @@ impl Undoing {
                 }
                 continue;
             }
-            if let Err((path, why)) = back(part) {
-                self.left.insert(path, why);
+            if let Err(why) = back(part) {
+                // All of them keep the names that they have.
+                let names = part.iter().filter_map(renamed).map(|rename| (rename.from, why.clone()));
+                self.left.extend(names);
             }
         }
         self.steps = steps;
@@ -38,6 +40,9 @@ impl Undoing {
 
     fn put(&self, path: &Path, was: &State, now: &State) -> io::Result<()> {
         let spot = Spot::real(path, None)?;
+        if !spot.has_folder() {
+            return Err(io::Error::other(FOLDER_GONE));
+        }
         if !State::at(&spot)?.is(now) {
             return Err(io::Error::other("it was changed just now by somebody else"));
         }
@@ -86,11 +91,10 @@ impl Undoing {
 }
 
 /// Gives files their old names, all or none.
-fn back(part: &[Step]) -> Result<(), (PathBuf, String)> {
+fn back(part: &[Step]) -> Result<(), String> {
     let list: Vec<Rename> = part.iter().filter_map(renamed).collect();
-    let held = Folder::open(Path::new("/")).map_err(|error| (PathBuf::from("/"), error.to_string()))?;
-    let first = list.first().map(|rename| rename.from.clone()).unwrap_or_default();
-    rename(&list, &held).map_err(|error| (first, setpoint_protocol::text::error_chain(&error)))
+    let held = Folder::open(Path::new("/")).map_err(|error| error.to_string())?;
+    rename(&list, &held).map_err(|error| setpoint_protocol::text::error_chain(&error))
 }
 
 fn renamed(step: &Step) -> Option<Rename> {

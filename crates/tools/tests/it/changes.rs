@@ -43,7 +43,9 @@ async fn a_command_that_changes_nothing_runs_without_a_question() {
     let answer = ran(&world, "sh test.sh").await;
     assert_eq!((answer.exit_code, answer.side_effect), (Some(3), SideEffect::None));
     assert_eq!(answer.tier, Some(SandboxTier::Full));
-    assert!(answer.text.contains("tested") && answer.text.contains("`outside`"), "{}", answer.text);
+    assert!(answer.text.contains("tested") && !answer.text.contains("`outside`"), "{}", answer.text);
+    let lacks = ran(&world, "sh -c 'cat none'").await;
+    assert!(lacks.text.contains("`outside`"), "{}", lacks.text);
     assert_eq!(answer.facts.unwrap().0["changed"]["count"], 0);
     assert!(!world.root().join("out").exists());
     assert!(!world.root().join("layers").exists());

@@ -238,3 +238,66 @@ async fn an_undo_does_not_follow_a_link() {
     assert_eq!(undoing.left().len(), 1);
     assert_eq!(fs::read(world.root().join("elsewhere/a")).unwrap(), b"new");
 }
+
+#[tokio::test]
+async fn what_was_in_a_folder_that_is_gone_is_put_nowhere_else() {
+    let Some(mut world) = sandbox_world().map(World::keeping) else { return };
+    world.probe = false;
+    for name in ["d/a", "d/b"] {
+        world.file(name, "old");
+    }
+    edit(&mut world, "d/a", "old", "new").await;
+    ran(&mut world, "shell", json!({ "command": "rm d/b" })).await;
+    fs::remove_dir_all(world.at("d")).unwrap();
+    for is_forced in [false, true] {
+        let mut undoing = world.undoing(|_| true, is_forced);
+        assert!(undoing.is_empty() && undoing.left().len() == 2, "{undoing:?}");
+        undoing.apply();
+        assert_eq!(fs::read_dir(world.at("")).unwrap().count(), 0);
+    }
+    // The folder goes away after the plan was made.
+    fs::create_dir(world.at("d")).unwrap();
+    let mut undoing = world.undoing(|_| true, true);
+    assert!(!undoing.is_empty());
+    fs::remove_dir(world.at("d")).unwrap();
+    undoing.apply();
+    assert_eq!((undoing.left().len(), fs::read_dir(world.at("")).unwrap().count()), (2, 0));
+}
+
+#[tokio::test]
+async fn what_a_person_wrote_in_between_comes_back() {
+    let Some(mut world) = sandbox_world().map(World::keeping) else { return };
+    world.probe = false;
+    ran(&mut world, "write_file", json!({ "path": "n", "content": "mine" })).await;
+    world.file("n", "a person's");
+    ran(&mut world, "shell", json!({ "command": "rm n" })).await;
+    undone(&world);
+    assert_eq!(fs::read(world.at("n")).unwrap(), b"a person's");
+}
+
+#[tokio::test]
+async fn a_folder_that_became_a_file_comes_back_at_once() {
+    let Some(mut world) = sandbox_world().map(World::keeping) else { return };
+    world.probe = false;
+    for name in ["d/a", "d/e/b"] {
+        world.file(name, name);
+    }
+    let before = snapshot(&world.at(""));
+    ran(&mut world, "shell", json!({ "command": "rm -r d; echo now > d" })).await;
+    let undoing = undone(&world);
+    assert!(undoing.left().is_empty(), "{:?}", undoing.left());
+    assert_eq!(snapshot(&world.at("")), before);
+}
+
+#[tokio::test]
+async fn a_pipe_takes_no_file_with_it() {
+    let Some(mut world) = sandbox_world().map(World::keeping) else { return };
+    world.probe = false;
+    world.file("d/a", "old");
+    crate::support::output(&world.at("d"), "mkfifo pipe");
+    let answer = world.run_allowed("shell", json!({ "command": "rm -r d" })).await;
+    assert_eq!((answer.ok, answer.side_effect), (true, SideEffect::Irreversible), "{}", answer.text);
+    let undoing = undone(&world);
+    assert_eq!(undoing.left().keys().collect::<Vec<_>>(), [&world.at("d/pipe")]);
+    assert_eq!(fs::read(world.at("d/a")).unwrap(), b"old");
+}

@@ -5,6 +5,7 @@ use serde_json::json;
 use setpoint_app::Error;
 use setpoint_app::operator::tasks::{Undoing, Verb};
 
+use super::undo::unkept;
 use crate::command::reading;
 use crate::text::{Line, Tone, sanitise};
 use crate::{App, Exit, Io};
@@ -24,14 +25,14 @@ impl Diff {
             let undoing = organisation.undoing(&task, None, true).await?;
             let changes: Vec<_> = changes(&undoing).collect();
             let value =
-                json!({ "task_id": task, "changes": changes.iter().map(Change::value).collect::<Vec<_>>() });
+                json!({ "task_id": task, "changes": changes.iter().map(Change::value).collect::<Vec<_>>(), "not_kept": undoing.unkept() });
             io.out.show(&app.options, &value, || {
-                if changes.is_empty() {
+                if changes.is_empty() && undoing.unkept().is_empty() {
                     return vec![Line::plain(
                         "the task changed no file outside its workspace, or all is as before",
                     )];
                 }
-                changes.iter().flat_map(Change::lines).collect()
+                changes.iter().flat_map(Change::lines).chain(unkept(&undoing)).collect()
             })?;
             Ok(Exit::DONE)
         })

@@ -15,7 +15,7 @@ use crate::{App, Exit, Io, Options};
 /// The configuration key with the default age.
 const KEY: &str = "retention.tasks";
 
-/// Delete the steps of old tasks to free disk space; keeps goals, results and lessons
+/// Delete the steps of old tasks, and what they kept for an undo; keeps goals, results and lessons
 #[derive(Args, Debug)]
 pub(super) struct Prune {
     #[command(flatten)]
@@ -47,8 +47,8 @@ impl Prune {
         return Ok(Exit::DONE);
     }
     let question = format!(
-        "Prune {} that ended before {before}, {}? Their steps are deleted permanently; goals, results and lessons \
-         are kept.",
+        "Prune {} that ended before {before}, {}? Their steps, and what is kept to undo their changes, are deleted \
+         permanently; goals, results and lessons are kept.",
         words::count(prunable.tasks.len() as u64, "task"),
         words::bytes(prunable.bytes)
     );

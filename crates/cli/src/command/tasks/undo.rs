@@ -85,7 +85,8 @@ impl Undo {
             }
             let undoing = done(undoing).await?;
             io.out.show(&app.options, &value(&task, &undoing, true), || told(&undoing))?;
-            Ok(if undoing.left().is_empty() { Exit::DONE } else { Exit::GAPS })
+            let is_whole = undoing.left().is_empty() && undoing.unkept().is_empty();
+            Ok(if is_whole { Exit::DONE } else { Exit::GAPS })
         })
         .await
     }
@@ -121,7 +122,7 @@ async fn check_not_running(organisation: &dyn Organisation, task: &TaskId) -> Re
 /// Returns what an undo would do, by path.
 fn lines(undoing: &Undoing) -> Vec<Line> {
     let outcomes = undoing.outcomes();
-    if outcomes.is_empty() && undoing.left().is_empty() {
+    if outcomes.is_empty() && undoing.left().is_empty() && undoing.unkept().is_empty() {
         return vec![Line::plain(
             "nothing to undo: the task changed no file outside its workspace, or all is as before",
         )];
@@ -129,6 +130,18 @@ fn lines(undoing: &Undoing) -> Vec<Line> {
     let mut lines: Vec<Line> = outcomes.iter().take(LINES_MAX).map(outcome).collect();
     lines.extend(more(outcomes.len()));
     lines.extend(left(undoing));
+    lines.extend(unkept(undoing));
+    lines
+}
+
+/// Returns a line for each call whose changes nothing undoes.
+pub(super) fn unkept(undoing: &Undoing) -> Vec<Line> {
+    let line = |words: &String| {
+        let text = format!(" what this changed was not kept: {}", sanitise::line(words));
+        Line::new().and(Tone::Care, "left    ").and(Tone::Plain, &text)
+    };
+    let mut lines: Vec<Line> = undoing.unkept().iter().take(LINES_MAX).map(line).collect();
+    lines.extend(more(undoing.unkept().len()));
     lines
 }
 
@@ -162,6 +175,7 @@ fn told(undoing: &Undoing) -> Vec<Line> {
     let count = undoing.outcomes().iter().filter(|(_, path, _)| !failed(path)).count();
     let mut lines = vec![Line::plain(&format!("put {} back", words::count(count as u64, "path")))];
     lines.extend(left(undoing));
+    lines.extend(unkept(undoing));
     lines
 }
 
@@ -178,5 +192,5 @@ fn value(task: &TaskId, undoing: &Undoing, is_done: bool) -> Value {
         .iter()
         .map(|(path, why)| json!({ "path": path.to_string_lossy(), "reason": why }))
         .collect();
-    json!({ "task_id": task, "is_done": is_done, "paths": outcomes, "left": left })
+    json!({ "task_id": task, "is_done": is_done, "paths": outcomes, "left": left, "not_kept": undoing.unkept() })
 }

@@ -66,6 +66,9 @@ pub(crate) struct Input {
     outside: Option<bool>,
 }
 
+/// What a question says about a command that cannot run in the sandbox, where there is one.
+const OUTSIDE: &str = "; it would run outside the sandbox, and what it changes is not kept for an undo";
+
 /// The description on a machine with a sandbox.
 const ABOUT_IN_SANDBOX: &str = "Runs a shell command in the sandbox and gives exit code, output and errors. It has no \
     network and sees only this folder, the workspace and the system's programs. What it changes here is kept, and can \
@@ -135,6 +138,10 @@ impl Typed for Shell {
         let mut settled = match self.settle(&reading, input.command.clone(), cwd.clone(), ctx).await {
             Err(ToolError::Approval(need)) if can_sandbox => {
                 return self.in_sandbox(*need, reading, input.command, cwd, seconds, ctx).await;
+            }
+            Err(ToolError::Approval(mut need)) if self.host.sandbox().is_some() => {
+                need.reason.push_str(OUTSIDE);
+                return Err(ToolError::Approval(need));
             }
             settled => settled?,
         };
