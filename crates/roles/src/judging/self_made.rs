@@ -178,7 +178,7 @@ fn runs_own_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
 /// Returns whether the work changed or removed tests that the command runs, or their configuration.
 fn runs_changed_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
     let Some(command) = command_of(record) else { return false };
-    // A test that was there and was written anew is a changed one.
+    // A test that was there and was overwritten is a changed one.
     let is_changed = |path: &str| !is_new(path, case) && (was_there(path, case) || !is_made(path, case));
     // `make test` does not say which tests it runs, but what it prints says that it runs some.
     let runs = scope(command).or_else(|| counts(&record.evidence).map(|_| Vec::new()));

@@ -59,7 +59,7 @@ impl Typed for HttpFetch {
     const NAME: &'static str = "http_fetch";
     const ABOUT: &'static str = "Reads a page or a text file of the web with one GET; HTML becomes Markdown with its links. \
          Every URL needs a person's consent. A redirect to another host is not followed but named.";
-    const GIVES: &'static str = "its text, /status /final_url /content_type /title /bytes /complete";
+    const GIVES: &'static str = "text; /status";
     const CLASS: CapabilityClass = CapabilityClass::Fetch;
     const EFFECT: Effect = Effect::Unsafe;
 

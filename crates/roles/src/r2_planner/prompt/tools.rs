@@ -17,7 +17,7 @@ const CLASSES: [(CapabilityClass, &str); 6] = [
     (CapabilityClass::Search, "searches"),
     (CapabilityClass::Write, "writes"),
     (CapabilityClass::Run, "runs programs"),
-    (CapabilityClass::Fetch, "fetches from the network"),
+    (CapabilityClass::Fetch, "fetches"),
     (CapabilityClass::Server, "asks a server of tools"),
 ];
 
