@@ -179,7 +179,9 @@ fn runs_own_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
 fn runs_changed_tests(record: &ToolRecord, case: &Case<'_>) -> bool {
     let Some(command) = command_of(record) else { return false };
     // A test that was there and was overwritten is a changed one.
-    let is_changed = |path: &str| !is_new(path, case) && (was_there(path, case) || !is_made(path, case));
+    let is_changed = |path: &str| {
+        was_renamed(path, case) || (!is_new(path, case) && (was_there(path, case) || !is_made(path, case)))
+    };
     // `make test` does not say which tests it runs, but what it prints says that it runs some.
     let runs = scope(command).or_else(|| counts(&record.evidence).map(|_| Vec::new()));
     let is_run = |path: &str| {
@@ -248,6 +250,18 @@ fn was_there(path: &str, case: &Case<'_>) -> bool {
         is_replaced || changed.any(is)
     };
     case.work().any(changes)
+}
+
+/// Returns whether the work gave the file of this name another one, so that what has the name now stands in its place.
+fn was_renamed(path: &str, case: &Case<'_>) -> bool {
+    let is = |other: &str| other == path || ends_in(path, other) || ends_in(other, path);
+    let renames = |record: &ToolRecord| {
+        let list = record.facts.as_ref().and_then(|facts| facts.0.get("renames")?.as_array());
+        let from =
+            |one: &serde_json::Value| one.get("from").and_then(serde_json::Value::as_str).is_some_and(is);
+        record.side_effect != SideEffect::None && list.into_iter().flatten().any(from)
+    };
+    case.work().any(renames)
 }
 
 /// Returns whether a file holds what results are compared with, by its name or that of a folder around it.

@@ -1,6 +1,7 @@
 //! Puts changes in place: through folders that are held open, never through a link, and only where everything is still
 //! as the command found it.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
@@ -32,6 +33,8 @@ impl ChangeSet {
         for kept in &self.list {
             self.check_unchanged(kept)?;
         }
+        let gone = self.list.iter().filter(|kept| kept.change.kind == ChangeKind::Removed);
+        let removed: BTreeSet<PathBuf> = gone.map(Kept::path).collect();
         let mut created = Vec::new();
         for (done, kept) in self.list.iter().enumerate() {
             let path = kept.path();
@@ -39,7 +42,8 @@ impl ChangeSet {
                 let reason = format!("{source}; {done} of its {} changes were made", self.list.len());
                 ToolError::blocked_by_state("keep what the command made of", &path, reason)
             })?;
-            if kept.change.kind == ChangeKind::Created {
+            // What stands in the place of something else is not new.
+            if kept.change.kind == ChangeKind::Created && !removed.contains(&path) {
                 created.push(path);
             }
         }
@@ -64,13 +68,16 @@ impl ChangeSet {
         self.list.first().map(|kept| kept.folder.clone()).unwrap_or_default()
     }
 
+    fn removes(&self, path: &Path) -> bool {
+        self.list.iter().any(|other| other.change.kind == ChangeKind::Removed && other.path() == path)
+    }
+
     fn check_unchanged(&self, kept: &Kept) -> Result<(), ToolError> {
         let path = kept.path();
         let failed = |source| ToolError::file("look at", &path, source);
         let found = Spot::real(&path, None).and_then(|spot| spot.look()).map_err(failed)?;
         // Something that is to be replaced by another kind of entry is there, and removed first.
-        let is_replaced =
-            || self.list.iter().any(|other| other.change.kind == ChangeKind::Removed && other.path() == path);
+        let is_replaced = || self.removes(&path);
         let is_fresh = match (kept.change.kind, found) {
             (ChangeKind::Created, None) => true,
             (ChangeKind::Created, Some(_)) => is_replaced(),

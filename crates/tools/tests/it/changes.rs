@@ -244,3 +244,13 @@ async fn a_question_about_very_many_paths_names_none() {
         .await;
     assert!(answer.ok && answer.error_kind != Some(ErrorKind::Exit) && read(&world, "f600") == "600\n");
 }
+
+#[tokio::test]
+async fn what_stands_in_the_place_of_something_else_is_not_new() {
+    let Some(world) = world().map(World::keeping) else { return };
+    world.file("test_a.py", OLD);
+    let answer = ran(&world, "echo x > b; rm test_a.py; ln -s b test_a.py").await;
+    assert_eq!(answer.created, [world.at("b").to_str().unwrap()]);
+    let changed = &answer.facts.unwrap().0["changed"];
+    assert_eq!((&changed["count"], &changed["made"]), (&json!(2), &json!([world.at("b").to_str().unwrap()])));
+}

@@ -3,7 +3,7 @@
 //! A command that needs consent may change anything, but most change nothing: a test run, a print, a comparison.
 //! Evidence from before a command that changed nothing here still holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -129,10 +129,20 @@ impl Changes {
                 .skip(1)
                 .any(|folder| *caches.entry(folder.to_path_buf()).or_insert_with(|| is_cache(folder)))
         };
+        let of = |wanted| paths.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, path)| path.clone());
+        let removed: BTreeSet<PathBuf> = of(ChangeKind::Removed).collect();
+        // What became something else was removed and created.
+        let replaced: BTreeSet<PathBuf> =
+            of(ChangeKind::Created).filter(|path| removed.contains(path)).collect();
         let counted = paths.into_iter().filter_map(|(kind, path)| {
+            let is_replaced = replaced.contains(&path);
+            if is_replaced && kind == ChangeKind::Removed {
+                return None;
+            }
             let is_new_cache = kind == ChangeKind::Created && is_cache(&path);
             let word = match kind {
-                ChangeKind::Created => MADE,
+                ChangeKind::Created if !is_replaced => MADE,
+                ChangeKind::Created => "changed",
                 ChangeKind::Changed | ChangeKind::Permissions => "changed",
                 ChangeKind::Removed => "removed",
             };
