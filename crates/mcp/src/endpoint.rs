@@ -53,9 +53,10 @@ pub struct Launched {
 }
 
 /// A running program, which ends with everything that it started when this is dropped.
+#[async_trait]
 pub trait Process: Send + Sync {
-    /// Returns the end of what it printed to standard error.
-    fn last_words(&self) -> String;
+    /// Returns the end of what it printed to standard error, after a moment in which it may end.
+    async fn last_words(&self) -> String;
 }
 
 impl std::fmt::Debug for Endpoint {

@@ -129,11 +129,11 @@ impl Peer {
                 (tokio::time::timeout(limit, made).await, None)
             }
         };
-        let trouble = Trouble { server, meter: &meter, process: process.as_deref() };
+        let trouble = || Trouble::of(server, &meter, process.as_deref());
         let service = match made {
             Ok(Ok(service)) => service,
-            Ok(Err(error)) => return Err(trouble.not_connected(&error)),
-            Err(_) => return Err(trouble.timed_out(DOING_CONNECT, CONNECT_MS_MAX)),
+            Ok(Err(error)) => return Err(trouble().await.not_connected(&error)),
+            Err(_) => return Err(trouble().await.timed_out(DOING_CONNECT, CONNECT_MS_MAX)),
         };
         let (stop, running) = (meter.stop.clone(), service.cancellation_token());
         tokio::spawn(async move {
@@ -232,12 +232,11 @@ impl Peer {
         ms: u64,
         work: impl Future<Output = Result<T, ServiceError>>,
     ) -> Result<T, McpError> {
-        let trouble =
-            || Trouble { server: &self.server, meter: &self.meter, process: self.process.as_deref() };
+        let trouble = Trouble::of(&self.server, &self.meter, self.process.as_deref());
         match tokio::time::timeout(Duration::from_millis(ms), work).await {
             Ok(Ok(done)) => Ok(done),
-            Ok(Err(error)) => Err(trouble().failed(doing, &error)),
-            Err(_) => Err(trouble().timed_out(doing, ms)),
+            Ok(Err(error)) => Err(trouble.await.failed(doing, &error)),
+            Err(_) => Err(trouble.await.timed_out(doing, ms)),
         }
     }
 
@@ -257,14 +256,22 @@ impl Drop for Peer {
 struct Trouble<'a> {
     server: &'a str,
     meter: &'a Meter,
-    process: Option<&'a dyn Process>,
+    /// What its program printed last, to go on with a sentence.
+    said: String,
 }
 
-impl Trouble<'_> {
+impl<'a> Trouble<'a> {
+    async fn of(server: &'a str, meter: &'a Meter, process: Option<&'a dyn Process>) -> Self {
+        let words = match process {
+            Some(process) => show::said(&process.last_words().await),
+            None => String::new(),
+        };
+        let said = if words.is_empty() { words } else { format!("; it said: {words}") };
+        Trouble { server, meter, said }
+    }
+
     fn said(&self) -> String {
-        let words = self.process.map(Process::last_words).unwrap_or_default();
-        let words = show::said(&words);
-        if words.is_empty() { words } else { format!("; it said: {words}") }
+        self.said.clone()
     }
 
     fn server(&self) -> String {

@@ -37,8 +37,9 @@ pub(crate) struct Scripted {
 
 struct Words;
 
+#[async_trait]
 impl Process for Words {
-    fn last_words(&self) -> String {
+    async fn last_words(&self) -> String {
         "warming up\u{1b}[2J\n".to_owned()
     }
 }

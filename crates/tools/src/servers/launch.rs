@@ -28,9 +28,10 @@ pub(super) struct Program {
     pub(super) host: Host,
 }
 
+#[async_trait]
 impl Process for ServerProgram {
-    fn last_words(&self) -> String {
-        self.printed(STDERR_BYTES_MAX)
+    async fn last_words(&self) -> String {
+        self.printed(STDERR_BYTES_MAX).await
     }
 }
 
