@@ -252,7 +252,7 @@ fn was_there(path: &str, case: &Case<'_>) -> bool {
     case.work().any(changes)
 }
 
-/// Returns whether the work gave the file of this name another one, so that what has the name now stands in its place.
+/// Returns whether the work gave the file of this name another one, so that another file has the name now.
 fn was_renamed(path: &str, case: &Case<'_>) -> bool {
     let is = |other: &str| other == path || ends_in(path, other) || ends_in(other, path);
     let renames = |record: &ToolRecord| {

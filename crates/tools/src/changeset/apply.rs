@@ -42,7 +42,7 @@ impl ChangeSet {
                 let reason = format!("{source}; {done} of its {} changes were made", self.list.len());
                 ToolError::blocked_by_state("keep what the command made of", &path, reason)
             })?;
-            // What stands in the place of something else is not new.
+            // What replaces something else is not new.
             if kept.change.kind == ChangeKind::Created && !removed.contains(&path) {
                 created.push(path);
             }

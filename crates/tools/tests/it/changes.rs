@@ -246,7 +246,7 @@ async fn a_question_about_very_many_paths_names_none() {
 }
 
 #[tokio::test]
-async fn what_stands_in_the_place_of_something_else_is_not_new() {
+async fn what_replaces_something_else_is_not_new() {
     let Some(world) = world().map(World::keeping) else { return };
     world.file("test_a.py", OLD);
     let answer = ran(&world, "echo x > b; rm test_a.py; ln -s b test_a.py").await;
