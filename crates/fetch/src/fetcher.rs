@@ -92,7 +92,8 @@ impl Fetcher {
     /// Fetches a page.
     ///
     /// # Errors
-    /// Why there is no page to read: a refused address, a failure of the network, a status that is not a success, a limit.
+    /// Why a page could not be read: its address was refused, the network failed, its status is not a success, or it is
+    /// beyond a limit.
     pub async fn get(&self, target: &Target) -> Result<Answer, FetchError> {
         let time = self.limits.time_max;
         let timed = tokio::time::timeout(time, self.follow(target)).await;

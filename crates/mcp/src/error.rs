@@ -106,7 +106,7 @@ pub enum McpError {
         /// The tool's name, escaped.
         tool: String,
     },
-    /// The tool is no longer listed.
+    /// The server has stopped listing the tool.
     #[error(
         "call {tool} of the MCP server {server}: the server no longer lists this tool; begin a new task to use \
          those that it lists now"

@@ -1,7 +1,7 @@
 //! The client of MCP servers (Model Context Protocol): connects, lists tools, pins their definitions and calls them.
 //!
 //! [`Server`] is one configured server. It connects when it is first needed, is asked for its tools again before every
-//! call, and refuses a tool whose definition is no longer the one that was shown. Both revisions in use are spoken: a
+//! call, and refuses a tool whose definition has changed since it was shown. Both revisions in use are spoken: a
 //! server is probed with `server/discover` (2026-07-28), and asked to `initialize` (2025-11-25 and older) if it does not
 //! know that.
 //!

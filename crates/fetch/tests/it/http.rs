@@ -260,6 +260,6 @@ async fn what_is_no_text_is_named_and_not_read() {
 async fn a_name_that_nobody_knows_is_reported() {
     let world = World::saying("200 OK", b"").await;
     let fetcher = Fetcher::new(world.names.clone(), address::is_public_or_private);
-    let error = fetcher.get(&Target::parse("http://nobody.test/").unwrap()).await.unwrap_err();
-    assert!(error.to_string().starts_with("look up nobody.test"), "{error}");
+    let error = fetcher.get(&Target::parse("http://unknown.test/").unwrap()).await.unwrap_err();
+    assert!(error.to_string().starts_with("look up unknown.test"), "{error}");
 }

@@ -132,9 +132,9 @@ async fn a_server_that_refuses_or_is_not_there_is_told_so() {
     let error = server(&url, Some("wrong-4711")).tools().await.unwrap_err().to_string();
     assert!(error.contains("401"), "{error}");
     assert!(!error.contains("4711") && !error.contains('\u{1b}'), "{error}");
-    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", nobody.local_addr().unwrap());
-    drop(nobody);
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", closed.local_addr().unwrap());
+    drop(closed);
     let error = server(&url, None).tools().await.unwrap_err();
     assert!(matches!(error, McpError::NotConnected { .. }), "{error}");
 }

@@ -30,13 +30,13 @@ pub struct UndoingError {
 /// What undoing does to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verb {
-    /// What was deleted is back.
+    /// Creates again what was deleted.
     Restore,
-    /// What was changed has its old content and permissions.
+    /// Gives what was changed its old content and permissions.
     Revert,
-    /// What was created is gone.
+    /// Deletes what was created.
     Remove,
-    /// The file has its old name.
+    /// Gives the file its old name.
     Rename,
 }
 
