@@ -141,6 +141,13 @@ impl Gate {
         keeping.finish()
     }
 
+    /// Notes that a command has put its changes in place. What is newer in folders that the task marked as caches was
+    /// changed by somebody else.
+    pub(crate) fn settle(&self) {
+        // Without the note more counts as somebody else's, which loses nothing.
+        self.keeper.as_ref().map(Keeper::settle);
+    }
+
     /// Lets the plan through or returns the approval that it needs. Call it again right before the change, because the
     /// state may have changed since.
     ///

@@ -1,6 +1,8 @@
 //! What the task may change without consent: its workspace, what it created, and what a build makes again.
 
 use std::collections::BTreeSet;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::Stat;
@@ -10,6 +12,7 @@ use crate::caches;
 use crate::files::folder;
 use crate::halt::Halt;
 use crate::tool::ToolCtx;
+use crate::undo::Keeper;
 use crate::walk::measure::{Bounds, Step, walk};
 
 /// Maximum entries below a folder that are examined before the folder counts as foreign.
@@ -23,6 +26,8 @@ pub(super) struct OwnFolders {
     /// so nothing in it counts as the task's own.
     is_workspace_too_wide: bool,
     created: BTreeSet<PathBuf>,
+    /// When a command of this task last put its changes in place.
+    settled: Option<(i64, i64)>,
 }
 
 impl OwnFolders {
@@ -34,7 +39,8 @@ impl OwnFolders {
         let is_workspace_too_wide = ctx.surroundings.workspace.is_empty()
             || workspace.parent().is_none()
             || home.starts_with(&workspace);
-        OwnFolders { cwd, workspace, is_workspace_too_wide, created: ctx.created.clone() }
+        let settled = ctx.keeper.as_ref().and_then(Keeper::settled);
+        OwnFolders { cwd, workspace, is_workspace_too_wide, created: ctx.created.clone(), settled }
     }
 
     pub(super) fn workspace(&self) -> &Path {
@@ -61,13 +67,39 @@ impl OwnFolders {
     }
 
     /// Returns whether a path is in a folder of the working directory that is marked as a cache, such as the output of a
-    /// build. A mark in a folder that was there before needs consent ([`super::ground`]).
+    /// build. A mark in a folder that was there before needs consent ([`super::ground`]). In a folder that the task marked
+    /// itself, what somebody else changed since the task's last command is not covered by the mark.
     pub(super) fn is_in_cache(&self, path: &Path) -> bool {
-        let folders = path
-            .ancestors()
-            .skip(1)
-            .take_while(|folder| *folder != self.cwd && folder.starts_with(&self.cwd));
-        path.file_name().is_some_and(|name| name != caches::TAG) && folders.into_iter().any(caches::is_tagged)
+        if path.file_name().is_none_or(|name| name == caches::TAG) {
+            return false;
+        }
+        let inner = path.ancestors().skip(1);
+        let inner = inner.take_while(|folder| *folder != self.cwd && folder.starts_with(&self.cwd));
+        let mut marked = inner.filter(|folder| caches::is_tagged(folder)).peekable();
+        marked.peek().is_some()
+            && (marked.any(|folder| !self.created.contains(&folder.join(caches::TAG)))
+                || self.is_unchanged_since(path))
+    }
+
+    /// Returns whether what is at a path, and all below it, was there already when the task's last command put its
+    /// changes in place. A time of change cannot be set by a program.
+    fn is_unchanged_since(&self, path: &Path) -> bool {
+        let Ok(found) = path.symlink_metadata() else { return true };
+        let Some(settled) = self.settled else { return false };
+        let is_older = |meta: &Metadata| (meta.ctime(), meta.ctime_nsec()) <= settled;
+        if !is_older(&found) || !found.is_dir() {
+            return is_older(&found);
+        }
+        let all =
+            walk(
+                path,
+                bounds(),
+                &Halt::default(),
+                |entry| {
+                    if is_older(entry.meta) { Step::On } else { Step::End }
+                },
+            );
+        all.is_ok_and(|tally| tally.complete && tally.unreadable == 0)
     }
 
     pub(super) fn is_in_workspace(&self, path: &Path) -> bool {
@@ -76,9 +108,8 @@ impl OwnFolders {
 
     /// Returns the first entry below a folder of the task that the task did not create. Too many entries count as one.
     fn foreign_below(&self, folder: &Path) -> Option<PathBuf> {
-        let bounds = Bounds { entries_max: RECURSIVE_ENTRIES_MAX, ..Bounds::new(&Halt::default()) };
         let mut foreign = None;
-        let tally = walk(folder, bounds, &Halt::default(), |entry| {
+        let tally = walk(folder, bounds(), &Halt::default(), |entry| {
             if self.created.contains(entry.path) {
                 return Step::On;
             }
@@ -90,4 +121,8 @@ impl OwnFolders {
             _ => Some(foreign.unwrap_or_else(|| folder.to_path_buf())),
         }
     }
+}
+
+fn bounds() -> Bounds {
+    Bounds { entries_max: RECURSIVE_ENTRIES_MAX, ..Bounds::new(&Halt::default()) }
 }

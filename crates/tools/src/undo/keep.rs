@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use setpoint_own_files::own::{self, Access};
@@ -21,8 +22,12 @@ use crate::walk::measure::{Bounds, Step, walk};
 pub(super) const LOG: &str = "log.jsonl";
 /// The kept contents of files, each under its hash.
 pub(super) const CONTENTS: &str = "contents";
+/// Written when a command has changed something: what is newer was changed by somebody else.
+const SETTLED: &str = "settled";
 /// Why something was not kept.
 const TOO_LARGE: &str = "it was too large to be kept";
+
+const NOW: rustix::fs::Timespec = rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
 
 /// Where the calls of a task keep what they change.
 #[derive(Clone, Debug)]
@@ -91,6 +96,22 @@ impl Keeper {
         !size.is_unfit
             && size.entries <= KEPT_ENTRIES_MAX
             && size.bytes <= KEPT_BYTES_MAX.saturating_sub(self.bytes())
+    }
+
+    /// Notes that a command of the task has just put its changes in place.
+    pub(crate) fn settle(&self) -> io::Result<()> {
+        own::create_dir(&self.folder)?;
+        let path = self.folder.join(SETTLED);
+        let file = own::open_or_create(&path, Access::Append)?;
+        // The file system gives the time, as it does for what the task changes.
+        rustix::fs::futimens(&file, &rustix::fs::Timestamps { last_access: NOW, last_modification: NOW })?;
+        Ok(())
+    }
+
+    /// Returns when a command of the task last put its changes in place, by the clock of the file system.
+    pub(crate) fn settled(&self) -> Option<(i64, i64)> {
+        let found = std::fs::symlink_metadata(self.folder.join(SETTLED)).ok()?;
+        Some((found.ctime(), found.ctime_nsec()))
     }
 
     /// Returns the size of what the task's calls have kept, in bytes.

@@ -264,8 +264,12 @@ impl Planning {
                 }
             }
         }
-        let is_settled = |group: &usize| is_as_before.get(*group) == Some(&true);
-        groups.into_iter().filter(|(_, group)| is_settled(group)).map(|(path, _)| path).collect()
+        let is_settled = |group: usize| is_as_before.get(group) == Some(&true);
+        let (settled, open): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            groups.into_iter().partition(|(_, group)| is_settled(*group));
+        // What comes back takes the folders with it that the task made and removed.
+        let above: BTreeSet<&Path> = open.keys().flat_map(|path| path.ancestors().skip(1)).collect();
+        settled.into_keys().filter(|path| !above.contains(path)).collect()
     }
 
     /// Returns what is at a path after the steps so far.

@@ -94,6 +94,32 @@ async fn a_thousand_changed_files_come_back_byte_for_byte() {
 }
 
 #[tokio::test]
+async fn a_mark_that_a_task_made_does_not_cover_what_others_write() {
+    let Some(mut world) = sandbox_world().map(World::keeping) else { return };
+    world.probe = false;
+    let build = "mkdir -p out/deep; cd out; printf x | tee CACHEDIR.TAG a deep/b c gone >/dev/null";
+    ran(&mut world, "shell", json!({ "command": build })).await;
+    ran(&mut world, "shell", json!({ "command": "cd out; echo again > a; rm gone" })).await;
+    // Until the next tick of the clock of the file system, the times cannot be told apart.
+    let settled = fs::metadata(world.root().join("kept").join(TASK).join("settled")).unwrap().ctime_nsec();
+    while fs::metadata(world.file("out/c", "a person's")).unwrap().ctime_nsec() == settled {}
+    world.file("out/deep/diary", "a person's");
+    world.file("out/diary", "a person's");
+    let script = "cd out; echo lost > c; rm diary; rm -r deep; echo more > a";
+    ran(&mut world, "shell", json!({ "command": script })).await;
+
+    let undoing = undone(&world);
+    for name in ["out/c", "out/diary", "out/deep/diary"] {
+        assert_eq!(
+            fs::read_to_string(world.at(name)).ok().as_deref(),
+            Some("a person's"),
+            "{name} {undoing:?}"
+        );
+    }
+    assert!(!world.at("out/gone").exists());
+}
+
+#[tokio::test]
 async fn what_a_person_changed_since_is_left_alone() {
     let mut world = world();
     for name in ["a", "b", "c"] {

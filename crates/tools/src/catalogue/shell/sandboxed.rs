@@ -15,6 +15,7 @@ use super::answer::{self, CommandEffects, FRAME_BYTES};
 use super::traces::Changes;
 use super::{Input, Shell, elsewhere, executed, house, roots};
 use crate::approval::{Gate, Plan, resolve};
+use crate::caches;
 use crate::changeset::{ChangeSet, Room};
 use crate::error::ToolError;
 use crate::place::Place;
@@ -290,6 +291,9 @@ impl Ran {
             None => {
                 let is_kept = self.changes.keep(gate)?;
                 let created = self.changes.apply()?;
+                if !self.changes.is_empty() {
+                    gate.settle();
+                }
                 Ok(Placed { created, is_kept })
             }
             Some(need) => Err(self.question(need)),
@@ -313,8 +317,12 @@ impl Ran {
             (false, true) if !placed.is_kept => SideEffect::Irreversible,
             (false, _) => SideEffect::Reversible,
         };
+        // That the task marked a folder as a cache must be known, however much it created.
+        let is_mark = |path: &&PathBuf| path.file_name().is_some_and(|name| name == caches::TAG);
+        let (marks, others): (Vec<_>, Vec<_>) = placed.created.iter().partition(is_mark);
+        let created = marks.into_iter().chain(others).take(CREATED_MAX);
         let after = CommandEffects {
-            created: placed.created.iter().take(CREATED_MAX).map(|path| show::path(path)).collect(),
+            created: created.map(|path| show::path(path)).collect(),
             executed: self.executed,
             side_effect,
             tier: SandboxTier::Full,
