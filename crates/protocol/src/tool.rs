@@ -211,9 +211,21 @@ pub struct ApprovalNeed {
     pub reason: String,
     /// BLAKE3 over command, working directory and paths; an approval is bound to it.
     pub digest: String,
+    /// BLAKE3 over the command, the working directory, the executed files and the paths that need the consent, whatever is
+    /// there; where it is present, an approval for the whole task is bound to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
     /// What it would change in a file, as a diff; bounded, with a mark of what is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+}
+
+impl ApprovalNeed {
+    /// Returns whether an approval of `grant`, a digest or a scope, allows this.
+    #[must_use]
+    pub fn is_covered_by(&self, grant: &str) -> bool {
+        self.digest == grant || self.scope.as_deref() == Some(grant)
+    }
 }
 
 /// What came back from a tool.

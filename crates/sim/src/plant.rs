@@ -100,6 +100,7 @@ impl Plant {
                         hosts: vec![],
                         reason: "it destroys a thing".to_owned(),
                         digest,
+                        scope: None,
                         preview: None,
                     };
                     let mut answer = failed(ErrorKind::ApprovalRequired, "needs an approval");

@@ -239,6 +239,7 @@ fn without(keys: &Scrub, answer: ToolAnswer) -> ToolAnswer {
             hosts: texts(need.hosts),
             reason: text(need.reason),
             digest: need.digest,
+            scope: need.scope,
             preview: need.preview.map(&text),
         }),
         ..answer

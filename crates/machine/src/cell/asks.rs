@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use setpoint_protocol::record::{Answer, FragmentHash, SurveyAsk};
+use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::tool::Effect as ToolEffect;
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{CallId, RoleId};
@@ -143,6 +144,8 @@ pub(super) struct OpenAsk {
     pub(super) stopped: bool,
     /// Digest that a person is asked to approve; an approval of any other grants nothing.
     pub(super) digest: Option<String>,
+    /// What an approval for the whole task covers beside it.
+    pub(super) scope: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -152,12 +155,24 @@ pub(super) struct Asks {
 
 impl Asks {
     pub(super) fn open(&mut self, call: CallId, seq: u64, class: AskClass, since_ms: u64) {
-        self.open.insert(call, OpenAsk { seq, attempt: 1, since_ms, class, stopped: false, digest: None });
+        self.open.insert(
+            call,
+            OpenAsk { seq, attempt: 1, since_ms, class, stopped: false, digest: None, scope: None },
+        );
     }
 
     /// Opens a question to a person or to memory.
-    pub(super) fn open_question(&mut self, call: CallId, seq: u64, class: AskClass, digest: Option<String>) {
-        self.open.insert(call, OpenAsk { seq, attempt: 1, since_ms: 0, class, stopped: false, digest });
+    pub(super) fn open_question(
+        &mut self,
+        call: CallId,
+        seq: u64,
+        class: AskClass,
+        need: Option<&ApprovalNeed>,
+    ) {
+        let digest = need.map(|need| need.digest.clone());
+        let scope = need.and_then(|need| need.scope.clone());
+        self.open
+            .insert(call, OpenAsk { seq, attempt: 1, since_ms: 0, class, stopped: false, digest, scope });
     }
 
     /// Returns an ask that is open and was not stopped.

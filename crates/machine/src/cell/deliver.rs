@@ -295,11 +295,11 @@ impl Cell {
             let is_person = kind.route().to.contains(&RoleId::User);
             let class = if is_person { AskClass::Person } else { AskClass::Memory };
             let party = if is_person { RoleId::User } else { RoleId::Memory };
-            let digest = match &payload {
-                Payload::ApprovalRequest(request) => Some(request.need.digest.clone()),
+            let need = match &payload {
+                Payload::ApprovalRequest(request) => Some(&request.need),
                 _ => None,
             };
-            self.asks.open_question(call, seq, class, digest);
+            self.asks.open_question(call, seq, class, need);
             step.effects.push(WorldEffect::Party { call, party, payload: Box::new(payload) });
             return Ok(seq);
         }

@@ -63,9 +63,10 @@ impl Cell {
                 let cause = asked.as_ref().map(|ask| ask.seq);
                 if let Payload::ApprovalDecision(decision) = &payload
                     && decision.decision == ApprovalWord::ForTask
-                    && asked.and_then(|ask| ask.digest).as_ref() == Some(&decision.digest)
+                    && let Some(ask) = asked
+                    && ask.digest.as_ref() == Some(&decision.digest)
                 {
-                    self.grants.insert(decision.digest.clone());
+                    self.grants.extend(ask.digest.into_iter().chain(ask.scope));
                 }
                 let instance = payload.answers().map_or(Instance(0), |call| call.instance);
                 self.say(step, at, Address::singleton(from), payload, instance, cause)?;

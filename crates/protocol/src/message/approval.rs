@@ -38,7 +38,7 @@ pub struct ApprovalDecision {
 pub enum ApprovalWord {
     /// This once.
     Once,
-    /// Whenever this task asks for exactly this.
+    /// Whenever this task asks for exactly this, or for the same with other content ([`ApprovalNeed::scope`]).
     ForTask,
     /// No.
     Never,

@@ -21,14 +21,15 @@ pub(super) fn needed(work: &mut Work, running: RunningCall, need: ApprovalNeed, 
     if work.refused.contains(&need.digest) {
         return refuse(work, running, &need, "was refused before", fx);
     }
-    if request.grant.as_ref() == Some(&need.digest) || request.approvals >= APPROVALS_PER_CALL_MAX {
+    let is_given = request.grant.as_ref().is_some_and(|grant| need.is_covered_by(grant));
+    if is_given || request.approvals >= APPROVALS_PER_CALL_MAX {
         let why = "it asks for an approval again after it was given; it was not run";
         let record = request.called.refused(*id, ErrorKind::ApprovalRequired, why);
         work.attempt.notices.push(format!("{id}: {why}"));
         return settle(work, running.request, record, None, fx);
     }
-    if fx.ctx.grants.contains(&need.digest) {
-        return rerun(work, running.request, need.digest, fx);
+    if let Some(grant) = fx.ctx.grants.iter().find(|grant| need.is_covered_by(grant)).cloned() {
+        return rerun(work, running.request, grant, fx);
     }
     let request = fx.request(|call_id| ApprovalRequest {
         call_id,

@@ -70,7 +70,7 @@ bodies! {
         unmet_criteria[default]: Vec<IgnoredAny>,
     }
     ApprovalRequest { call_id: CallId, need: Need }
-    Need { digest: String }
+    Need { digest: String, scope[default]: Option<String> }
     Decision { call_id: CallId, decision: ApprovalWord, digest: String }
     /// The id of a question to a person or to memory.
     Question { call_id: CallId }

@@ -182,6 +182,20 @@ fn an_irreversible_act_without_approval_is_found() {
         unapproved_action R3 #18: a call of shell runs under an approval that was not given
     "#]],
     );
+    // What an approval for the whole task covers beside the digest, and only that.
+    let under = |grant: &str, said: &str| {
+        let asked = granted(said).with("request", r#""digest":"d""#, r#""digest":"d","scope":"s""#);
+        asked.with("ask-tool", r#""grant":"d""#, &format!(r#""grant":"{grant}""#))
+    };
+    silent(&under("s", "for_task"));
+    for other in [under("s", "once"), under("t", "for_task")] {
+        check(
+            &other,
+            &expect![[r#"
+            unapproved_action R3 #18: a call of shell runs under an approval that was not given
+        "#]],
+        );
+    }
     // A grant for one use cannot be used twice.
     let twice = |said: &str| {
         let line = r#"executor.1 runtime Asked work {"call":"r3.1/7","attempt":1,"ask":{"tool":{"call":{"tool":"shell","input":{}},"phase":"work","effect":"unsafe","grant":"d"}}}"#;

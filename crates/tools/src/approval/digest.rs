@@ -22,29 +22,35 @@ const ENTRIES_MAX: usize = 10_000;
 /// Domain separator: keeps this digest apart from other uses of the hash, and its versions apart from each other.
 const DOMAIN: &str = "setpoint approval 1";
 
+/// Keeps the digest of a scope apart from that of a plan.
+const SCOPE_DOMAIN: &str = "setpoint approval for a task 1";
+
+/// Returns a digest in hexadecimal over the command and the paths that need consent, whatever is there.
+pub(super) fn scope<'p>(plan: &Plan, asking: impl Iterator<Item = &'p Touch>) -> String {
+    let mut parts = Parts(blake3::Hasher::new());
+    parts.add(SCOPE_DOMAIN.as_bytes());
+    parts.add_action(plan);
+    let mut asking: Vec<&Touch> = asking.collect();
+    asking.sort();
+    asking.into_iter().for_each(|touch| parts.add_touch(touch));
+    parts.add_executed(plan);
+    parts.0.finalize().to_hex().to_string()
+}
+
 /// Returns the digest in hexadecimal. Paths in the folder `held` are examined through it.
 pub(super) fn of(plan: &Plan, held: Option<&Folder>) -> String {
     let mut parts = Parts(blake3::Hasher::new());
     parts.add(DOMAIN.as_bytes());
-    parts.add(plan.tool.as_bytes());
-    parts.add(plan.command.as_bytes());
-    parts.add(plan.cwd.as_os_str().as_bytes());
+    parts.add_action(plan);
     let mut touches: Vec<&Touch> = plan.touches.iter().collect();
     touches.sort();
     for touch in touches {
-        parts.add(if touch.is_delete { b"delete" } else { b"write" });
-        parts.add(touch.path.as_os_str().as_bytes());
+        parts.add_touch(touch);
         parts.add(
             state(touch, held).unwrap_or_else(|error| format!("nowhere ({:?})", error.kind())).as_bytes(),
         );
     }
-    let mut executed: Vec<_> = plan.executed.iter().collect();
-    executed.sort();
-    for file in executed {
-        parts.add(b"execute");
-        parts.add(file.path.as_bytes());
-        parts.add(file.hash.as_bytes());
-    }
+    parts.add_executed(plan);
     if let Some(content) = &plan.content {
         parts.add(b"content");
         parts.add(content.as_bytes());
@@ -105,5 +111,26 @@ impl Parts {
     fn add(&mut self, part: &[u8]) {
         self.0.update(&(part.len() as u64).to_le_bytes());
         self.0.update(part);
+    }
+
+    fn add_action(&mut self, plan: &Plan) {
+        self.add(plan.tool.as_bytes());
+        self.add(plan.command.as_bytes());
+        self.add(plan.cwd.as_os_str().as_bytes());
+    }
+
+    fn add_touch(&mut self, touch: &Touch) {
+        self.add(if touch.is_delete { b"delete" } else { b"write" });
+        self.add(touch.path.as_os_str().as_bytes());
+    }
+
+    fn add_executed(&mut self, plan: &Plan) {
+        let mut executed: Vec<_> = plan.executed.iter().collect();
+        executed.sort();
+        for file in executed {
+            self.add(b"execute");
+            self.add(file.path.as_bytes());
+            self.add(file.hash.as_bytes());
+        }
     }
 }

@@ -55,6 +55,8 @@ pub(crate) struct Plan {
     pub(crate) always: Option<String>,
     /// A hash of the new content, if the command does not determine it.
     pub(crate) content: Option<String>,
+    /// What an approval for the whole task covers is the command and the paths that need consent, not what it writes there.
+    pub(crate) has_scope: bool,
     /// The tool keeps what it changes, for an undo ([`Gate::keep`]).
     pub(crate) is_kept: bool,
 }
@@ -112,7 +114,18 @@ impl Gate {
         let touches = writes.into_iter().map(write).collect();
         let cwd = self.named_cwd.clone();
         let (hosts, executed) = (Vec::new(), Vec::new());
-        Plan { tool, command, cwd, touches, hosts, executed, always: None, content: None, is_kept: false }
+        Plan {
+            tool,
+            command,
+            cwd,
+            touches,
+            hosts,
+            executed,
+            always: None,
+            content: None,
+            has_scope: false,
+            is_kept: false,
+        }
     }
 
     /// Returns whether the resolved `path` is in the task's workspace.
@@ -178,8 +191,9 @@ impl Gate {
         let unplaced = plan.touches.iter().find_map(|touch| Some((touch, look(touch, held).err()?)));
         let Some(mut reason) = self.reason(plan, unplaced.as_ref(), held) else { return Ok(()) };
         let digest = digest::of(plan, held);
+        let scope = self.scope(plan, held);
         match &self.grant {
-            Some(grant) if *grant == digest => return Ok(()),
+            Some(grant) if *grant == digest || scope.as_ref() == Some(grant) => return Ok(()),
             Some(_) => reason.push_str("; what was allowed is not, or no longer, exactly this"),
             None => {}
         }
@@ -197,8 +211,19 @@ impl Gate {
             hosts: plan.hosts.clone(),
             reason,
             digest,
+            scope,
             preview: None,
         })))
+    }
+
+    /// Returns what an approval for the whole task covers, for a plan that needs consent because of paths alone.
+    fn scope(&self, plan: &Plan, held: Option<&Folder>) -> Option<String> {
+        if !plan.has_scope || plan.always.is_some() || self.is_cautious {
+            return None;
+        }
+        let is_kept = LazyCell::new(|| self.can_keep(plan));
+        let asking = |touch: &&Touch| self.touching(touch, plan, held, &|| *is_kept).is_some();
+        Some(digest::scope(plan, plan.touches.iter().filter(asking)))
     }
 
     /// Returns why the plan needs consent, or `None`.

@@ -46,6 +46,7 @@ impl World {
             executed: Vec::new(),
             always: None,
             content: None,
+            has_scope: false,
             is_kept: false,
         }
     }

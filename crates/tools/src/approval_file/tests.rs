@@ -26,6 +26,7 @@ fn need(command: &str, writes: &[&str], deletes: &[&str]) -> ApprovalNeed {
         hosts: vec![],
         reason: "why".to_owned(),
         digest: "ab".repeat(32),
+        scope: None,
         preview: None,
     }
 }

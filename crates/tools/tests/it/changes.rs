@@ -109,6 +109,49 @@ async fn what_was_allowed_does_not_cover_another_state() {
 }
 
 #[tokio::test]
+async fn an_approval_for_the_task_covers_the_same_command_and_the_same_paths() {
+    let Some(world) = world().map(World::keeping) else { return };
+    let line = "echo run >> .count; cat .count > out";
+    let need = asked(&world, line).await;
+    let scope = need.scope.unwrap();
+    // What asks for nothing by itself does not count.
+    let first = world.run_under("shell", command(line), Some(scope.clone())).await;
+    assert!(first.ok, "{} {:?}", first.text, first.approval);
+    let second = world.need("shell", command(line)).await;
+    assert!(second.digest != need.digest && second.scope.as_ref() == Some(&scope));
+    assert!(world.run_under("shell", command(line), Some(scope.clone())).await.ok);
+    assert_eq!(read(&world, "out"), "run\nrun\n");
+    // Another path, another folder, another command, or a file to be executed that has changed.
+    world.file("b/x", "");
+    world.file("do.sh", "echo run >> .count");
+    let script = world.need("shell", command("sh do.sh")).await.scope.unwrap();
+    assert!(world.run_under("shell", command("sh do.sh"), Some(script.clone())).await.ok);
+    world.file("do.sh", "echo other >> .count");
+    for (call, grant) in [
+        (command("echo run >> .count; cat .count > out; echo x > .other"), &scope),
+        (json!({ "command": line, "cwd": "b" }), &scope),
+        (command("rm .count"), &scope),
+        (command("sh do.sh"), &script),
+    ] {
+        let again = world.run_under("shell", call.clone(), Some(grant.clone())).await;
+        assert!(again.approval.is_some(), "{call}: {}", again.text);
+    }
+    assert_eq!(read(&world, ".count"), "run\nrun\nrun\n");
+}
+
+#[tokio::test]
+async fn only_paths_give_an_approval_for_the_task_a_scope() {
+    let Some(world) = world() else { return };
+    for (tool, call) in [
+        ("shell", command("ln -s /etc/passwd link; echo x > .y")),
+        ("shell", json!({ "command": "echo x > y", "outside": true })),
+        ("write_file", json!({ "path": ".envrc", "content": "x" })),
+    ] {
+        assert_eq!(world.need(tool, call.clone()).await.scope, None, "{call}");
+    }
+}
+
+#[tokio::test]
 async fn what_other_programs_obey_and_what_leads_out_is_asked_about() {
     let Some(world) = world() else { return };
     world.file("src/kept", OLD);

@@ -452,6 +452,7 @@ pub(crate) fn approval(call: &str, command: &str, deletes: &[&str]) -> ApprovalR
             hosts: vec![],
             reason: "it deletes what this task did not create".to_owned(),
             digest: format!("digest of {command}"),
+            scope: None,
             preview: None,
         },
     }

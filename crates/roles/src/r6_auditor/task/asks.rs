@@ -14,9 +14,10 @@ use super::super::body::{ApprovalRequest, Decision, Question};
 pub(super) struct Asks {
     #[serde(with = "as_pairs")]
     pub(super) open: BTreeMap<CallId, UnansweredAsk>,
-    /// Unanswered questions to people; for an approval, the digest to be allowed.
+    /// Unanswered questions to people; for an approval, the digest to be allowed, and what an approval for the whole task
+    /// covers beside it.
     #[serde(with = "as_pairs")]
-    people: BTreeMap<CallId, Option<String>>,
+    people: BTreeMap<CallId, Option<(String, Option<String>)>>,
     /// Whether R3's tool calls succeeded; only R3's calls are judged.
     #[serde(with = "as_pairs")]
     pub(super) came: BTreeMap<CallId, bool>,
@@ -76,7 +77,7 @@ impl Asks {
     }
 
     pub(super) fn on_approval_request(&mut self, request: ApprovalRequest) {
-        self.people.insert(request.call_id, Some(request.need.digest));
+        self.people.insert(request.call_id, Some((request.need.digest, request.need.scope)));
     }
 
     pub(super) fn on_reply(&mut self, question: &Question) {
@@ -86,15 +87,16 @@ impl Asks {
     /// Grants exactly what was asked for, and nothing else.
     pub(super) fn on_decision(&mut self, decision: &Decision) {
         let asked = self.people.remove(&decision.call_id).flatten();
-        if asked.as_ref() != Some(&decision.digest) {
-            return;
-        }
+        let Some((_, scope)) = asked.filter(|(digest, _)| *digest == decision.digest) else { return };
         match decision.decision {
             ApprovalWord::Never => {}
             word @ (ApprovalWord::Once | ApprovalWord::ForTask) => {
                 let grant = self.grants.entry(decision.digest.clone()).or_default();
                 grant.is_for_task |= word == ApprovalWord::ForTask;
                 grant.left += 1;
+                if let Some(scope) = scope.filter(|_| word == ApprovalWord::ForTask) {
+                    self.grants.insert(scope, Grant { is_for_task: true, left: 0 });
+                }
             }
         }
     }

@@ -55,23 +55,23 @@ const LACKS: &[&str] = &[
 
 /// Commands that ran, and whose changes wait for a person's word.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waiting(Arc<Mutex<Vec<(String, Ran)>>>);
+pub(super) struct Waiting(Arc<Mutex<Vec<(ApprovalNeed, Ran)>>>);
 
 impl Waiting {
-    fn add(&self, digest: &str, ran: Ran) {
+    fn add(&self, need: ApprovalNeed, ran: Ran) {
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        list.retain(|(other, _)| other != digest);
+        list.retain(|(other, _)| other.digest != need.digest);
         if list.len() >= WAITING_MAX {
             list.remove(0);
         }
-        list.push((digest.to_owned(), ran));
+        list.push((need, ran));
     }
 
-    /// Returns the run of this command whose changes were shown under this digest.
-    fn take(&self, digest: &str, command: &str, named_cwd: &Path) -> Option<Ran> {
+    /// Returns the latest run of this command whose changes this approval covers.
+    fn take(&self, grant: &str, command: &str, named_cwd: &Path) -> Option<Ran> {
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_meant = |ran: &Ran| ran.command == command && ran.cwd == resolve::fully(named_cwd);
-        let at = list.iter().position(|(other, ran)| other == digest && is_meant(ran))?;
+        let at = list.iter().rposition(|(need, ran)| need.is_covered_by(grant) && is_meant(ran))?;
         Some(list.remove(at).1)
     }
 }
@@ -176,7 +176,7 @@ impl Shell {
         match settled? {
             Ok(placed) => Ok(ran.answer(placed, seconds, ctx)),
             Err(need) => {
-                self.waiting.add(&need.digest, ran);
+                self.waiting.add(need.clone(), ran);
                 Err(ToolError::Approval(need.into()))
             }
         }
@@ -271,6 +271,7 @@ impl Ran {
             touches: self.changes.touches(),
             executed: self.executed.clone(),
             always: self.changes.always(gate),
+            has_scope: true,
             is_kept: true,
             ..gate.plan(Shell::NAME, self.command.clone(), [])
         };
