@@ -3,7 +3,7 @@
 //! `␤` is a newline, `⟨U+XXXX⟩` any other character, `{PORT}` the listener's port, and `{ROOT}` the world. A line may
 //! begin with `@repos/plain `, the directory that it runs in, and with `set-up ⟹ `, which plain bash runs before. A
 //! family whose name ends in `(defused)` may run without a question, because the gate removes the effect; `(by place)`
-//! says that the text alone does not show the effect, `(varies)` that the output differs each time, and `(any order)`
+//! says that the text alone does not show the effect, `(varies)` that the output or the made files differ each time, and `(any order)`
 //! that its lines are the same.
 
 use std::collections::BTreeSet;
@@ -35,6 +35,10 @@ impl Line<'_> {
         self.family.ends_with(DEFUSED)
     }
 
+    pub(crate) fn varies(&self) -> bool {
+        self.family.ends_with(VARIES)
+    }
+
     /// Whether two outputs are as equal as the family promises.
     pub(crate) fn is_same(&self, one: &[u8], two: &[u8]) -> bool {
         let sorted = |output: &[u8]| {
@@ -42,9 +46,7 @@ impl Line<'_> {
             lines.sort_unstable();
             lines
         };
-        self.family.ends_with(VARIES)
-            || one == two
-            || (self.family.ends_with(ANY_ORDER) && sorted(one) == sorted(two))
+        self.varies() || one == two || (self.family.ends_with(ANY_ORDER) && sorted(one) == sorted(two))
     }
 
     /// Returns what the world must have beyond every world: the directory of the line, and those that it names.

@@ -18,6 +18,8 @@ mod listener;
 #[cfg(test)]
 mod looking;
 #[cfg(test)]
+mod sandboxed;
+#[cfg(test)]
 mod snapshot;
 #[cfg(test)]
 mod workers;

@@ -61,6 +61,12 @@ impl Snapshot {
         self.differing(later).map(sentence).take(NAMED_MAX).collect()
     }
 
+    /// Leaves out a folder with everything below it.
+    pub(crate) fn without(mut self, folder: &Path) -> Self {
+        self.entries.retain(|path, _| !path.starts_with(folder));
+        self
+    }
+
     /// Returns the paths that differ, directories before their entries.
     pub(crate) fn differing<'a>(&'a self, other: &'a Snapshot) -> impl Iterator<Item = &'a PathBuf> {
         let paths: BTreeSet<&PathBuf> = self.entries.keys().chain(other.entries.keys()).collect();

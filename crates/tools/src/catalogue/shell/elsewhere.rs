@@ -26,8 +26,21 @@ const BUILDING: &[&str] =
 const REACHING: &[&str] = &["push", "fetch", "pull", "clone", "remote", "submodule", "send-email"];
 /// Folders of programs, which a command names to run them.
 const PROGRAMS: &[&str] = &["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"];
-/// Devices that only pass on the command's own input and output.
-const STREAMS: &[&str] = &["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
+/// Devices that hold nothing of the machine.
+const STREAMS: &[&str] = &[
+    "/dev/full",
+    "/dev/null",
+    "/dev/random",
+    "/dev/stderr",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/tty",
+    "/dev/urandom",
+    "/dev/zero",
+];
+/// Folders in which the sandbox has nothing but what it was given: a name that is not there is not meant as a place of this
+/// machine, and `/ERROR/` is a pattern.
+const EMPTY: &[&str] = &["/", "/tmp"];
 
 /// Returns whether the command, with these programs, may act outside `roots`.
 pub(super) fn acts(command: &str, programs: &[String], roots: &[PathBuf], cwd: &Path, place: &Place) -> bool {
@@ -52,8 +65,8 @@ pub(super) fn is_about(command: &str, roots: &[PathBuf], cwd: &Path, place: &Pla
     names_a_place(command, roots, cwd, place, |path| path.exists() || path.parent().is_some_and(Path::is_dir))
 }
 
-/// Like [`acts`], for a command that could run in the sandbox: there `/tmp` is the command's own, and only what is in
-/// this machine's `/tmp` already is a place that it does not have.
+/// Like [`acts`], for a command that could run in the sandbox: there `/tmp` is the command's own, and only what is there
+/// already on this machine, in `/tmp` or `/` itself, is a place that it does not have.
 pub(super) fn acts_out_of_sandbox(
     command: &str,
     programs: &[String],
@@ -67,7 +80,8 @@ pub(super) fn acts_out_of_sandbox(
 /// Like [`is_about`], for a command in the sandbox.
 pub(super) fn is_out_of_sandbox(command: &str, roots: &[PathBuf], cwd: &Path, place: &Place) -> bool {
     let is_there = |path: &Path| {
-        path.exists() || path.parent().is_some_and(|parent| parent != Path::new("/tmp") && parent.is_dir())
+        let is_empty = |parent: &Path| EMPTY.iter().any(|folder| parent == Path::new(folder));
+        path.exists() || path.parent().is_some_and(|parent| !is_empty(parent) && parent.is_dir())
     };
     names_a_place(command, roots, cwd, place, is_there)
 }
