@@ -203,7 +203,7 @@ async fn probe(plan: ServerPlan, place: &'static str, host: Host) -> Probed {
     let (revision, offer, error) = match listed {
         Ok(listing) => {
             let ServerListing { revision, .. } = &listing;
-            (Some(revision.clone()), Offer::of(&server, listing, plan.is_trusted), None)
+            (Some(revision.clone()), Offer::of(&server, listing, &plan), None)
         }
         Err(error) => (None, Offer::default(), Some(error_chain(&error))),
     };

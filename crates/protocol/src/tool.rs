@@ -1,5 +1,7 @@
 //! Tools as data: the request of a call, its result, and the catalogue's entry for each tool.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use setpoint_control::FailureClass;
@@ -215,6 +217,9 @@ pub struct ApprovalNeed {
     /// there; where it is present, an approval for the whole task is bound to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
+    /// Where text came from that the task has read by now and that somebody elsewhere wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Source>,
     /// What it would change in a file, as a diff; bounded, with a mark of what is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
@@ -225,6 +230,25 @@ impl ApprovalNeed {
     #[must_use]
     pub fn is_covered_by(&self, grant: &str) -> bool {
         self.digest == grant || self.scope.as_deref() == Some(grant)
+    }
+}
+
+/// Where text came from that somebody elsewhere wrote, perhaps for a model to obey.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Pages of this host.
+    Web(String),
+    /// Answers of this MCP server.
+    Server(String),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Web(host) => write!(f, "pages of {host}"),
+            Source::Server(name) => write!(f, "the MCP server {name}"),
+        }
     }
 }
 
@@ -249,6 +273,9 @@ pub struct ToolAnswer {
     /// Files it executed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executed_files: Vec<ExecutedFile>,
+    /// Where its text came from, if somebody elsewhere wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
     /// Files it created that were not there before; this task may change them freely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<String>,

@@ -25,6 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::clock::{self, TaskClock};
 use crate::error::RuntimeError;
 use crate::services::Services;
+use crate::toolbox::Traces;
 
 use self::again::{Question, RetriedAsk, Retry};
 use self::commit::StagedBatch;
@@ -96,7 +97,7 @@ pub(crate) struct Driver {
     questions: BTreeMap<CallId, Question>,
     /// Questions that wait for their next attempt.
     again: BTreeMap<CallId, Retry>,
-    created: Arc<BTreeSet<String>>,
+    traces: Arc<Traces>,
     clock: TaskClock,
     timing: Timing,
     backlog: VecDeque<Inbound>,
@@ -129,7 +130,7 @@ impl Driver {
             running: BTreeMap::new(),
             questions: BTreeMap::new(),
             again: BTreeMap::new(),
-            created: Arc::new(BTreeSet::new()),
+            traces: Arc::default(),
             clock: TaskClock::starting_at(clock_ms),
             timing: Timing::default(),
             backlog: VecDeque::new(),
@@ -260,11 +261,12 @@ impl Driver {
         match external {
             External::Answered(Answered { call, answer, .. }) => {
                 self.finished(*call);
-                // A task may change files that it created without asking.
                 if let Answer::Tool(answer) = answer
-                    && !answer.created.is_empty()
+                    && !(answer.created.is_empty() && answer.source.is_none())
                 {
-                    Arc::make_mut(&mut self.created).extend(answer.created.iter().cloned());
+                    let traces = Arc::make_mut(&mut self.traces);
+                    traces.created.extend(answer.created.iter().cloned());
+                    traces.sources.extend(answer.source.clone());
                 }
             }
             External::Reasked(reasked) => {

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
 use setpoint_protocol::record::{Surroundings, Survey, SurveyAsk};
-use setpoint_protocol::tool::{ToolAnswer, ToolSpec};
+use setpoint_protocol::tool::{Source, ToolAnswer, ToolSpec};
 use setpoint_protocol::{CallId, TaskId};
 use setpoint_tools::{CallPlace, Registry};
 use tokio_util::sync::CancellationToken;
@@ -21,10 +21,19 @@ pub struct ToolRun {
     pub call: CallId,
     /// Machine and directories.
     pub surroundings: Arc<Surroundings>,
-    /// Files that this task created, which it may change without consent.
-    pub created: Arc<BTreeSet<String>>,
+    /// What the task's earlier answers say of it.
+    pub traces: Arc<Traces>,
     /// Cancels the call, which must return soon after.
     pub cancel: CancellationToken,
+}
+
+/// What the answers of a task's calls say of the task, beside their results.
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
+    /// Files that it created, which it may change without consent.
+    pub created: BTreeSet<String>,
+    /// Where text came from that it has read and that somebody elsewhere wrote.
+    pub sources: BTreeSet<Source>,
 }
 
 /// A process of this machine that has died.
@@ -127,7 +136,8 @@ fn place(run: ToolRun) -> CallPlace {
     CallPlace {
         keeps_as: Some((run.task, run.call)),
         surroundings: run.surroundings,
-        created: run.created.iter().map(PathBuf::from).collect(),
+        created: run.traces.created.iter().map(PathBuf::from).collect(),
+        sources: run.traces.sources.clone(),
         cancel: run.cancel,
     }
 }

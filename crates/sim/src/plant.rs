@@ -101,6 +101,7 @@ impl Plant {
                         reason: "it destroys a thing".to_owned(),
                         digest,
                         scope: None,
+                        after: Vec::new(),
                         preview: None,
                     };
                     let mut answer = failed(ErrorKind::ApprovalRequired, "needs an approval");

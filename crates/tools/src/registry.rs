@@ -9,7 +9,7 @@ use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
 use setpoint_protocol::record::{Surroundings, Survey};
 use setpoint_protocol::tool::{
-    ApprovalNeed, CallReading, Effect, ExecutedFile, ToolAnswer, ToolCall, ToolSpec,
+    ApprovalNeed, CallReading, Effect, ExecutedFile, Source, ToolAnswer, ToolCall, ToolSpec,
 };
 use setpoint_protocol::{Any, CallId, TaskId, text};
 use setpoint_scrub::Scrub;
@@ -52,6 +52,8 @@ pub struct CallPlace {
     pub surroundings: Arc<Surroundings>,
     /// Every path that an earlier answer of this task listed in `created`.
     pub created: BTreeSet<PathBuf>,
+    /// The `source` of every earlier answer of this task.
+    pub sources: BTreeSet<Source>,
     /// Cancels the call.
     pub cancel: CancellationToken,
 }
@@ -155,6 +157,7 @@ impl Registry {
         ToolCtx {
             surroundings: place.surroundings,
             created: place.created,
+            sources: place.sources,
             house: Arc::clone(&self.house),
             search_path: Arc::clone(&self.search_path),
             grant: ask.grant.clone(),
@@ -237,6 +240,7 @@ fn without(keys: &Scrub, answer: ToolAnswer) -> ToolAnswer {
             writes: texts(need.writes),
             deletes: texts(need.deletes),
             hosts: texts(need.hosts),
+            after: need.after,
             reason: text(need.reason),
             digest: need.digest,
             scope: need.scope,

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use setpoint_protocol::Any;
 use setpoint_protocol::limits::{FACTS_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use setpoint_protocol::record::Surroundings;
-use setpoint_protocol::tool::{CallReading, ToolAnswer, ToolSpec};
+use setpoint_protocol::tool::{CallReading, Source, ToolAnswer, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
 use crate::house::House;
@@ -39,6 +39,8 @@ pub struct ToolCtx {
     pub house: Arc<House>,
     /// The folders in which programs are found by name.
     pub search_path: Arc<Vec<PathBuf>>,
+    /// Where text came from that the task has read by now and that somebody elsewhere wrote.
+    pub sources: BTreeSet<Source>,
     /// The digest of the granted approval.
     pub grant: Option<String>,
     /// A person must approve even what only touches the task's own files.
@@ -62,6 +64,7 @@ impl ToolCtx {
         ToolCtx {
             surroundings: surroundings.into(),
             created: BTreeSet::new(),
+            sources: BTreeSet::new(),
             house: Arc::default(),
             search_path: Arc::default(),
             grant: None,

@@ -238,6 +238,7 @@ fn consent(consent: &Consent) -> Value {
         "writes": request.need.writes,
         "deletes": request.need.deletes,
         "hosts": request.need.hosts,
+        "after": request.need.after,
         "reason": request.need.reason,
         "preview": request.need.preview,
         "digest": request.need.digest,

@@ -261,11 +261,13 @@ fn approval(request: &ApprovalRequest) -> Vec<Line> {
     let exact = |tone: Tone, text: &str| Line::plain("  ").and(tone, &sanitise::exact(text));
     let mut lines = vec![heading(&format!("{who} asks to do this:")), exact(Tone::Strong, &need.command)];
     let folder: Vec<String> = need.cwd.iter().cloned().collect();
+    let after: Vec<String> = need.after.iter().map(ToString::to_string).collect();
     for (name, paths) in [
         ("in the folder", &folder),
         ("connects to", &need.hosts),
         ("deletes", &need.deletes),
         ("writes", &need.writes),
+        ("the task has read", &after),
     ] {
         if !paths.is_empty() {
             lines.push(Line::new().and(Tone::Dim, &format!("{name}:")));

@@ -3,6 +3,7 @@
 use setpoint_cli::io::Key;
 use setpoint_protocol::RoleId::*;
 use setpoint_protocol::message::*;
+use setpoint_protocol::tool::Source;
 use setpoint_protocol::topology::{Kind, Payload};
 
 use crate::support::organisation::{Beat, Fake};
@@ -101,10 +102,12 @@ async fn what_a_person_sees_of_an_approval() {
 async fn the_question_names_the_hosts_of_a_fetch() {
     let mut request = approval("r3.1/2", "GET https://docs.example.org/?q", &[]);
     request.need.hosts = vec!["docs.example.org".to_owned()];
+    request.need.after = vec![Source::Web("a.example".to_owned()), Source::Server("s".to_owned())];
     let (tape, beats) = asking(request, Executor, Kind::ApprovalDecision);
     let came = World::on_paper(Fake::starting(tape, beats), vec![typed("n")]).run("run tidy").await;
     let shown = readable(&came.err);
-    let wanted = "  GET https://docs.example.org/?q\nconnects to:\n  docs.example.org\nbecause: ";
+    let wanted = "  GET https://docs.example.org/?q\nconnects to:\n  docs.example.org\n\
+                  the task has read:\n  pages of a.example\n  the MCP server s\nbecause: ";
     assert!(shown.contains(wanted), "{shown}");
 }
 

@@ -138,7 +138,7 @@ impl Driver {
             task: self.task.clone(),
             call,
             surroundings: Arc::clone(&self.cell.opened()?.surroundings),
-            created: Arc::clone(&self.created),
+            traces: Arc::clone(&self.traces),
             cancel: cancel.clone(),
         })
     }

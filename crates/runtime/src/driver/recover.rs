@@ -15,6 +15,7 @@ use setpoint_protocol::{CallId, RoleId, TaskId};
 use super::again::broken_off;
 use super::{Driver, Inbound};
 use crate::error::RuntimeError;
+use crate::toolbox::Traces;
 
 /// Maximum panics of one task's machines before the task is given up.
 const REBUILDS_MAX: u32 = 3;
@@ -43,8 +44,8 @@ pub(crate) struct OpenAsks {
     pub(crate) divergence: Option<Divergence>,
     /// The asks that were open. Excludes those of messages that waited for the task.
     pub(crate) asks: BTreeSet<CallId>,
-    /// Files that the task created before.
-    pub(crate) created: BTreeSet<String>,
+    /// What its answers told before.
+    pub(crate) traces: Traces,
 }
 
 /// Replays a task's records into a new cell. A divergence is not an error here: the task can still be ended.
@@ -65,37 +66,37 @@ pub(crate) fn restore(
         }
     };
     let asks = cell.pending().iter().map(|pending| pending.call).collect();
-    let open =
-        OpenAsks { pause: Pause::Crash, replayed, divergence, asks, created: created_by(task, &records) };
+    let open = OpenAsks { pause: Pause::Crash, replayed, divergence, asks, traces: traces(task, &records) };
     Ok(RestoredCell { cell, open, clock_ms })
 }
 
-/// Returns the files that the task created. For a fork, files created before the fork point count only if the fork has
-/// a copy of them.
-fn created_by(task: &TaskId, records: &[Record]) -> BTreeSet<String> {
+/// Returns what the answers of a task tell. For a fork, files created before the fork point count only if the fork has a
+/// copy of them.
+fn traces(task: &TaskId, records: &[Record]) -> Traces {
     let opened = records.first().and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
     let fork = opened.and_then(|opened| Some((opened.forked_from?, opened.surroundings)));
     let answers = records.iter().filter(|record| record.kind == RecordKind::Answered);
-    let mut created = BTreeSet::new();
+    let mut traces = Traces::default();
     for record in answers {
         if let Ok(Answered { answer: Answer::Tool(answer), .. }) = serde_json::from_slice(&record.body) {
+            traces.sources.extend(answer.source);
             match fork.as_ref().filter(|(from, _)| record.seq <= from.seq) {
                 Some((from, place)) => {
                     let copies = answer.created.iter();
-                    created.extend(copies.filter_map(|path| created_in_copy(path, place, from, task)));
+                    traces.created.extend(copies.filter_map(|path| created_in_copy(path, place, from, task)));
                 }
-                None => created.extend(answer.created),
+                None => traces.created.extend(answer.created),
             }
         }
     }
-    created
+    traces
 }
 
 impl Driver {
     /// Resumes the open asks of a restored task.
     pub(super) fn resume_asks(&mut self, open: OpenAsks) {
-        let OpenAsks { pause, mut replayed, divergence, asks, created } = open;
-        Arc::make_mut(&mut self.created).extend(created);
+        let OpenAsks { pause, mut replayed, divergence, asks, traces } = open;
+        self.traces = Arc::new(traces);
         for pending in self.cell.pending().into_iter().filter(|pending| asks.contains(&pending.call)) {
             let effect = replayed.open.remove(&pending.call);
             self.take_up_ask(&pending, effect, pause);
@@ -168,7 +169,7 @@ impl Driver {
 #[cfg(test)]
 mod tests {
     use setpoint_protocol::record::{ForkedFrom, Surroundings};
-    use setpoint_protocol::tool::ToolAnswer;
+    use setpoint_protocol::tool::{Source, ToolAnswer};
     use setpoint_protocol::{Address, Timestamp};
 
     use super::*;
@@ -196,6 +197,19 @@ mod tests {
     }
 
     #[test]
+    fn what_was_read_elsewhere_is_known_after_a_restart() {
+        let task = TaskId::mint("count", 1);
+        let (web, server) = (Source::Web("a.example".to_owned()), Source::Server("s".to_owned()));
+        let read = |seq, source: &Source| {
+            let answer = ToolAnswer { source: Some(source.clone()), ..ToolAnswer::default() };
+            let answer = Answer::Tool(Box::new(answer));
+            record(seq, RecordKind::Answered, &Answered::new("r3.1/1".parse().unwrap(), 1, answer))
+        };
+        let records = [opened("/w".to_owned(), None), read(4, &server), created(5, "/w/a"), read(6, &web)];
+        assert_eq!(traces(&task, &records).sources.into_iter().collect::<Vec<_>>(), [web, server]);
+    }
+
+    #[test]
     fn files_created_before_a_fork_are_its_own_if_it_has_a_copy() {
         let (first, fork) = (TaskId::mint("count", 1), TaskId::mint("count", 2));
         let own = |task: &TaskId, name: &str| format!("/data/workspaces/{task}/{name}");
@@ -206,7 +220,7 @@ mod tests {
                 created(5, "/home/ada/b"),
                 created(6, "/home/ada/c"),
             ];
-            created_by(task, &records).into_iter().collect::<Vec<_>>()
+            traces(task, &records).created.into_iter().collect::<Vec<_>>()
         };
         let in_first = || format!("/data/workspaces/{first}");
         assert_eq!(

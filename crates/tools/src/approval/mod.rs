@@ -19,13 +19,14 @@ pub(crate) mod resolve;
 pub(crate) mod watched;
 
 use std::cell::LazyCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::Stat;
 
-use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile};
+use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile, Source};
 
 use crate::error::ToolError;
 use crate::files::folder::{self, Folder};
@@ -36,6 +37,9 @@ use crate::tool::{Level, ToolCtx};
 use crate::undo::{Keeper, Keeping, Size};
 use ground::Ground;
 use own::OwnFolders;
+
+/// Maximum places that a question names as what the task has read.
+const SOURCES_MAX: usize = 50;
 
 /// The planned effects of a call.
 #[derive(Clone, Debug)]
@@ -81,6 +85,7 @@ pub(crate) struct Gate {
     own: OwnFolders,
     ground: Ground,
     house: Arc<House>,
+    sources: BTreeSet<Source>,
     grant: Option<String>,
     is_cautious: bool,
     level: Level,
@@ -96,6 +101,7 @@ impl Gate {
             own: OwnFolders::new(ctx),
             ground: Ground::new(ctx),
             house: Arc::clone(&ctx.house),
+            sources: ctx.sources.clone(),
             grant: ctx.grant.clone(),
             is_cautious: ctx.caution,
             level: ctx.level,
@@ -161,6 +167,12 @@ impl Gate {
         self.keeper.as_ref().map(Keeper::settle);
     }
 
+    /// Returns what the task has read from elsewhere that trust in `to` does not cover: whoever wrote that may have led a
+    /// model to send something there.
+    pub(crate) fn read_beside(&self, to: &Source) -> Option<&Source> {
+        self.sources.iter().find(|source| *source != to)
+    }
+
     /// Lets the plan through or returns the approval that it needs. Call it again right before the change, because the
     /// state may have changed since.
     ///
@@ -209,6 +221,7 @@ impl Gate {
             writes: paths(false),
             deletes: paths(true),
             hosts: plan.hosts.clone(),
+            after: self.sources.iter().take(SOURCES_MAX).cloned().collect(),
             reason,
             digest,
             scope,

@@ -27,6 +27,7 @@ fn need(command: &str, writes: &[&str], deletes: &[&str]) -> ApprovalNeed {
         reason: "why".to_owned(),
         digest: "ab".repeat(32),
         scope: None,
+        after: Vec::new(),
         preview: None,
     }
 }

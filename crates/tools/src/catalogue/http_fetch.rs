@@ -83,8 +83,11 @@ impl Typed for HttpFetch {
             got = self.fetcher.get(&url) => got,
             () = ctx.cancel.cancelled() => return Err(ToolError::Cancelled),
         };
-        match got.map_err(|source| ToolError::Fetch { url: url.to_string(), source: Box::new(source) })? {
-            Answer::Page(page) => ctx.blocking(move |_| Ok(read(&url, page, input.raw, chars_max))).await,
+        let source = Some(setpoint_protocol::tool::Source::Web(url.host().to_owned()));
+        let answer = match got
+            .map_err(|source| ToolError::Fetch { url: url.to_string(), source: Box::new(source) })?
+        {
+            Answer::Page(page) => ctx.blocking(move |_| Ok(read(&url, page, input.raw, chars_max))).await?,
             Answer::Elsewhere { status, to } => {
                 let text = format!(
                     "{url} answered {status} and leads to {to}. That is another place, so nothing was fetched from \
@@ -93,9 +96,10 @@ impl Typed for HttpFetch {
                 let facts = json!({
                     "url": url.as_str(), "status": status, "redirect": to.as_str(), "complete": false,
                 });
-                Ok(answer::found(text, facts))
+                answer::found(text, facts)
             }
-        }
+        };
+        Ok(ToolAnswer { source, ..answer })
     }
 }
 

@@ -19,7 +19,7 @@ use setpoint_mcp::{Definition, Endpoint, LeftOut, Listing, McpError, Outcome, Se
 use setpoint_protocol::Any;
 use setpoint_protocol::record::{ServerTool as Pin, Surroundings};
 use setpoint_protocol::tool::{
-    CallReading, CapabilityClass, Effect, ErrorKind, SideEffect, ToolAnswer, ToolCall, ToolSpec,
+    CallReading, CapabilityClass, Effect, ErrorKind, SideEffect, Source, ToolAnswer, ToolCall, ToolSpec,
 };
 
 use self::launch::Program;
@@ -86,6 +86,12 @@ pub enum Reach {
 }
 
 impl ServerPlan {
+    /// Returns whether what is sent to it may leave this machine.
+    #[must_use]
+    pub fn reaches_out(&self) -> bool {
+        !matches!(self.place, ServerPlace::Program { reach: Reach::Sandbox { .. }, .. })
+    }
+
     /// Returns the server, not connected yet.
     #[must_use]
     pub fn server(&self, host: &Host) -> Server {
@@ -115,7 +121,7 @@ pub struct Offer {
 impl Offer {
     /// Returns what a listed server offers.
     #[must_use]
-    pub fn of(server: &Arc<Server>, listing: Listing, is_trusted: bool) -> Self {
+    pub fn of(server: &Arc<Server>, listing: Listing, plan: &ServerPlan) -> Self {
         let mut offer = Offer { tools: Vec::new(), left_out: listing.left_out };
         for definition in listing.tools {
             let name = name::of_tool(server.name(), &definition.name);
@@ -124,12 +130,13 @@ impl Offer {
                 offer.left_out.push(LeftOut { name: setpoint_mcp::show::line(&definition.name), reason });
                 continue;
             }
-            let is_read_only = is_trusted && definition.claims_read_only;
+            let is_read_only = plan.is_trusted && definition.claims_read_only;
             offer.tools.push(Arc::new(ServerTool {
                 name,
                 server: Arc::clone(server),
                 definition,
                 is_read_only,
+                reaches_out: plan.reaches_out(),
             }));
         }
         offer
@@ -143,6 +150,8 @@ pub struct ServerTool {
     server: Arc<Server>,
     definition: Definition,
     is_read_only: bool,
+    /// What is sent to it may leave this machine.
+    reaches_out: bool,
 }
 
 impl ServerTool {
@@ -198,13 +207,20 @@ impl ServerTool {
         let gate = Gate::new(ctx);
         let mut plan = gate.plan(TOOL, self.command(&arguments), []);
         let name = setpoint_mcp::show::line(&self.definition.name);
-        plan.always =
-            (!is_read_only).then(|| format!("it would call {name} of the MCP server {}", self.server.name()));
+        let place = Source::Server(self.server.name().to_owned());
+        plan.always = if is_read_only {
+            let beside = gate.read_beside(&place).filter(|_| self.reaches_out);
+            beside.map(|source| {
+                format!("it would send to {place} after the task has read {source}, which your trust in it does not cover")
+            })
+        } else {
+            Some(format!("it would call {name} of {place}"))
+        };
         // Consent to a tool is not consent to another one under its name.
         plan.content = Some(self.definition.hash.clone());
         gate.check(&plan)?;
         let called = self.server.call(&self.definition, arguments, &ctx.cancel).await;
-        Ok(answer(called, is_read_only))
+        Ok(ToolAnswer { source: Some(place), ..answer(called, is_read_only) })
     }
 }
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use setpoint_fetch::{Fetcher, Resolver, address};
-use setpoint_protocol::tool::{ErrorKind, SideEffect, ToolAnswer};
+use setpoint_protocol::tool::{ErrorKind, SideEffect, Source, ToolAnswer};
 use setpoint_scrub::Scrub;
 use setpoint_tools::Registry;
 use setpoint_tools::approval_file::{ApprovalFile, Decision};
@@ -152,6 +152,7 @@ async fn a_page_becomes_markdown_with_its_facts() {
         format!("{url} (200, text/html, {} characters)\n# Head\n\nSome [text]({more}).", 22 + more.len())
     );
     assert_eq!(answer.side_effect, SideEffect::None);
+    assert_eq!(answer.source, Some(Source::Web("site.test".to_owned())));
     let wanted = json!({
         "url": url, "final_url": url, "status": 200, "content_type": "text/html", "title": "The page",
         "bytes": PAGE.len(), "complete": true,

@@ -9,7 +9,7 @@ use setpoint_machine::CallReader;
 use setpoint_mcp::Server;
 use setpoint_protocol::Any;
 use setpoint_protocol::record::ServerTool as Pin;
-use setpoint_protocol::tool::{Effect, ErrorKind, SideEffect, ToolCall};
+use setpoint_protocol::tool::{Effect, ErrorKind, SideEffect, Source, ToolCall};
 use setpoint_tools::servers::{Offer, Reach, ServerPlace, ServerPlan};
 use setpoint_tools::{Host, Registry, Sandbox, Tool};
 
@@ -49,7 +49,7 @@ fn plan(world: &World, reach: Reach, env: &[(&str, &str)]) -> ServerPlan {
 /// Adds the tools of a server to a world, and returns the server with what a task records of its tools.
 async fn add(world: &mut World, plan: &ServerPlan, host: &Host) -> (Arc<Server>, BTreeMap<String, Pin>) {
     let server = Arc::new(plan.server(host));
-    let offer = Offer::of(&server, server.tools().await.unwrap(), plan.is_trusted);
+    let offer = Offer::of(&server, server.tools().await.unwrap(), plan);
     assert_eq!(offer.tools.len(), 2);
     let pins: BTreeMap<String, Pin> =
         offer.tools.iter().map(|tool| (tool.name().to_owned(), tool.pin())).collect();
@@ -109,6 +109,36 @@ async fn process_a_tool_reads_only_if_it_says_so_and_is_trusted() {
     assert_eq!(world.read("mcp_s_look", input.clone()).effect, Effect::Unsafe);
     let need = world.need("mcp_s_look", input).await;
     assert_eq!(need.reason, "it would call look of the MCP server s");
+}
+
+#[tokio::test]
+async fn process_trust_in_a_server_does_not_cover_what_was_read_elsewhere() {
+    let mut world = outside(&[]).await;
+    let input = json!({"text": "x"});
+    let answer = world.run("mcp_s_look", input.clone()).await;
+    let (own, web) = (Source::Server("s".to_owned()), Source::Web("a.example".to_owned()));
+    assert_eq!((answer.ok, answer.source), (true, Some(own.clone())));
+    world.sources.insert(own.clone());
+    assert!(world.run("mcp_s_look", input.clone()).await.ok, "its own answers are no other place");
+    world.sources.insert(web.clone());
+    let need = world.need("mcp_s_look", input.clone()).await;
+    assert_eq!(
+        need.reason,
+        "it would send to the MCP server s after the task has read pages of a.example, which your trust in it does not cover"
+    );
+    assert_eq!(need.after, [web, own]);
+    assert!(world.run_under("mcp_s_look", input.clone(), Some(need.digest)).await.ok);
+    world.probe = true;
+    assert_eq!(world.run("mcp_s_look", input).await.error_kind, Some(ErrorKind::Blocked));
+}
+
+#[test]
+fn only_a_server_in_the_sandbox_sends_nothing_out() {
+    let world = World::new();
+    let boxed = Reach::Sandbox { reads: Vec::new(), writes: Vec::new() };
+    let http = ServerPlace::Http { url: "http://127.0.0.1:1/mcp".to_owned(), bearer: None };
+    assert!(!plan(&world, boxed, &[]).reaches_out() && plan(&world, Reach::Outside, &[]).reaches_out());
+    assert!(ServerPlan { place: http, ..plan(&world, Reach::Outside, &[]) }.reaches_out());
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
 use setpoint_protocol::Any;
 use setpoint_protocol::record::{ServerTool, Surroundings};
-use setpoint_protocol::tool::{ApprovalNeed, CallReading, Phase, ToolAnswer, ToolCall};
+use setpoint_protocol::tool::{ApprovalNeed, CallReading, Phase, Source, ToolAnswer, ToolCall};
 use setpoint_protocol::{CallId, TaskId};
 use setpoint_tools::undo::Undoing;
 use setpoint_tools::{CallPlace, Host, Registry};
@@ -20,6 +20,7 @@ pub(crate) struct World {
     folder: tempfile::TempDir,
     pub(crate) registry: Registry,
     pub(crate) created: BTreeSet<PathBuf>,
+    pub(crate) sources: BTreeSet<Source>,
     pub(crate) cancel: CancellationToken,
     pub(crate) caution: bool,
     pub(crate) probe: bool,
@@ -41,6 +42,7 @@ impl World {
             folder,
             registry: Registry::built_in(&host()),
             created: BTreeSet::new(),
+            sources: BTreeSet::new(),
             cancel: CancellationToken::new(),
             caution: false,
             probe: false,
@@ -114,6 +116,7 @@ impl World {
             keeps_as: Some((task(), CallId { n: self.call, .."r3/1".parse().unwrap() })),
             surroundings: self.surroundings().into(),
             created: self.created.clone(),
+            sources: self.sources.clone(),
             cancel: self.cancel.clone(),
         };
         self.registry.run(&ask, place).await

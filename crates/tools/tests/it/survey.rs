@@ -10,6 +10,7 @@ async fn survey(world: &World, named: &[&str]) -> Survey {
         keeps_as: None,
         surroundings: world.surroundings().into(),
         created: world.created.clone(),
+        sources: world.sources.clone(),
         cancel: world.cancel.clone(),
     };
     let named = named.iter().map(|name| (*name).to_owned()).collect();

@@ -87,6 +87,7 @@ async fn run(registry: &Registry, cwd: &Path, tool: &str, input: Value) -> ToolA
         keeps_as: None,
         surroundings: surroundings.into(),
         created: BTreeSet::new(),
+        sources: BTreeSet::new(),
         cancel: tokio_util::sync::CancellationToken::new(),
     };
     let answer = registry.run(&ask, place.clone()).await;

@@ -453,6 +453,7 @@ pub(crate) fn approval(call: &str, command: &str, deletes: &[&str]) -> ApprovalR
             reason: "it deletes what this task did not create".to_owned(),
             digest: format!("digest of {command}"),
             scope: None,
+            after: Vec::new(),
             preview: None,
         },
     }

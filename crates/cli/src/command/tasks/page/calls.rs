@@ -86,11 +86,13 @@ fn approval(Consent { request, decision }: &Consent) -> Markup {
         }
     };
     let folder: Vec<String> = need.cwd.iter().cloned().collect();
+    let after: Vec<String> = need.after.iter().map(ToString::to_string).collect();
     let paths = [
         ("In the folder:", &folder),
         ("It connects to:", &need.hosts),
         ("It writes:", &need.writes),
         ("It deletes:", &need.deletes),
+        ("The task has read:", &after),
     ];
     let exactly = |texts: &[String]| texts.iter().map(|text| exact(text)).collect::<Vec<_>>();
     html! {
