@@ -8,13 +8,12 @@ const NESTING_MAX: usize = 3;
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const FOR_ADDRESSES: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Returns the secret as text: as it is, reversed, escaped for JSON, and in base64.
+/// Returns the secret as text: as it is and reversed, both also escaped for JSON, and in base64.
 pub(crate) fn of_text(secret: &str) -> BTreeSet<Vec<u8>> {
-    let mut forms = vec![secret.to_owned(), secret.chars().rev().collect()];
-    let mut escaped = secret.to_owned();
-    for _ in 0..NESTING_MAX {
-        escaped = in_json(&escaped);
-        forms.push(escaped.clone());
+    let mut forms = Vec::new();
+    for text in [secret.to_owned(), secret.chars().rev().collect()] {
+        let nested = std::iter::successors(Some(text), |text| Some(in_json(text)));
+        forms.extend(nested.take(1 + NESTING_MAX));
     }
     // The form encoding of a web page; `View::text` decodes its percent-encoding.
     forms.push(secret.replace(' ', "+"));

@@ -1,12 +1,14 @@
 //! Removes the values of keys from text, in the encodings in which programs print them.
 //!
 //! It searches only for the values that it was given and guesses nothing: as they are, escaped for JSON (up to JSON within
-//! JSON within JSON), percent-encoded, reversed, in hexadecimal (also as `xxd`, `od -x` and `hexdump` group it) and in
+//! JSON within JSON, also by numbers as `\u0073`), for HTML, percent-encoded, reversed, in hexadecimal (also as `xxd`, `od -x` and `hexdump` group it) and in
 //! base64 at each of the three alignments, with whitespace anywhere in between. A piece of a value counts as well, from
 //! half of it or 16 characters, because a cut or a wrapped line leaves pieces. Never searched for: values shorter than
 //! [`SECRET_BYTES_MIN`], and encodings not named here.
 
+mod escape;
 mod forms;
+mod stream;
 mod view;
 
 use std::fmt;
@@ -17,6 +19,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 use crate::view::View;
+
+pub use crate::stream::Stream;
 
 /// Shorter values are not searched for: they occur in any text.
 pub const SECRET_BYTES_MIN: usize = 8;
@@ -131,6 +135,13 @@ impl Scrub {
     #[must_use]
     pub fn part(&self, bytes: &[u8], within: Range<usize>) -> Vec<u8> {
         self.replaced(bytes, &self.find(bytes), within)
+    }
+
+    /// Returns where the longest end of the bytes begins that may go on as a secret after them, if at least `bytes_min` of
+    /// its bytes are there.
+    fn open_end(&self, bytes: &[u8], bytes_min: usize) -> Option<usize> {
+        let views = [&self.0.text, &self.0.hex];
+        views.into_iter().filter_map(|view| view.open_end(bytes, bytes_min)).min()
     }
 
     /// Returns the ranges of secrets, in order and without overlap, with the numbers of their marks.

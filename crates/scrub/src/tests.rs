@@ -212,3 +212,96 @@ fn repetitive_text_is_searched_once() {
     let scrub = Scrub::of(&["a".repeat(1_000).as_str().into()]);
     assert_eq!(scrub.text("a".repeat(200_000)), MARK);
 }
+
+#[test]
+fn secret_is_found_in_numbered_json_characters() {
+    let numbered = |text: &str| text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+    assert_eq!(scrubbed(&numbered(SECRET)), "{secret}");
+    assert_eq!(scrubbed(&numbered(SECRET).to_uppercase().replace("\\U", "\\\\u")), "{secret}");
+    let emoji = "key-\u{1f511}-of-the-house";
+    assert_eq!(Scrub::of(&[emoji.into()]).text(numbered(emoji)), "{secret}");
+    // A lone surrogate, and an escape that is none, are ordinary text.
+    for text in ["\\ud83d", "\\u12", "\\u+123", "\\ud83d\\u0041"] {
+        assert_eq!(scrubbed(text), text);
+    }
+}
+
+#[test]
+fn secret_is_found_reversed_within_json_and_in_html() {
+    let reversed: String = SECRET.chars().rev().collect();
+    assert_eq!(scrubbed(&serde_json::to_string(&reversed).unwrap()), r#""{secret}""#);
+    let scrub = Scrub::of(&["<a href=\"&amp;\">'&".into()]);
+    let page = "<p>&lt;a href=&quot;&amp;amp;&quot;&gt;&#39;&amp;</p>";
+    assert_eq!(scrub.text(page.to_owned()), "<p>{secret}</p>");
+}
+
+/// What looks like an escape is one only where nothing else encodes it.
+#[test]
+fn secret_that_looks_like_an_escape_is_found() {
+    for secret in ["100%25-of-%2F-a-%", "a\\u0041-and-\\n-more", "&lt;key&gt;&amp;more"] {
+        let scrub = Scrub::of(&[secret.into()]);
+        let percent: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let numbers: String = secret.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+        let json = serde_json::to_string(secret).unwrap();
+        for form in [secret, &percent, &numbers, &json.replace('"', "")] {
+            assert_eq!(scrub.text(form.to_owned()), MARK, "{form}");
+        }
+    }
+}
+
+/// Returns what a stream gives out for a text that is cut before these bytes.
+fn streamed(scrub: &Scrub, text: &str, cuts: &[usize]) -> (Vec<String>, String) {
+    let mut stream = Stream::new(scrub.clone());
+    let ends = cuts.iter().copied().chain([text.len()]);
+    let starts = [0].into_iter().chain(cuts.iter().copied());
+    let pieces = starts.zip(ends).map(|(start, end)| &text.as_bytes()[start..end]);
+    let mut given: Vec<Vec<u8>> = pieces.map(|piece| stream.push(piece)).collect();
+    given.push(stream.release());
+    let given: Vec<String> = given.into_iter().map(|piece| String::from_utf8(piece).unwrap()).collect();
+    let whole = given.concat();
+    (given, whole)
+}
+
+#[test]
+fn stream_finds_a_key_over_any_two_cuts() {
+    let scrub = Scrub::named(&[("K".to_owned(), KEY.into())]);
+    let hex: String = KEY.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let percent: String = KEY.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let numbers: String = KEY.bytes().map(|byte| format!("\\\\u{byte:04x}")).collect();
+    for form in [KEY, &hex, &percent, &numbers, &KEY.chars().rev().collect::<String>()] {
+        let text = format!("it is {form}, no?");
+        for first in 0..text.len() {
+            for second in (first..text.len()).step_by(7) {
+                let (_, whole) = streamed(&scrub, &text, &[first, second]);
+                assert!(whole.starts_with("it is ") && whole.ends_with(", no?"), "{first} {second}: {whole}");
+                let left = whole.replace("[key K]", "");
+                // At most three characters of the key, however they are written.
+                let width = form.len() / KEY.len();
+                assert!(left.len() <= "it is , no?".len() + 3 * width, "{first} {second}: {whole}");
+            }
+        }
+    }
+}
+
+#[test]
+fn stream_gives_no_short_key_over_a_cut() {
+    let scrub = Scrub::of(&["s3cr3t-k".into()]);
+    for cut in 0..=8 {
+        let (_, whole) = streamed(&scrub, "s3cr3t-k", &[cut]);
+        let left = whole.replace(MARK, "");
+        assert!(left.len() < 4 && whole.contains(MARK), "{cut}: {whole}");
+    }
+}
+
+#[test]
+fn stream_holds_nothing_of_ordinary_text() {
+    let scrub = Scrub::named(&[("K".to_owned(), KEY.into())]);
+    let (given, whole) = streamed(&scrub, "the first line\nsk-proj is how they begin\nsk", &[15, 41]);
+    assert_eq!(given, ["the first line\n", "sk-proj is how they begin\n", "sk", ""]);
+    assert_eq!(whole, "the first line\nsk-proj is how they begin\nsk");
+    let (given, _) = streamed(&scrub, "sk-proj- was not one", &[8]);
+    assert_eq!(given, ["", "sk-proj- was not one", ""]);
+    let long = "a".repeat(1_000);
+    let (given, _) = streamed(&Scrub::of(&[long.as_str().into()]), &"a".repeat(200_000), &[100_000]);
+    assert!(given.iter().all(|piece| piece.len() < 100), "nothing is held without a limit");
+}

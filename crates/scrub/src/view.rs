@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
 
+use crate::escape;
+
 /// Bytes with which a match must begin. Fewer would match everywhere.
 const ANCHOR_BYTES: usize = 8;
 /// Bytes between two anchors of a form, so that every piece of [`PIECE_BYTES_MIN`] bytes holds an anchor.
@@ -14,6 +16,8 @@ const PIECE_BYTES_MIN: usize = 12;
 const PIECE_BYTES_MAX: usize = 16;
 /// Consecutive bytes that may be left out inside a piece; more of them end it.
 const GAP_BYTES_MAX: u32 = 64;
+/// Maximum bytes at the end of a text that may be the beginning of a secret.
+const OPEN_BYTES_MAX: usize = 32 * 1024;
 /// Byte that ends every piece: no form holds it.
 const BARRIER: u8 = 0xff;
 
@@ -46,7 +50,7 @@ struct Reading {
 
 impl View {
     /// Creates a view that leaves out whitespace and NUL, which wrapped lines, `od -c` and UTF-16 put between characters, and
-    /// decodes `%2D`.
+    /// decodes escapes (`%2D`, `\u002d`, `&amp;`).
     pub(crate) fn text() -> Self {
         View::default()
     }
@@ -56,12 +60,15 @@ impl View {
         View { is_hex: true, ..View::default() }
     }
 
-    /// Adds a form of the secret with this number.
+    /// Adds a form of the secret with this number: as this view reads it, and as it is. A secret may look like an escape
+    /// itself (`100%25`), which is decoded only where no other encoding is around it.
     pub(crate) fn add(&mut self, form: &[u8], secret: usize) {
-        let bytes = self.read(form).bytes;
-        let is_known = self.forms.iter().any(|known| known.secret == secret && known.bytes == bytes);
-        if bytes.len() >= ANCHOR_BYTES && !bytes.contains(&BARRIER) && !is_known {
-            self.forms.push(Form { bytes, secret });
+        let as_it_is = form.iter().copied().filter_map(text_byte).collect();
+        for bytes in [self.read(form).bytes, as_it_is] {
+            let is_known = self.forms.iter().any(|known| known.secret == secret && known.bytes == bytes);
+            if bytes.len() >= ANCHOR_BYTES && !bytes.contains(&BARRIER) && !is_known {
+                self.forms.push(Form { bytes, secret });
+            }
         }
     }
 
@@ -122,18 +129,44 @@ impl View {
         is_enough.then_some((start - left..start + right, form.secret))
     }
 
+    /// Returns where the longest end of the text begins that is a part of a form and may go on after the text, if it has
+    /// at least `bytes_min` bytes.
+    pub(crate) fn open_end(&self, text: &[u8], bytes_min: usize) -> Option<usize> {
+        let cut = if self.is_hex { 0 } else { escape::cut_off(text) };
+        let whole = text.get(text.len().saturating_sub(OPEN_BYTES_MAX)..text.len() - cut)?;
+        let reading = self.read(whole);
+        let common = |form: &Form| {
+            let same = |(a, b): &(&u8, &u8)| a == b;
+            let length = |end| {
+                let form = form.bytes.get(..end).unwrap_or_default().iter().rev();
+                form.zip(reading.bytes.iter().rev()).take_while(same).count()
+            };
+            (1..form.bytes.len()).map(length).max().unwrap_or(0)
+        };
+        let length = self.forms.iter().map(common).max().filter(|length| *length >= bytes_min.max(1));
+        let first = length.and_then(|length| reading.places.get(reading.places.len() - length));
+        let open = first.map(|first| text.len() - cut - whole.len() + first.start);
+        open.or((cut > 0).then_some(text.len() - cut))
+    }
+
     fn read(&self, text: &[u8]) -> Reading {
         let mut reading = Reading::default();
         let mut gap = 0;
         let mut at = 0;
         while let Some(byte) = text.get(at) {
-            let (kept, length) = match percent(text.get(at..).unwrap_or_default()) {
-                _ if self.is_hex => (reading.hex_digit(*byte, at), 1),
-                Some(byte) => (text_byte(byte), 3),
-                None => (text_byte(*byte), 1),
-            };
-            let place = at..at + length;
-            at += length;
+            let escaped =
+                if self.is_hex { None } else { escape::decoded(text.get(at..).unwrap_or_default()) };
+            if let Some((decoded, length)) = escaped {
+                for byte in decoded.iter().filter_map(|byte| text_byte(*byte)) {
+                    gap = 0;
+                    reading.push(byte, at..at + length);
+                }
+                at += length;
+                continue;
+            }
+            let kept = if self.is_hex { reading.hex_digit(*byte, at) } else { text_byte(*byte) };
+            let place = at..at + 1;
+            at += 1;
             match kept {
                 Some(byte) => {
                     gap = 0;
@@ -149,13 +182,6 @@ impl View {
         }
         reading
     }
-}
-
-/// Decodes a percent-encoded byte at the start of the text.
-fn percent(text: &[u8]) -> Option<u8> {
-    let [b'%', high, low, ..] = text else { return None };
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    Some(digit(high)? << 4 | digit(low)?)
 }
 
 /// Returns the byte; `None` if the reading leaves it out.
