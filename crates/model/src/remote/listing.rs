@@ -118,8 +118,8 @@ impl Lister {
         ) {
             return Ok(ListOutcome::NoList { status: status.as_u16() });
         }
+        let scrub = Scrub::of(endpoint.key.as_slice());
         if status != StatusCode::OK {
-            let scrub = Scrub::of(endpoint.key.as_slice());
             let refusal = Refusal::of_status(status.as_u16(), &body).reworded(|text| scrub.text(text));
             return Err(failure::of_refusal(&refusal, failure::RetryAfter::Silent));
         }
@@ -128,7 +128,14 @@ impl Lister {
             let reason = "the server's answer is not a list of models".to_owned();
             failure::never(Unable, reason, vec![failure::ANOTHER_PROGRAM])
         });
-        offer.map(ListOutcome::Offer)
+        // The names are shown, and written into a first configuration.
+        let without_key = |offer: Offer| {
+            let listed = offer.models.len();
+            let models: Vec<OfferedModel> =
+                offer.models.into_iter().filter(|model| !scrub.holds(model.name.as_bytes())).collect();
+            Offer { is_whole: offer.is_whole && models.len() == listed, models }
+        };
+        offer.map(|offer| ListOutcome::Offer(without_key(offer)))
     }
 
     /// Returns whether an Ollama answers at this address.

@@ -138,6 +138,19 @@ async fn what_is_no_list_is_said_and_a_list_without_end_is_not_read() {
     "#]].assert_eq(&found);
 }
 
+/// Names are shown, and written into a first configuration.
+#[tokio::test]
+async fn a_name_with_the_key_is_left_out() {
+    let key = endpoint(Wire::Chat, "http://h", false).key.unwrap();
+    let key = secrecy::ExposeSecret::expose_secret(&key).to_owned();
+    let reversed: String = key.chars().rev().collect();
+    for name in [key.clone(), format!("org/{key}:8b"), reversed] {
+        let models = vec![ModelInfo::new("small"), ModelInfo::new(&name)];
+        let server = ModelServer::start(Arc::new(With(models, None))).await.unwrap();
+        assert_eq!(listed(Wire::Chat, &server.base(Wire::Chat)).await, "small, and others", "{name}");
+    }
+}
+
 #[tokio::test]
 async fn ollama_tells_what_it_is_and_what_its_models_could_have() {
     let model = ModelInfo { context: 40_960, has_tools: false, ..ModelInfo::new("q:8b") };
