@@ -12,7 +12,7 @@ use url::Host;
 
 use crate::content::{Body, Media};
 use crate::resolve::{ADDRESSES_MAX, Pinned, Resolver};
-use crate::{FetchError, Target};
+use crate::{FetchError, Headers, Target};
 
 /// Maximum redirects that one call follows.
 pub const REDIRECTS_MAX: usize = 5;
@@ -95,8 +95,17 @@ impl Fetcher {
     /// Why a page could not be read: its address was refused, the network failed, its status is not a success, or it is
     /// beyond a limit.
     pub async fn get(&self, target: &Target) -> Result<Answer, FetchError> {
+        self.get_with(target, &Headers::default()).await
+    }
+
+    /// Does the same with these headers. They go to the target's host, scheme and port, and to the one other place to which
+    /// a redirect is followed: from port 80 to HTTPS of the same host.
+    ///
+    /// # Errors
+    /// As [`Fetcher::get`].
+    pub async fn get_with(&self, target: &Target, headers: &Headers) -> Result<Answer, FetchError> {
         let time = self.limits.time_max;
-        let timed = tokio::time::timeout(time, self.follow(target)).await;
+        let timed = tokio::time::timeout(time, self.follow(target, headers)).await;
         timed.unwrap_or(Err(FetchError::TimedOut { ms: time.as_millis() }))
     }
 
@@ -131,11 +140,11 @@ impl Fetcher {
         }
     }
 
-    async fn follow(&self, target: &Target) -> Result<Answer, FetchError> {
+    async fn follow(&self, target: &Target, headers: &Headers) -> Result<Answer, FetchError> {
         let addresses = self.addresses(target).await?;
         let mut at = target.clone();
         for _ in 0..=REDIRECTS_MAX {
-            let response = ask(&at, &addresses).await?;
+            let response = ask(&at, &addresses, headers).await?;
             let status = response.status();
             let Some(to) = redirect(&at, status.as_u16(), response.headers())? else {
                 return self.read(at, response).await;
@@ -196,7 +205,7 @@ fn page(url: Target, status: u16, media: Media, body: Body) -> Page {
 }
 
 /// Sends one request to one of these addresses, and waits for the headers of its answer.
-async fn ask(at: &Target, addresses: &[SocketAddr]) -> Result<Response, FetchError> {
+async fn ask(at: &Target, addresses: &[SocketAddr], added: &Headers) -> Result<Response, FetchError> {
     // An error means that the same provider is installed already: it is the only one built in.
     drop(rustls::crypto::ring::default_provider().install_default());
     // A redirect to HTTPS changes the port.
@@ -218,7 +227,8 @@ async fn ask(at: &Target, addresses: &[SocketAddr]) -> Result<Response, FetchErr
     let builder = if at.is_https() { builder } else { builder.tls_certs_only([]) };
     let client = builder.build().map_err(FetchError::Client)?;
     let request = client.get(at.url().clone()).header(ACCEPT, ACCEPTED).header(ACCEPT_ENCODING, "identity");
-    let response = request.send().await.map_err(|source| unreachable(at, source))?;
+    let response =
+        request.headers(added.map().clone()).send().await.map_err(|source| unreachable(at, source))?;
     let headers = response.headers().iter();
     let size: usize = headers.map(|(name, value)| name.as_str().len() + value.len()).sum();
     if size > HEADER_BYTES_MAX { Err(FetchError::Headers) } else { Ok(response) }

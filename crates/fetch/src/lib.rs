@@ -5,12 +5,14 @@
 //! followed; one to another place is returned ([`Answer::Elsewhere`]), because consent for a host is consent for that
 //! host. [`markdown`] turns HTML into text for a model.
 //!
-//! Nothing here asks for consent, uses a proxy, a cookie or a key, sends anything but the URL, or decompresses.
+//! Nothing here asks for consent, uses a proxy or a cookie, sends anything but the URL and the headers that the caller adds
+//! ([`Headers`]), or decompresses.
 
 pub mod address;
 mod content;
 mod error;
 mod fetcher;
+mod headers;
 pub mod markdown;
 mod resolve;
 mod target;
@@ -18,5 +20,8 @@ mod target;
 pub use content::Body;
 pub use error::FetchError;
 pub use fetcher::{Answer, Fetcher, HEADER_BYTES_MAX, HEADERS_MAX, Limits, Page, REDIRECTS_MAX};
+pub use headers::{
+    HEADER_NAME_BYTES_MAX, HEADER_VALUE_BYTES_MAX, HeaderError, Headers, REQUEST_HEADERS_MAX, is_header_value,
+};
 pub use resolve::{ADDRESSES_MAX, Resolver, SystemResolver};
 pub use target::{Target, TargetError, URL_BYTES_MAX, host_name};

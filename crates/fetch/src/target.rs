@@ -130,6 +130,17 @@ impl Target {
         &self.url
     }
 
+    /// Whether the host is an address of this machine's loopback, which no other machine sees. A name never is: who
+    /// answers for it is not known yet.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        match self.url.host() {
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            Some(Host::Domain(_)) | None => false,
+        }
+    }
+
     /// Whether the connection is encrypted.
     #[must_use]
     pub fn is_https(&self) -> bool {
