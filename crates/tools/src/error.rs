@@ -10,6 +10,7 @@ use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, ToolAnswer};
 
 use crate::house::Refusal;
 use crate::paths::PathError;
+use crate::secrets::SecretError;
 use crate::show;
 
 /// Why a call did nothing, or less than it was asked.
@@ -113,6 +114,17 @@ pub enum ToolError {
     /// A URL contains a key of this machine. Nothing was sent.
     #[error("fetch it: the URL contains a key of this machine, which would be sent; leave the key out")]
     KeyInUrl,
+    /// A header contains a key of this machine. Nothing was sent.
+    #[error(
+        "fetch it: the header {name} contains a key of this machine; refer to a secret as `secret://NAME`, or leave it out"
+    )]
+    KeyInHeader {
+        /// The name of the header.
+        name: String,
+    },
+    /// A secret may not be sent. Nothing was.
+    #[error("send the headers")]
+    Secret(#[source] SecretError),
     /// An MCP server could not be used.
     #[error(transparent)]
     Server(#[from] McpError),
@@ -175,9 +187,11 @@ impl ToolError {
             ToolError::Unfit { .. } => ErrorKind::InvalidData,
             ToolError::Missing { .. } => ErrorKind::MissingTool,
             ToolError::Program { .. } => ErrorKind::Exit,
-            ToolError::House { .. } | ToolError::HouseBelow { .. } | ToolError::KeyInUrl => {
-                ErrorKind::Permission
-            }
+            ToolError::House { .. }
+            | ToolError::HouseBelow { .. }
+            | ToolError::KeyInUrl
+            | ToolError::KeyInHeader { .. }
+            | ToolError::Secret(_) => ErrorKind::Permission,
             ToolError::Fetch { source, .. } => fetch_kind(source),
             ToolError::NoProbe { .. } => ErrorKind::Blocked,
             ToolError::Approval(_) => ErrorKind::ApprovalRequired,

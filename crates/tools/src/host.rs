@@ -11,6 +11,7 @@ use setpoint_scrub::Scrub;
 use crate::process::env::{self, Environment};
 use crate::process::keeper;
 use crate::sandbox::Sandbox;
+use crate::secrets::Secrets;
 
 /// Programs whose presence may matter to a plan.
 const NOTABLE: &[&str] = &[
@@ -30,6 +31,7 @@ pub struct Host {
     forms: fn() -> &'static [Form],
     sandbox: Option<Sandbox>,
     fetcher: Fetcher,
+    secrets: Secrets,
 }
 
 impl Host {
@@ -51,6 +53,7 @@ impl Host {
             forms: || &[],
             sandbox: None,
             fetcher: Fetcher::new(Arc::new(SystemResolver), address::is_public),
+            secrets: Secrets::default(),
         }
     }
 
@@ -83,6 +86,17 @@ impl Host {
     #[must_use]
     pub fn with_fetcher(self, fetcher: Fetcher) -> Self {
         Host { fetcher, ..self }
+    }
+
+    /// Sets the secrets that calls may refer to. Their values must be among the keys of [`Host::without_keys`].
+    #[must_use]
+    pub fn with_secrets(self, secrets: Secrets) -> Self {
+        Host { secrets, ..self }
+    }
+
+    /// Returns the secrets that calls may refer to.
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     /// Returns how pages are fetched.

@@ -25,6 +25,7 @@ mod process;
 mod processes;
 mod registry;
 mod sandbox;
+pub mod secrets;
 pub mod servers;
 pub mod show;
 mod survey;

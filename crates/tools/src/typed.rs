@@ -1,5 +1,6 @@
 //! Tools with a typed input, which share decoding, schema and reading.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -35,8 +36,8 @@ pub(crate) trait Typed: Send + Sync {
     const CORE: bool = false;
 
     /// Returns its description; overridden only by tools that differ from machine to machine.
-    fn about(&self) -> &'static str {
-        Self::ABOUT
+    fn about(&self) -> Cow<'static, str> {
+        Self::ABOUT.into()
     }
 
     /// Returns the JSON Schema of the parameters, likewise.
@@ -114,7 +115,7 @@ impl<T: Typed> Tool for Adapter<T> {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: T::NAME.to_owned(),
-            description: self.0.about().to_owned(),
+            description: self.0.about().into_owned(),
             gives: T::GIVES.to_owned(),
             input_schema: self.0.input_schema(),
             class: T::CLASS,

@@ -1,14 +1,22 @@
 //! `http_fetch`: reads a page of the web.
 //!
-//! A person allows each URL, or a file allows its host: all of a URL is sent, so nothing is looked up before.
+//! A person allows each URL, or a file allows its host: all of a URL is sent, so nothing is looked up before. Headers can
+//! be added where a person has bound a secret to a server; a call names the secret, and its value is in the request alone.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use percent_encoding::percent_decode_str;
-use setpoint_fetch::{Answer, Body, Fetcher, Page, Target as Url, markdown};
+use secrecy::ExposeSecret;
+use setpoint_fetch::{Answer, Body, Fetcher, Headers, Page, Target as Url, markdown};
+use setpoint_protocol::Any;
 use setpoint_scrub::Scrub;
 
 use crate::approval::{Gate, Plan};
 use crate::catalogue::prelude::*;
 use crate::host::Host;
+use crate::secrets::Secrets;
+use crate::typed;
 
 /// Maximum characters of a page in the answer if the call sets none.
 pub const FETCH_CHARS_DEFAULT: u64 = 20_000;
@@ -18,6 +26,7 @@ pub const FETCH_CHARS_MAX: u64 = 200_000;
 pub(crate) struct HttpFetch {
     fetcher: Fetcher,
     keys: Scrub,
+    secrets: Secrets,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -29,11 +38,18 @@ pub(crate) struct Input {
     raw: bool,
     /// Characters of the page to give, 20,000 unless set, at most 200,000.
     max_chars: Option<u64>,
+    /// Headers to send, at most 8, each with its value. A value can end in secret://NAME, as in "Bearer secret://NAME".
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
 }
 
 impl HttpFetch {
     pub(crate) fn new(host: &Host) -> Self {
-        HttpFetch { fetcher: host.fetcher().clone(), keys: host.keys().clone() }
+        HttpFetch {
+            fetcher: host.fetcher().clone(),
+            keys: host.keys().clone(),
+            secrets: host.secrets().clone(),
+        }
     }
 
     /// Reads the URL, and refuses one that cannot be fetched with any approval.
@@ -48,6 +64,35 @@ impl HttpFetch {
             None => Ok(url),
         }
     }
+
+    /// Returns the headers to send to this URL, with the values of secrets that may go there.
+    fn headers(&self, added: &BTreeMap<String, String>, url: &Url) -> Result<Headers, ToolError> {
+        if !added.is_empty() && self.secrets.is_empty() {
+            let reason =
+                "no secret is bound to a server here, and without one no header is sent; leave it out";
+            return Err(ToolError::parameter("headers", reason));
+        }
+        let mut headers = Headers::default();
+        for (name, text) in added {
+            if [name, text].iter().any(|part| self.keys.holds(part.as_bytes())) {
+                return Err(ToolError::KeyInHeader { name: show::line(name) });
+            }
+            let value = self.secrets.filled(text, url).map_err(ToolError::Secret)?;
+            let added = headers.add(name, value.expose_secret());
+            added.map_err(|error| ToolError::parameter("headers", error.to_string()))?;
+        }
+        Ok(headers)
+    }
+}
+
+/// Returns the names of the secrets that headers refer to.
+fn sent(headers: &BTreeMap<String, String>) -> impl Iterator<Item = &str> {
+    headers.values().filter_map(|value| Secrets::reference(value).ok().flatten().map(|(_, name)| name))
+}
+
+/// Shows the headers as a call wrote them, one line each, with names for secrets.
+fn shown(headers: &BTreeMap<String, String>) -> String {
+    headers.iter().map(|(name, value)| format!("\n{}: {}", show::line(name), show::line(value))).collect()
 }
 
 fn url(text: &str) -> Result<Url, ToolError> {
@@ -63,8 +108,36 @@ impl Typed for HttpFetch {
     const CLASS: CapabilityClass = CapabilityClass::Fetch;
     const EFFECT: Effect = Effect::Unsafe;
 
+    fn about(&self) -> Cow<'static, str> {
+        if self.secrets.is_empty() {
+            return Self::ABOUT.into();
+        }
+        let secrets = self.secrets.shown();
+        format!(
+            "{} Secrets that a header can send, with the only servers they go to: {secrets}.",
+            Self::ABOUT
+        )
+        .into()
+    }
+
+    fn input_schema(&self) -> Any {
+        let mut schema = typed::schema::<Input>();
+        if self.secrets.is_empty()
+            && let Some(parameters) = schema.0.get_mut("properties").and_then(Value::as_object_mut)
+        {
+            parameters.remove("headers");
+        }
+        schema
+    }
+
     fn target(&self, input: &Input, _: &Place) -> Result<Target, ToolError> {
-        Ok(Target::new(url(&input.url)?.as_str()).when("raw", input.raw).with("max_chars", input.max_chars))
+        let target = Target::new(url(&input.url)?.as_str()).when("raw", input.raw);
+        let target = target.with("max_chars", input.max_chars);
+        if input.headers.is_empty() {
+            Ok(target)
+        } else {
+            Ok(target.content("headers", &shown(&input.headers)))
+        }
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
@@ -73,14 +146,19 @@ impl Typed for HttpFetch {
             return Err(ToolError::parameter("max_chars", format!("it must be 1 to {FETCH_CHARS_MAX}")));
         }
         let url = self.url(&input.url)?;
+        let headers = self.headers(&input.headers, &url)?;
+        let mut reason = format!("it would connect to {}", url.host());
+        for name in sent(&input.headers) {
+            reason.push_str(&format!(" and send the secret {name}"));
+        }
         let gate = Gate::new(ctx);
         gate.check(&Plan {
             hosts: vec![url.host().to_owned()],
-            always: Some(format!("it would connect to {}", url.host())),
-            ..gate.plan(HttpFetch::NAME, format!("GET {url}"), [])
+            always: Some(reason),
+            ..gate.plan(HttpFetch::NAME, format!("GET {url}{}", shown(&input.headers)), [])
         })?;
         let got = tokio::select! {
-            got = self.fetcher.get(&url) => got,
+            got = self.fetcher.get_with(&url, &headers) => got,
             () = ctx.cancel.cancelled() => return Err(ToolError::Cancelled),
         };
         let source = Some(setpoint_protocol::tool::Source::Web(url.host().to_owned()));

@@ -12,6 +12,7 @@ use setpoint_protocol::tool::{ErrorKind, SideEffect, Source, ToolAnswer};
 use setpoint_scrub::Scrub;
 use setpoint_tools::Registry;
 use setpoint_tools::approval_file::{ApprovalFile, Decision};
+use setpoint_tools::secrets::{Secret, Secrets, server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -38,6 +39,8 @@ struct Web {
     world: World,
     port: u16,
     requests: Arc<Mutex<Vec<String>>>,
+    /// The headers of each request.
+    headers: Arc<Mutex<Vec<String>>>,
     names: Arc<Names>,
 }
 
@@ -46,7 +49,8 @@ impl Web {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
-        let seen = Arc::clone(&requests);
+        let headers: Arc<Mutex<Vec<String>>> = Arc::default();
+        let (seen, all) = (Arc::clone(&requests), Arc::clone(&headers));
         tokio::spawn(async move {
             loop {
                 let (mut stream, _) = listener.accept().await.unwrap();
@@ -60,11 +64,13 @@ impl Web {
                 let request = String::from_utf8_lossy(&request).into_owned();
                 let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
                 seen.lock().unwrap().push(path.clone());
+                all.lock().unwrap().push(request.clone());
+                let said = if path == "/echo" { echo(&request) } else { answer(&path) };
                 // A client that went away needs no answer.
-                let _ = stream.write_all(answer(&path).as_bytes()).await;
+                let _ = stream.write_all(said.as_bytes()).await;
             }
         });
-        let mut web = Web { world: World::new(), port, requests, names: Arc::default() };
+        let mut web = Web { world: World::new(), port, requests, headers, names: Arc::default() };
         web.allow(address::is_public_or_private);
         web
     }
@@ -94,6 +100,13 @@ impl Web {
     fn is_untouched(&self) {
         assert!(self.requests.lock().unwrap().is_empty() && self.names.0.lock().unwrap().is_empty());
     }
+}
+
+/// Returns an answer that repeats the request, also reversed.
+fn echo(request: &str) -> String {
+    let body = format!("{request}\n{}", request.chars().rev().collect::<String>());
+    let head = "200 OK\r\ncontent-type: text/plain\r\nconnection: close";
+    format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
 fn answer(path: &str) -> String {
@@ -283,6 +296,106 @@ async fn a_key_is_not_sent_in_any_form() {
     // What comes back is cleaned as every answer is.
     let answer = web.get("/key").await;
     assert!(answer.text.ends_with("it is [key WEB_KEY]."), "{}", answer.text);
+}
+
+/// A secret for this machine's server at that port, beside another one that is bound elsewhere.
+async fn with_secrets() -> Web {
+    let mut web = Web::new().await;
+    let bound = |place: String| Secret { value: Ok(KEY.into()), servers: vec![server(&place).unwrap()] };
+    let here = bound(format!("127.0.0.1:{}", web.port));
+    let there = bound("api.example.org".to_owned());
+    let named = bound(format!("site.test:{}", web.port));
+    let secrets = Secrets::new(
+        [("here", here), ("there", there), ("named", named)].map(|(name, one)| (name.to_owned(), one)).into(),
+    );
+    let keys = Scrub::named(&[("secrets.here".to_owned(), SecretString::from(KEY))]);
+    let fetcher = Fetcher::new(web.names.clone(), address::is_public_or_private);
+    let host = host().without_keys(keys).with_fetcher(fetcher).with_secrets(secrets);
+    web.world.registry = Registry::built_in(&host);
+    web
+}
+
+#[tokio::test]
+async fn a_secret_is_in_the_request_alone() {
+    let web = with_secrets().await;
+    let url = format!("http://127.0.0.1:{}/echo", web.port);
+    let headers = json!({ "Authorization": "Bearer secret://here", "Accept": "application/json" });
+    let input = json!({ "url": url, "headers": headers });
+    let need = web.world.need("http_fetch", input.clone()).await;
+    assert_eq!(
+        need.command,
+        format!("GET {url}\nAccept: application/json\nAuthorization: Bearer secret://here")
+    );
+    assert_eq!(need.reason, "it would connect to 127.0.0.1 and send the secret here");
+    web.is_untouched();
+    // The consent is for these headers alone.
+    let other = json!({ "url": url, "headers": { "X-Key": "secret://here" } });
+    let answer = web.world.run_under("http_fetch", other, Some(need.digest.clone())).await;
+    assert_eq!(answer.error_kind, Some(ErrorKind::ApprovalRequired));
+    let answer = web.world.run_under("http_fetch", input, Some(need.digest)).await;
+    let sent = web.headers.lock().unwrap().concat();
+    assert!(sent.contains(&format!("authorization: Bearer {KEY}\r\n")), "{sent}");
+    assert!(sent.contains("accept: application/json\r\n") && !sent.contains("text/html"), "{sent}");
+    // The server repeats it, and nothing of that comes back.
+    let told = format!("{answer:?}");
+    let reversed: String = KEY.chars().rev().collect();
+    assert!(answer.ok && told.matches("[key secrets.here]").count() == 2, "{told}");
+    assert!(!told.contains(KEY) && !told.contains(&reversed), "{told}");
+}
+
+#[tokio::test]
+async fn a_secret_does_not_follow_a_redirect() {
+    let web = with_secrets().await;
+    let to = format!("http://other.test:{}/page", web.port);
+    let url = format!("http://127.0.0.1:{}/to?{to}", web.port);
+    let input = json!({ "url": url, "headers": { "X-Key": "secret://here" } });
+    let answer = web.world.run_allowed("http_fetch", input).await;
+    assert_eq!(facts(&answer)["redirect"], json!(to));
+    assert_eq!(web.headers.lock().unwrap().iter().filter(|one| one.contains(KEY)).count(), 1);
+    // Within the same place it goes along.
+    let input = json!({ "url": format!("http://127.0.0.1:{}/to?/page", web.port), "headers": { "X-Key": "secret://here" } });
+    assert!(web.world.run_allowed("http_fetch", input).await.ok);
+    assert_eq!(web.headers.lock().unwrap().iter().filter(|one| one.contains(KEY)).count(), 3);
+}
+
+#[tokio::test]
+async fn a_header_that_may_not_be_sent_is_refused_unasked() {
+    let web = with_secrets().await;
+    let here = format!("http://127.0.0.1:{}/page", web.port);
+    let named = web.url("/page");
+    for (url, header, value, told) in [
+        (&here, "X-Key", "secret://there", "may not be sent to 127.0.0.1"),
+        (&here, "X-Key", "secret://none", "there is no secret none"),
+        (&here, "X-Key", "secret://here and more", "write the reference at the end"),
+        // A name is looked up anew by others, and the connection is open.
+        (&named, "X-Key", "secret://named", "over https or within this machine"),
+        (&here, "Host", "evil.test", "the header host is set by the client"),
+        (&here, "Cookie", "secret://here", "the header cookie is set by the client"),
+        (&here, "X-Key", "a\r\nHost: evil.test", "has line breaks"),
+        (&here, "X-Key\r\nHost", "a", "as its name"),
+        (&here, "X-Key", KEY, "contains a key of this machine"),
+    ] {
+        let answer = web.world.run("http_fetch", json!({ "url": url, "headers": { header: value } })).await;
+        assert!(!answer.ok && answer.approval.is_none(), "{header}: {value}: {}", answer.text);
+        assert!(answer.text.contains(told) && !answer.text.contains(KEY), "{}", answer.text);
+        web.is_untouched();
+    }
+}
+
+#[tokio::test]
+async fn headers_are_offered_where_a_secret_is_bound() {
+    let spec = |world: &World| world.registry.tool("http_fetch").unwrap().spec();
+    let with = spec(&with_secrets().await.world);
+    assert!(
+        with.description.contains("here (127.0.0.1:") && with.description.contains("there (api.example.org)")
+    );
+    assert!(with.input_schema.0["properties"]["headers"].is_object());
+    let web = Web::new().await;
+    assert!(spec(&web.world).input_schema.0["properties"].get("headers").is_none());
+    let input = json!({ "url": web.url("/page"), "headers": { "X-Key": "a" } });
+    let answer = web.world.run("http_fetch", input).await;
+    assert_eq!(answer.error_kind, Some(ErrorKind::InvalidInput), "{}", answer.text);
+    web.is_untouched();
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod repository;
 mod sandboxed;
 mod traces;
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -87,8 +88,8 @@ impl Typed for Shell {
     const EFFECT: Effect = Effect::Unsafe;
     const CORE: bool = true;
 
-    fn about(&self) -> &'static str {
-        if self.host.sandbox().is_some() { ABOUT_IN_SANDBOX } else { Self::ABOUT }
+    fn about(&self) -> Cow<'static, str> {
+        if self.host.sandbox().is_some() { ABOUT_IN_SANDBOX.into() } else { Self::ABOUT.into() }
     }
 
     fn input_schema(&self) -> setpoint_protocol::Any {
