@@ -199,6 +199,7 @@ fn organisation(model: impl Model + 'static) -> Organisation {
         memory: Access::closed("there is none here"),
         has_reflection: false,
         hints: Hints::default(),
+        keys: Default::default(),
     })
 }
 

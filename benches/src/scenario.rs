@@ -249,6 +249,7 @@ fn organisation(journal: Journal, memory: Access, on_call: fn(), pace: Pace) -> 
         memory,
         has_reflection: false,
         hints: Hints::default(),
+        keys: Default::default(),
     })
 }
 

@@ -5,6 +5,7 @@ mod file;
 mod foreign;
 mod keys;
 mod levels;
+mod secrets;
 mod servers;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use setpoint_protocol::settings::{Budgets, ControllerSettings};
 
 pub(crate) use self::file::read_text;
 pub use self::keys::{KEYS, Key, KeyType};
+pub(crate) use self::secrets::{SecretSettings, SecretSource};
 pub(crate) use self::servers::{SERVERS, ServerSettings};
 
 /// Name of the configuration file, in the user's configuration directory and in the working directory.
@@ -220,6 +222,7 @@ impl Config {
         let controller = controller_of(&settings)?;
         let budgets = budgets_of(&settings)?;
         servers::check(&settings)?;
+        secrets::check(&settings)?;
         let told = foreign::notices(&settings, foreign);
         Ok(Config { settings, controller, budgets, told })
     }
@@ -295,6 +298,12 @@ impl Config {
     #[must_use]
     pub(crate) fn servers(&self) -> Vec<ServerSettings> {
         servers::of(&self.settings)
+    }
+
+    /// Returns the configured secrets, by name.
+    #[must_use]
+    pub(crate) fn secrets(&self) -> Vec<SecretSettings> {
+        secrets::of(&self.settings)
     }
 
     /// Returns the controller's settings, validated.

@@ -1,7 +1,7 @@
-//! Every key that this process knows: the one list by which recordings and tool results are cleaned.
+//! Every key that this process knows: the one list by which all that leaves it is cleaned.
 //!
-//! Keys come from the environment (by names of variables, by what providers name, and from addresses) and from the
-//! configuration. It never reads files, so their content is unknown to it.
+//! Keys come from the environment (by names of variables, by what providers name, and from addresses), from the
+//! configuration, and from the secrets that it names. No other file is read, so their content is unknown.
 
 use std::collections::BTreeMap;
 use std::path::Path;

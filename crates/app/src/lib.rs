@@ -16,6 +16,7 @@ pub mod models;
 pub mod operator;
 pub mod program;
 pub mod sandbox;
+mod secrets;
 pub mod servers;
 pub mod surroundings;
 pub mod telemetry;

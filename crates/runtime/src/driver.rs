@@ -4,6 +4,7 @@
 //! accesses the cell. A batch of waiting inputs is stepped one by one and committed together.
 
 mod again;
+mod clean;
 mod commit;
 mod memory;
 mod perform;
@@ -197,6 +198,7 @@ impl Driver {
             let (external, reply, command) = match inbound {
                 Inbound::External(external) => (external, None, None),
                 Inbound::Failed { call, attempt, error, spent } => {
+                    let error = clean::failure(&self.services.keys, error);
                     match self.failed(call, attempt, error, spent) {
                         Some(external) => (external, None, None),
                         None => continue,
@@ -216,6 +218,7 @@ impl Driver {
                 }
             };
             let external = self.in_budget(external);
+            let external = clean::input(&self.services.keys, external);
             self.note(&external, &mut staged);
             match self.cell.step(external, clock::now(), self.clock.read_ms()) {
                 Ok(step) => {

@@ -27,6 +27,7 @@ use setpoint_protocol::record::{Opened, Record};
 use setpoint_protocol::text::{clip, error_chain};
 use setpoint_protocol::topology::Payload;
 use setpoint_roles::factory::{LOGIC_VERSION, Roles};
+use setpoint_scrub::Scrub;
 use setpoint_telemetry::otlp::Exporter;
 use setpoint_telemetry::task::Content;
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -65,6 +66,8 @@ pub struct Parts {
     pub has_reflection: bool,
     /// Hints for a person in the faults that the runtime reports.
     pub hints: Hints,
+    /// Keys that are removed from every input before it becomes a record.
+    pub keys: Scrub,
 }
 
 /// A new task.
@@ -138,6 +141,7 @@ impl Organisation {
             hub: Hub::default(),
             fragments: Fragments::default(),
             hints: parts.hints,
+            keys: parts.keys,
             owner: lease::this_process(),
             tracker: TaskTracker::new(),
         };
@@ -178,16 +182,17 @@ impl Organisation {
         if self.shared.shutdown.is_cancelled() {
             return Err(RuntimeError::ShuttingDown);
         }
-        if new.raw_input.trim().is_empty() {
+        let raw_input = self.shared.services.keys.text(new.raw_input);
+        if raw_input.trim().is_empty() {
             return Err(RuntimeError::Goal("is empty".to_owned()));
         }
-        if new.raw_input.len() > RAW_INPUT_BYTES_MAX {
-            let length = new.raw_input.len();
+        if raw_input.len() > RAW_INPUT_BYTES_MAX {
+            let length = raw_input.len();
             return Err(RuntimeError::Goal(format!(
                 "has {length} bytes; at most {RAW_INPUT_BYTES_MAX} are allowed"
             )));
         }
-        let task = TaskId::mint(&new.raw_input, new.suffix);
+        let task = TaskId::mint(&raw_input, new.suffix);
         let mut opened = new.opened;
         opened.logic_version = LOGIC_VERSION;
         opened.tools = self.shared.services.toolbox.specs();
@@ -195,7 +200,7 @@ impl Organisation {
         opened.thinking = self.thinking(opened.thinking).await;
         let surroundings = Arc::make_mut(&mut opened.surroundings);
         surroundings.workspace = surroundings.workspace.replace("{task}", task.as_str());
-        let title = clip(&new.raw_input.split_whitespace().collect::<Vec<_>>().join(" "), TITLE_CHARS_MAX);
+        let title = clip(&raw_input.split_whitespace().collect::<Vec<_>>().join(" "), TITLE_CHARS_MAX);
         let head = TaskHead::start(task.as_str())?;
         let cell = Cell::new(task.clone(), Arc::clone(&self.shared.services.factory));
         let (sender, inbox) = mpsc::channel(INBOX_MAX);
@@ -203,7 +208,7 @@ impl Organisation {
         let driver =
             Driver::new(Arc::clone(&self.shared.services), cell, head, None, 0, (sender.clone(), inbox))
                 .titled(title);
-        let input = Payload::UserInput(UserInput { raw_input: new.raw_input });
+        let input = Payload::UserInput(UserInput { raw_input });
         // Both records together, so that a crash cannot leave a task that was opened without its goal.
         let first = vec![
             Inbound::External(External::Opened(Box::new(opened))),

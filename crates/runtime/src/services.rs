@@ -5,6 +5,7 @@ use std::sync::Arc;
 use setpoint_journal::{Journal, LeaseTerms};
 use setpoint_machine::Factory;
 use setpoint_memory::Access;
+use setpoint_scrub::Scrub;
 use tokio_util::task::TaskTracker;
 
 use crate::clock;
@@ -27,6 +28,8 @@ pub(crate) struct Services {
     pub(crate) hub: Hub,
     pub(crate) fragments: Fragments,
     pub(crate) hints: Hints,
+    /// See [`crate::organisation::Parts`].
+    pub(crate) keys: Scrub,
     /// Name of this process in leases.
     pub(crate) owner: String,
     /// Tasks that shutdown waits for.

@@ -57,7 +57,7 @@ pub(super) const TABLE: &[Row] = &[
 ];
 
 /// What an edge to people or programs needs: the program, and the owners of what it shows.
-const EDGE: &[&str] = &["app", "audit", "history", "memory", "own_files", "protocol", "runtime"];
+const EDGE: &[&str] = &["app", "audit", "history", "memory", "own_files", "protocol", "runtime", "scrub"];
 
 /// The layers whose crates touch nothing outside: no I/O, no clock, no randomness.
 pub(super) const PURE_LAYER_MAX: u8 = 2;

@@ -8,7 +8,7 @@ use setpoint_protocol::settings::ControllerSettings;
 use super::levels::{EXPECTED as LEVELS_EXPECTED, is_levels};
 use super::{ConfigError, Origin, Setting};
 
-/// Longest name of a provider or a server.
+/// Longest name of a provider, a server or a secret.
 const NAME_CHARS_MAX: usize = 40;
 
 /// Variables that the providers' own programs read too.
@@ -75,7 +75,7 @@ impl Key {
     }
 }
 
-/// Returns whether a provider or a server may have this name.
+/// Returns whether a provider, a server or a secret may have this name.
 fn is_name(name: &str) -> bool {
     (1..=NAME_CHARS_MAX).contains(&name.len())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_'))
@@ -128,6 +128,9 @@ keys! {
     "mcp.*.writes" KeyType::Texts, || Value::Null, None, "folders that its program may change in the sandbox";
     "mcp.*.outside" KeyType::Bool, || Value::Null, None, "whether its program runs outside the sandbox, with all your rights";
     "mcp.*.trust_annotations" KeyType::Bool, || Value::Null, None, "whether its tools that say that they only read are called without a question";
+    "secrets.*.env" KeyType::Text, || Value::Null, None, "environment variable that holds a secret";
+    "secrets.*.file" KeyType::Text, || Value::Null, None, "file that holds it, of mode 0600 or stricter; a relative path starts at the configuration directory";
+    "secrets.*.hosts" KeyType::Texts, || Value::Null, None, "servers that `http_fetch` may send it to in a header, as secret://NAME; unset, none";
     "controller.law" KeyType::Text, || json!(reference().law), None, "control law";
     "controller.alpha" KeyType::Number, || json!(reference().alpha), None, "α, weight of the distance D";
     "controller.beta" KeyType::Number, || json!(reference().beta), None, "β, weight of the implausibility P";

@@ -288,6 +288,53 @@ fn a_server_is_one_program_or_one_address() {
 }
 
 #[test]
+fn a_secret_has_one_source_and_exact_servers() {
+    let file = "[secrets.github]\nenv = \"GH\"\nhosts = [\"api.github.com\", \"127.0.0.1:8080\"]\n[secrets.pem]\nfile = \"k\"\n";
+    let config = load(file, &[], &[]).unwrap();
+    let servers = vec![("api.github.com".to_owned(), 443), ("127.0.0.1".to_owned(), 8080)];
+    let github =
+        SecretSettings { name: "github".to_owned(), source: SecretSource::Env("GH".to_owned()), servers };
+    let source = SecretSource::File("k".to_owned());
+    let pem = SecretSettings { name: "pem".to_owned(), source, servers: vec![] };
+    assert_eq!(config.secrets(), [github, pem]);
+    for (file, reason) in [
+        (
+            "[secrets.a]\nenv = \"A\"\nfile = \"f\"",
+            "`secrets.a.file` is set beside `env`; a secret has one of them",
+        ),
+        ("[secrets.a]\nhosts = [\"h\"]", "`secrets.a.hosts` is set without `env` or `file`"),
+        ("[secrets.a]\nenv = \"\"", "`secrets.a.env` is empty"),
+        ("[secrets.a]\nvalue = \"x\"", "there is no key `secrets.a.value`"),
+        ("[secrets.A]\nenv = \"x\"", "there is no key `secrets.A.env`"),
+        ("[secrets.a]\nenv = \"A\"\nhosts = [\"*.h\"]", "`secrets.a.hosts` has \"*.h\"; name a server alone"),
+    ] {
+        let refused = refusal(file, &[], &[]);
+        assert!(refused.starts_with("use setpoint.toml:") && refused.contains(reason), "{refused}");
+    }
+    let many: String = (0..65).map(|n| format!("[secrets.s{n:02}]\nenv = \"x\"\n")).collect();
+    assert!(refusal(&many, &[], &[]).ends_with("`secrets.s64.env` is one secret more than 64"));
+}
+
+#[test]
+fn a_foreign_file_sets_no_secret_and_no_server_for_one() {
+    let own = "[secrets.a]\nenv = \"A\"\n";
+    for (foreign, key) in [
+        ("[secrets.b]\nenv = \"OPENAI_API_KEY\"\n", "secrets.b.env"),
+        ("[secrets.a]\nhosts = [\"evil.test\"]\n", "secrets.a.hosts"),
+        ("[secrets.a]\nenv = \"OPENAI_API_KEY\"\n", "secrets.a.env"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let (mine, theirs) = (dir.path().join("own.toml"), dir.path().join("foreign.toml"));
+        std::fs::write(&mine, own).unwrap();
+        std::fs::write(&theirs, foreign).unwrap();
+        let files = vec![mine, theirs.clone()];
+        let error =
+            Config::load(&Sources { files, foreign: vec![theirs], ..Sources::default() }).unwrap_err();
+        assert!(error.to_string().contains(&format!("`{key}` is not allowed in a file")), "{error}");
+    }
+}
+
+#[test]
 fn a_foreign_file_neither_starts_nor_changes_a_server() {
     let own = "[mcp.a]\ncommand = [\"x\"]\n";
     for (foreign, key) in [
@@ -339,6 +386,9 @@ fn every_key_has_a_rule_for_foreign_files() {
         Never mcp.*.writes
         Never mcp.*.outside
         Never mcp.*.trust_annotations
+        Never secrets.*.env
+        Never secrets.*.file
+        Never secrets.*.hosts
         Free controller.law
         Free controller.alpha
         Free controller.beta

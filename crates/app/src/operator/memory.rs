@@ -200,7 +200,8 @@ impl Memory for OperatorMemory {
 
     async fn remember(&self, text: &str, tags: &[String]) -> Result<FactLine> {
         let memory = self.write()?;
-        let stated = memory.remember(text, tags, clock::now())?;
+        let text = self.program.output_keys().text(text.to_owned());
+        let stated = memory.remember(&text, tags, clock::now())?;
         Ok(FactLine { id: stated.id, is_known: stated.is_known })
     }
 

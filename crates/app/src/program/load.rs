@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use setpoint_protocol::models::Tier;
+use setpoint_tools::secrets::Secrets;
 
 use super::{Cassette, Program, ProgramError};
 use crate::config::{self, Config, Sources};
 use crate::models::choose::{OWN_MODEL, Slot};
 use crate::models::provider;
+use crate::secrets;
 use crate::surroundings::Directories;
 
 /// Environment variables that contain paths of the program's files.
@@ -68,6 +70,7 @@ impl Program {
         let mut program = Program::launched_without_files(wishes, launch)?;
         program.config = Config::load(&program.sources)?;
         program.take_keys_that_are_no_text(&launch.vars);
+        program.secrets = secrets::read(&program.config, &program.sources.env, &program.directories.config);
         Ok(program)
     }
 
@@ -108,6 +111,8 @@ impl Program {
             cassette,
             has_sandbox: OnceLock::new(),
             servers: Arc::default(),
+            secrets: Secrets::default(),
+            output_keys: OnceLock::new(),
         };
         program.take_keys_that_are_no_text(vars);
         Ok(program)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use setpoint_own_files::own::{self, Access};
+use setpoint_scrub::Scrub;
 
 /// A log file, created at its first entry. A log that cannot be written loses nothing: a task's steps are in its
 /// journal.
@@ -13,13 +14,14 @@ use setpoint_own_files::own::{self, Access};
 pub struct LogFile {
     path: PathBuf,
     file: OnceLock<Option<Mutex<File>>>,
+    keys: Scrub,
 }
 
 impl LogFile {
-    /// Creates the log of this path; no file is created yet.
+    /// Creates the log of this path, without these keys; no file is created yet.
     #[must_use]
-    pub fn new(path: PathBuf) -> Self {
-        LogFile { path, file: OnceLock::new() }
+    pub fn new(path: PathBuf, keys: Scrub) -> Self {
+        LogFile { path, file: OnceLock::new(), keys }
     }
 
     /// Returns a writer for one event.
@@ -40,7 +42,9 @@ impl Write for LogWriter {
             file.ok().map(Mutex::new)
         };
         if let Some(file) = self.0.file.get_or_init(open) {
-            file.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes)?;
+            // The subscriber writes each event as a whole.
+            let clean = self.0.keys.part(bytes, 0..bytes.len());
+            file.lock().unwrap_or_else(PoisonError::into_inner).write_all(&clean)?;
         }
         Ok(bytes.len())
     }

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use setpoint_audit::{AuditPlace, ForceResult};
 use setpoint_fetch::{Fetcher, SystemResolver, address};
 use setpoint_history::import::take_in;
@@ -38,10 +38,12 @@ use setpoint_runtime::organisation::{NewTask, Organisation, Parts};
 use setpoint_runtime::toolbox::Tools;
 use setpoint_scrub::Scrub;
 use setpoint_telemetry::otlp::EndpointError;
+use setpoint_tools::secrets::Secrets;
 use setpoint_tools::{Host, House, Level, Registry, Tool};
 
 use crate::config::{Config, Sources};
 use crate::keys;
+use crate::secrets;
 use crate::servers::Connected;
 use crate::surroundings::{Directories, surroundings};
 use crate::telemetry::{self, TelemetryError};
@@ -58,6 +60,10 @@ pub use self::playbooks::{PlaybookProblem, PlaybookSummary};
 
 /// Maximum bytes that are read of the operator's instructions for every task: a little more than the limit.
 const THINKING_BYTES_MAX: u64 = 4 * THINKING_CHARS_MAX as u64 + 4_096;
+/// A shorter value of the environment may be an ordinary word.
+const KEY_BYTES_MIN: usize = 16;
+/// Begins the names of configured secrets among the keys.
+const SECRET_KEYS: &str = "secrets.";
 /// Hints for a person when the runtime itself ends a task.
 const HINTS: Hints = Hints {
     defect: "this is a defect of the program; please report it with `setpoint tasks export`",
@@ -90,6 +96,10 @@ pub struct Program {
     pub(crate) has_sandbox: OnceLock<bool>,
     /// The MCP servers, once they are connected.
     pub(crate) servers: Arc<OnceLock<Connected>>,
+    /// The configured secrets.
+    secrets: Secrets,
+    /// See [`Program::output_keys`].
+    output_keys: OnceLock<Scrub>,
 }
 
 impl Program {
@@ -119,6 +129,8 @@ impl Program {
             }
         }
         notices.extend(self.log_trouble());
+        let faults = self.secrets.faults();
+        notices.extend(faults.map(|(name, fault)| format!("the secret {name} cannot be used: {fault}")));
         notices
     }
 
@@ -371,6 +383,7 @@ impl Program {
             memory,
             has_reflection: self.config.is_on("memory.reflect"),
             hints: HINTS,
+            keys: self.output_keys(),
         })
     }
 
@@ -382,6 +395,7 @@ impl Program {
     /// Returns this machine for the tools of tasks.
     pub(crate) fn host(&self) -> Host {
         let host = Host::this().without_keys(Scrub::named(&self.keys())).with_own_commands(playbook::forms);
+        let host = host.with_secrets(self.secrets.clone());
         let host = if self.has_sandbox() { host.with_sandbox(self.sandbox_of_programs()) } else { host };
         let is_allowed = if self.config.is_on("tools.fetch_private") {
             address::is_public_or_private
@@ -405,7 +419,8 @@ impl Program {
         let cassette = self.cassette.as_ref().map(|cassette| match cassette {
             Cassette::Record(path) | Cassette::Play(path) => self.cwd.join(path),
         });
-        [audit.key, audit.export, cassette].into_iter().flatten().collect()
+        let secrets = secrets::files(&self.config, &self.sources.env, &self.directories.config);
+        [audit.key, audit.export, cassette].into_iter().flatten().chain(secrets).collect()
     }
 
     /// Creates a task for this goal, in these surroundings.
@@ -470,7 +485,23 @@ impl Program {
 
     /// Returns every key that this process knows, with its name.
     fn keys(&self) -> Vec<(String, SecretString)> {
-        keys::keys(&self.config, &self.sources.env)
+        let mut keys = keys::keys(&self.config, &self.sources.env);
+        keys.extend(
+            self.secrets.values().map(|(name, value)| (format!("{SECRET_KEYS}{name}"), value.clone())),
+        );
+        keys
+    }
+
+    /// Returns the keys that are removed from every input of a task and from everything that this process writes: the
+    /// configured secrets, and other keys of at least [`KEY_BYTES_MIN`] bytes. A shorter value of the environment may be
+    /// an ordinary word (`DB_PASSWORD=postgres`); it is only removed from what tools read.
+    #[must_use]
+    pub fn output_keys(&self) -> Scrub {
+        let is_sure = |(name, value): &(String, SecretString)| {
+            name.starts_with(SECRET_KEYS) || value.expose_secret().len() >= KEY_BYTES_MIN
+        };
+        let keys = || Scrub::named(&self.keys().into_iter().filter(is_sure).collect::<Vec<_>>());
+        self.output_keys.get_or_init(keys).clone()
     }
 
     /// Returns the environment that the process was started in.

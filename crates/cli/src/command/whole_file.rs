@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use setpoint_app::{Error, ErrorKind};
 use setpoint_own_files::whole::Draft;
+use setpoint_scrub::{Scrub, Stream};
 
 /// The hint for an `--output` that is not a file.
 pub(super) const OR_STANDARD_OUTPUT: &str = "name a new file or one that may be replaced, or omit `--output` and \
@@ -24,14 +25,16 @@ const KEPT_MODE: u32 = 0o777;
 pub(super) struct WholeFile<'p> {
     path: &'p Path,
     draft: BufWriter<Draft>,
+    keys: Stream,
 }
 
 impl<'p> WholeFile<'p> {
-    /// Starts a file for `path`. `hint` says what to do if there is something other than a file at `path`.
-    pub(super) fn create(path: &'p Path, hint: &str) -> Result<Self, Error> {
+    /// Starts a file for `path`, which gets none of these keys. `hint` says what to do if there is something other than a
+    /// file at `path`.
+    pub(super) fn create(path: &'p Path, hint: &str, keys: &Scrub) -> Result<Self, Error> {
         let place = Place::of(path, hint)?;
         let draft = Draft::with_mode(&place.path, place.mode).map_err(|error| failed(path, &error))?;
-        Ok(WholeFile { path, draft: BufWriter::new(draft) })
+        Ok(WholeFile { path, draft: BufWriter::new(draft), keys: Stream::new(keys.clone()) })
     }
 
     pub(super) fn line(&mut self, line: &str) -> Result<(), Error> {
@@ -39,10 +42,13 @@ impl<'p> WholeFile<'p> {
     }
 
     pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
-        self.draft.write_all(text.as_bytes()).map_err(|error| failed(self.path, &error))
+        let clean = self.keys.push(text.as_bytes());
+        self.draft.write_all(&clean).map_err(|error| failed(self.path, &error))
     }
 
-    pub(super) fn finish(self) -> Result<(), Error> {
+    pub(super) fn finish(mut self) -> Result<(), Error> {
+        let held = self.keys.release();
+        self.draft.write_all(&held).map_err(|error| failed(self.path, &error))?;
         let draft = self.draft.into_inner().map_err(io::IntoInnerError::into_error);
         draft.and_then(Draft::finish).map_err(|error| failed(self.path, &error))
     }
@@ -126,7 +132,7 @@ mod tests {
     }
 
     fn write(path: &Path, lines: &[&str]) -> Result<(), Error> {
-        let mut file = WholeFile::create(path, HINT)?;
+        let mut file = WholeFile::create(path, HINT, &Scrub::default())?;
         for line in lines {
             file.line(line)?;
         }
@@ -162,7 +168,7 @@ mod tests {
         for kept in [0o640, 0o604, 0o400] {
             fs::set_permissions(&path, Permissions::from_mode(kept)).unwrap();
             // No other user can read it before it is complete.
-            let file = WholeFile::create(&path, HINT).unwrap();
+            let file = WholeFile::create(&path, HINT, &Scrub::default()).unwrap();
             let drafts = names(folder.path()).into_iter().filter(|name| name != "task.jsonl");
             let modes: Vec<u32> = drafts.map(|draft| mode(&folder.path().join(draft))).collect();
             assert_eq!(modes, [0o600]);
@@ -215,10 +221,22 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_not_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("task.html");
+        let keys = Scrub::named(&[("K".to_owned(), "sk-proj-Zq81LmXv0TtR5bNc".into())]);
+        let mut file = WholeFile::create(&path, HINT, &keys).unwrap();
+        file.text("<p>it is sk-proj-Zq8").unwrap();
+        file.text("1LmXv0TtR5bNc, and sk-").unwrap();
+        file.finish().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "<p>it is [key K], and sk-");
+    }
+
+    #[test]
     fn an_abandoned_write_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("memory.jsonl");
-        let mut file = WholeFile::create(&path, HINT).unwrap();
+        let mut file = WholeFile::create(&path, HINT, &Scrub::default()).unwrap();
         file.line("{}").unwrap();
         assert_eq!(names(folder.path()).len(), 1);
         drop(file);

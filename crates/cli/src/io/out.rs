@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use setpoint_app::{Error, ErrorKind};
 use setpoint_protocol::Any;
+use setpoint_scrub::{Scrub, Stream};
 
 use crate::Options;
 use crate::text::{Line, sanitise};
@@ -21,13 +22,34 @@ pub struct Out {
     pub is_ascii: bool,
     inner: Box<dyn Write + Send>,
     is_gone: bool,
+    keys: Scrub,
+    stream: Stream,
 }
 
 impl Out {
     /// Returns plain output to `inner`: no terminal, no colours.
     #[must_use]
     pub fn new(inner: Box<dyn Write + Send>) -> Self {
-        Out { is_terminal: false, has_colours: false, is_ascii: false, inner, is_gone: false }
+        Out {
+            is_terminal: false,
+            has_colours: false,
+            is_ascii: false,
+            inner,
+            is_gone: false,
+            keys: Scrub::default(),
+            stream: Stream::default(),
+        }
+    }
+
+    /// Removes these keys from everything that is written from now on.
+    pub fn without_keys(&mut self, keys: Scrub) {
+        self.stream = Stream::new(keys.clone());
+        self.keys = keys;
+    }
+
+    /// Returns the keys that are removed.
+    pub(crate) fn keys(&self) -> &Scrub {
+        &self.keys
     }
 
     /// Returns whether the reader has closed its end.
@@ -129,19 +151,38 @@ fn canonical(value: &Value) -> String {
 }
 
 impl Write for Out {
+    /// Takes all bytes. What may be the beginning of a key is held back.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = if self.is_gone { Ok(bytes.len()) } else { self.inner.write(bytes) };
-        self.unless_gone(written, bytes.len())
+        let clean = self.stream.push(bytes);
+        let written = if self.is_gone { Ok(()) } else { self.inner.write_all(&clean) };
+        self.unless_gone(written, ()).map(|()| bytes.len())
     }
 
+    /// Flushes what was given out. A person at a terminal waits for all of it.
     fn flush(&mut self) -> io::Result<()> {
-        let flushed = if self.is_gone { Ok(()) } else { self.inner.flush() };
+        let held = if self.is_terminal { self.stream.release() } else { Vec::new() };
+        let flushed =
+            if self.is_gone { Ok(()) } else { self.inner.write_all(&held).and_then(|()| self.inner.flush()) };
         self.unless_gone(flushed, ())
+    }
+}
+
+/// Gives out what was held back: nothing follows.
+impl Drop for Out {
+    fn drop(&mut self) {
+        let held = self.stream.release();
+        if !held.is_empty() && !self.is_gone {
+            drop(self.inner.write_all(&held).and_then(|()| self.inner.flush()));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::json;
+
     use super::*;
 
     struct Failing(io::ErrorKind);
@@ -153,6 +194,54 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Err(self.0.into())
         }
+    }
+
+    /// What was written, for the test.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Kept {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    fn without_a_key() -> (Kept, Out) {
+        let kept = Kept::default();
+        let mut out = Out::new(Box::new(kept.clone()));
+        out.without_keys(Scrub::named(&[("K".to_owned(), "sk-proj-Zq81LmXv0TtR5bNc".into())]));
+        (kept, out)
+    }
+
+    #[test]
+    fn no_key_is_written_even_in_two_writes() {
+        let (kept, mut out) = without_a_key();
+        out.write_text("it is sk-proj-Zq8").unwrap();
+        out.write_text("1LmXv0TtR5bNc.\n").unwrap();
+        out.json(&json!({ "key": "sk-proj-Zq81LmXv0TtR5bNc" })).unwrap();
+        assert_eq!(kept.text(), "it is [key K].\n{\"key\":\"[key K]\"}\n");
+    }
+
+    #[test]
+    fn what_may_begin_a_key_is_written_at_the_end_or_at_a_terminal() {
+        let (kept, mut out) = without_a_key();
+        out.write_text("it is sk-proj-").unwrap();
+        assert_eq!(kept.text(), "it is ");
+        drop(out);
+        assert_eq!(kept.text(), "it is sk-proj-");
+        let (kept, mut out) = without_a_key();
+        out.is_terminal = true;
+        out.write_text("it is sk-proj-").unwrap();
+        assert_eq!(kept.text(), "it is sk-proj-");
     }
 
     #[test]

@@ -50,6 +50,8 @@ mod retention;
 #[cfg(target_os = "linux")]
 mod sandbox;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod strange_files;
 #[cfg(test)]
 mod support;

@@ -127,6 +127,7 @@ pub(crate) async fn run(scenario: &Scenario, cellar: &Path) -> Outcome {
         memory: Access::closed("there is none here"),
         has_reflection: false,
         hints: Hints::default(),
+        keys: Default::default(),
     });
     let begun = Instant::now();
     let task = organisation.start(task_in(cellar, whole, scenario.calls_max())).await.unwrap();

@@ -99,6 +99,7 @@ pub(crate) fn organisation_on(host: &Host, journal: &Journal, models: Models, me
         memory,
         has_reflection: true,
         hints: Hints::default(),
+        keys: Default::default(),
     });
     Tested { organisation, is_checked: AtomicBool::new(false) }
 }

@@ -16,6 +16,7 @@ use setpoint_app::{Audit, Desk, Error, ErrorKind, Memory, Organisation};
 use setpoint_cli::{App, CommandLine, Exit, Host, Io, NamedTask, Options};
 use setpoint_protocol::{TaskId, Timestamp};
 use setpoint_runtime as runtime;
+use setpoint_scrub::Scrub;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -71,6 +72,8 @@ fn main() -> ExitCode {
         Ok(program) => program,
         Err(error) => return setpoint_cli::report_error(&mut io, &error.into(), is_json).into(),
     };
+    io.out.without_keys(program.output_keys());
+    io.err.without_keys(program.output_keys());
     start_logging(&program, options.is_verbose);
     if let Err(error) = kept {
         tracing::warn!(%error, "other processes of this user can read the environment of this process");
@@ -130,15 +133,30 @@ fn start_logging(program: &app::program::Program, is_verbose: bool) {
     // The configuration has already rejected a value that is not a level.
     let levels = program.config.text("log.level").unwrap_or("off");
     let filter = || tracing_subscriber::EnvFilter::new(levels);
-    let log = Arc::new(app::program::LogFile::new(program.directories.log()));
+    let log = Arc::new(app::program::LogFile::new(program.directories.log(), program.output_keys()));
     let file = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .with_writer(move || Arc::clone(&log).writer())
         .with_filter(filter());
-    let stderr = is_verbose.then(|| {
-        tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::stderr).with_filter(filter())
-    });
+    let keys = program.output_keys();
+    let lines = move || LogLines(keys.clone());
+    let stderr = is_verbose
+        .then(|| tracing_subscriber::fmt::layer().with_ansi(false).with_writer(lines).with_filter(filter()));
     drop(tracing_subscriber::registry().with(file).with(stderr).try_init());
+}
+
+/// The log on stderr, without these keys. The subscriber writes each event as a whole.
+struct LogLines(Scrub);
+
+impl std::io::Write for LogLines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        std::io::stderr().write_all(&self.0.part(bytes, 0..bytes.len()))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
 }
 
 struct Local {

@@ -47,7 +47,7 @@ async fn records(
         each(memory, |line| io.out.json_line(line)).await?;
         return Ok(Exit::DONE);
     };
-    let mut file = WholeFile::create(path, OR_STANDARD_OUTPUT)?;
+    let mut file = WholeFile::create(path, OR_STANDARD_OUTPUT, io.out.keys())?;
     let count = each(memory, |line| file.line(line)).await?;
     file.finish()?;
     let path = path.display().to_string();

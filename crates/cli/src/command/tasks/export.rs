@@ -31,7 +31,7 @@ impl Export {
                     }
                 }
                 Some(path) => {
-                    let mut file = WholeFile::create(path, OR_STANDARD_OUTPUT)?;
+                    let mut file = WholeFile::create(path, OR_STANDARD_OUTPUT, io.out.keys())?;
                     for line in &lines {
                         file.line(line)?;
                     }

@@ -81,7 +81,7 @@ fn write_page(
 ) -> Result<(), Error> {
     let cost = CostReport::of(records);
     let page = page::page(&page::Report { state, records, cost: &cost, findings, zone: &io.zone });
-    let mut file = WholeFile::create(path, NAME_A_PAGE)?;
+    let mut file = WholeFile::create(path, NAME_A_PAGE, io.out.keys())?;
     file.text(&page)?;
     file.finish()
 }

@@ -15,7 +15,7 @@ use setpoint_model_server::{Hosted, Wire};
 use crate::support::Home;
 
 /// The key for the server.
-const KEY: &str = "sk-test-0123456789-abcdef";
+pub(crate) const KEY: &str = "sk-test-0123456789-abcdef";
 
 /// Returns a sub-task that writes a file of this name, in this group. Code judges one of its criteria, R4a
 /// the other.
@@ -42,7 +42,7 @@ fn plan(subtasks: &[Value]) -> Value {
 }
 
 /// Returns the binary's command line with the scripted server as its model.
-fn command(home: &Home, server: &Hosted, wire: Wire, arguments: &[&str]) -> Command {
+pub(crate) fn command(home: &Home, server: &Hosted, wire: Wire, arguments: &[&str]) -> Command {
     let api = match wire {
         Wire::Chat => "openai",
         Wire::Responses => "openai-responses",
