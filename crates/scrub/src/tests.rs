@@ -303,5 +303,5 @@ fn stream_holds_nothing_of_ordinary_text() {
     assert_eq!(given, ["", "sk-proj- was not one", ""]);
     let long = "a".repeat(1_000);
     let (given, _) = streamed(&Scrub::of(&[long.as_str().into()]), &"a".repeat(200_000), &[100_000]);
-    assert!(given.iter().all(|piece| piece.len() < 100), "nothing is held without a limit");
+    assert!(given[0].contains(MARK), "what is held has a limit: {given:?}");
 }
