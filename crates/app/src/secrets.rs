@@ -1,6 +1,6 @@
 //! The values of the configured secrets, read once when the program starts.
 //!
-//! A value that cannot be read is not an error of the program: no task may need it. A call that refers to it is told why.
+//! A value that cannot be read is not an error of the program: no task may need it. A call that refers to it learns why.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
@@ -73,7 +73,7 @@ fn place(path: &str, env: &BTreeMap<String, String>, directory: &Path) -> PathBu
     }
 }
 
-/// Reads a file of this user that nobody else may use. The line end that an editor adds is not part of the value.
+/// Reads a file of this user that no other user may use. The line end that an editor adds is not part of the value.
 fn of_file(path: &Path) -> Result<String, SecretFault> {
     let shown = || path.display().to_string();
     let unreadable = |source| SecretFault::Unreadable { path: shown(), source };
