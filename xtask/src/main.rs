@@ -2,7 +2,7 @@
 //!
 //! It checks, generates and measures. It never edits a source file (except the generated ones, on `gen`) and is never
 //! part of the shipped program. One file per command: [`mod@test`], [`tidy`], [`layers`], [`generate`], [`figures`],
-//! [`conformance`], [`mod@bench`], [`clients`], [`mod@dist`], [`fuzz`], [`trial`]. Shared by them: [`tree`] (the
+//! [`conformance`], [`mod@bench`], [`clients`], [`mcp`], [`mod@dist`], [`fuzz`], [`trial`]. Shared by them: [`tree`] (the
 //! files), [`scan`] (Rust source split into code and comments), [`finding`] (what a check reports).
 
 mod bench;
@@ -16,6 +16,7 @@ mod finding;
 mod fuzz;
 mod generate;
 mod layers;
+mod mcp;
 mod needs;
 mod process;
 mod scan;
@@ -70,6 +71,8 @@ enum Command {
     },
     /// Install the official clients of the models' wires and run them against the model server
     Clients,
+    /// Install the conformance tests of MCP and run them against the client of MCP servers
+    Mcp,
     /// Run the benchmarks, built as the program is shipped
     Bench {
         /// One of them; all without it
@@ -124,6 +127,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             Ok(if summary.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         Command::Clients => clients::run(root),
+        Command::Mcp => mcp::run(root),
         Command::Dist => dist::run(root),
         Command::Bench { which } => bench::run(root, which),
         Command::Trial { release, arguments } => trial::run(root, release, &arguments),

@@ -29,13 +29,15 @@ pub enum McpError {
         reason: String,
     },
     /// Program and client did not come to an agreement.
-    #[error("connect to the MCP server {server}: {reason}{said}; run it by hand to see what it prints")]
+    #[error("connect to the MCP server {server}: {reason}{said}; {advice}")]
     NotConnected {
         server: String,
         /// What went wrong.
         reason: String,
         /// What it printed to standard error, or empty.
         said: String,
+        /// What a person can do.
+        advice: &'static str,
     },
     /// It did not answer in time.
     #[error("{doing} the MCP server {server} within {ms} ms; it may be busy or hang{said}")]

@@ -14,11 +14,14 @@ use rmcp::service::{
     ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext,
     RequestContext, RoleClient, RunningService, Service, ServiceError,
 };
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, InsufficientScopeError, StreamableHttpClientTransportConfig,
+};
+use rmcp::transport::{DynamicTransportError, StreamableHttpClientTransport};
 use secrecy::ExposeSecret;
+use tokio::time::Instant;
 
 use crate::definition::{Definition, Listing};
 use crate::endpoint::{self, Endpoint, Process};
@@ -91,15 +94,31 @@ impl Service<RoleClient> for Manners {
 }
 
 impl Peer {
-    /// Connects and agrees on a revision.
+    /// Connects and agrees on a revision. Older servers answer the probe of the newer one in many ways: with an empty
+    /// result, with an error without an id (as HTTP servers that want a session first), or by ending. So after any answer
+    /// that is not of the protocol the handshake is tried on a connection of its own. Nothing has been called by then.
     pub(crate) async fn connect(server: &str, endpoint: &Endpoint) -> Result<Self, McpError> {
-        let meter = Arc::new(Meter::default());
-        let manners = Manners { meter: Arc::clone(&meter) };
-        let lifecycle = ClientLifecycleMode::Auto {
+        let end = Instant::now() + Duration::from_millis(CONNECT_MS_MAX);
+        let probe = ClientLifecycleMode::Auto {
             preferred_versions: vec![MODERN],
             legacy_version: Some(WITH_HANDSHAKE),
         };
-        let limit = Duration::from_millis(CONNECT_MS_MAX);
+        match Peer::connect_by(server, endpoint, probe, end).await {
+            Err(McpError::NotConnected { .. }) => {
+                Peer::connect_by(server, endpoint, ClientLifecycleMode::Initialize, end).await
+            }
+            done => done,
+        }
+    }
+
+    async fn connect_by(
+        server: &str,
+        endpoint: &Endpoint,
+        lifecycle: ClientLifecycleMode,
+        end: Instant,
+    ) -> Result<Self, McpError> {
+        let meter = Arc::new(Meter::default());
+        let manners = Manners { meter: Arc::clone(&meter) };
         let (made, process) = match endpoint {
             Endpoint::Stdio(launch) => {
                 let launched = launch.launch().await;
@@ -109,7 +128,7 @@ impl Peer {
                 let transport = AsyncRwTransport::new_client(Metered::new(read, Arc::clone(&meter)), write)
                     .with_max_line_length(MESSAGE_BYTES_MAX + 1);
                 let made = manners.serve_with_lifecycle(transport, lifecycle);
-                (tokio::time::timeout(limit, made).await, Some(launched.process))
+                (tokio::time::timeout_at(end, made).await, Some(launched.process))
             }
             Endpoint::Http { url, bearer } => {
                 let client = endpoint::client(server, url, bearer.as_ref())?;
@@ -126,7 +145,7 @@ impl Peer {
                 }
                 let transport = StreamableHttpClientTransport::with_client(client, config);
                 let made = manners.serve_with_lifecycle(transport, lifecycle);
-                (tokio::time::timeout(limit, made).await, None)
+                (tokio::time::timeout_at(end, made).await, None)
             }
         };
         let trouble = || Trouble::of(server, &meter, process.as_deref());
@@ -258,6 +277,7 @@ struct Trouble<'a> {
     meter: &'a Meter,
     /// What its program printed last, to go on with a sentence.
     said: String,
+    is_program: bool,
 }
 
 impl<'a> Trouble<'a> {
@@ -267,7 +287,7 @@ impl<'a> Trouble<'a> {
             None => String::new(),
         };
         let said = if words.is_empty() { words } else { format!("; it said: {words}") };
-        Trouble { server, meter, said }
+        Trouble { server, meter, said, is_program: process.is_some() }
     }
 
     fn said(&self) -> String {
@@ -288,14 +308,21 @@ impl<'a> Trouble<'a> {
     }
 
     fn not_connected(&self, error: &ClientInitializeError) -> McpError {
+        let error = match error {
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => fallback,
+            error => error,
+        };
         let reason = match error {
+            ClientInitializeError::TransportError { error, .. } => of_transport(error),
             ClientInitializeError::ConnectionClosed(_) => "it ended the connection".to_owned(),
             ClientInitializeError::ExpectedInitResponse(_) | ClientInitializeError::ExpectedInitResult(_) => {
                 "its answer is not one of the protocol".to_owned()
             }
             error => show::said(&chain(error)),
         };
-        let not_connected = || McpError::NotConnected { server: self.server(), reason, said: self.said() };
+        let advice = if self.is_program { "run it by hand to see what it prints" } else { "check `url`" };
+        let not_connected =
+            || McpError::NotConnected { server: self.server(), reason, said: self.said(), advice };
         self.flooded().unwrap_or_else(not_connected)
     }
 
@@ -314,9 +341,26 @@ impl<'a> Trouble<'a> {
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => {
                 McpError::Died { server, doing, said: self.said() }
             }
+            ServiceError::TransportSend(error) => {
+                McpError::Died { server, doing, said: format!("; {}", of_transport(error)) }
+            }
             error => McpError::Died { server, doing, said: format!("; {}", show::said(&chain(error))) },
         }
     }
+}
+
+/// Returns why a server could not be sent to, without the library's own types.
+fn of_transport(error: &DynamicTransportError) -> String {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error.error.as_ref());
+    while let Some(inner) = source {
+        if inner.is::<AuthRequiredError>() || inner.is::<InsufficientScopeError>() {
+            return "it wants a key that it accepts (401 or 403); `bearer_env` names the variable that holds one, and OAuth is \
+                    not spoken"
+                .to_owned();
+        }
+        source = inner.source();
+    }
+    show::said(&chain(error.error.as_ref()))
 }
 
 /// Returns an error with its sources in one line.

@@ -138,3 +138,29 @@ async fn a_server_that_refuses_or_is_not_there_is_told_so() {
     let error = server(&url, None).tools().await.unwrap_err();
     assert!(matches!(error, McpError::NotConnected { .. }), "{error}");
 }
+
+#[tokio::test]
+async fn an_older_server_that_knows_no_probe_gets_the_handshake() {
+    let (url, _) = listening(|message| match message["method"].as_str() {
+        Some("server/discover") => status("404 Not Found", "text/html", "<h1>no such method</h1>"),
+        _ => answered(message),
+    })
+    .await;
+    assert_eq!(server(&url, None).tools().await.unwrap().revision, "2025-11-25");
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_login_is_told_so() {
+    let (url, _) = listening(|_| {
+        "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer resource_metadata=\"https://a.example\"\r\ncontent-length: 0\r\n\
+         connection: close\r\n\r\n"
+            .to_owned()
+    })
+    .await;
+    let error = server(&url, None).tools().await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "connect to the MCP server web: it wants a key that it accepts (401 or 403); `bearer_env` names the variable that \
+         holds one, and OAuth is not spoken; check `url`"
+    );
+}

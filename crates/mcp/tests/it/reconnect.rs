@@ -1,5 +1,6 @@
 //! Lost connections are made again, with growing pauses, and not without end.
 
+use serde_json::json;
 use setpoint_mcp::{BACK_OFF_MS, FAILURES_MAX, McpError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -71,4 +72,40 @@ async fn calls_at_the_same_time_share_one_connection() {
     let (a, b, c) = tokio::join!(server.tools(), server.tools(), server.tools());
     assert!(a.is_ok() && b.is_ok() && c.is_ok());
     assert_eq!(scripted.starts(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_server_is_reached_whatever_it_answers_the_probe() {
+    let probe = |reply: fn() -> Reply| {
+        Scripted::server(move |method, _, _, _| (method == "server/discover").then(reply))
+    };
+    // Silence, and an error without an id, leave the connection usable: the handshake follows on it after 10 s.
+    let odd: [(fn() -> Reply, u32); 4] = [
+        (|| Reply::Result(json!({})), 2),
+        (
+            || {
+                Reply::Raw(b"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\"no session\"}}\n".to_vec())
+            },
+            1,
+        ),
+        (|| Reply::Death, 2),
+        (|| Reply::Silence, 1),
+    ];
+    for (reply, starts) in odd {
+        let (server, scripted) = probe(reply);
+        let listing = server.tools().await.unwrap();
+        assert_eq!((listing.revision.as_str(), scripted.starts()), ("2025-11-25", starts));
+        let called = server.call(&listing.tools[0], arguments("a"), &CancellationToken::new()).await;
+        assert_eq!(called.unwrap().text, "a");
+        assert_eq!(scripted.methods().iter().filter(|method| *method == "tools/call").count(), 1);
+    }
+    // A server that fails in the handshake too is started twice, within one limit of time.
+    let (server, scripted) = Scripted::server(|_, _, _, start| (start < 9).then_some(Reply::Death));
+    let error = server.tools().await.unwrap_err().to_string();
+    assert!(
+        error.contains("it ended the connection; it said: warming up")
+            && error.ends_with("; run it by hand to see what it prints"),
+        "{error}"
+    );
+    assert_eq!(scripted.starts(), 2);
 }
