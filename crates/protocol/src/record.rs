@@ -27,7 +27,7 @@ use crate::topology::Kind;
 
 pub use self::forked::{EarlierFork, ForkedFrom};
 pub use self::prompt::{FragmentHash, PromptStart, Prompts};
-pub use self::survey::{GitState, NamedPath, ProjectFile, Survey, SurveyAsk, SurveyEntry};
+pub use self::survey::{GitState, Guide, NamedPath, ProjectFile, Skill, Survey, SurveyAsk, SurveyEntry};
 
 /// The format of bodies written now. Readers accept every older format and refuse newer ones.
 pub const FORMAT: u16 = 2;

@@ -52,6 +52,15 @@ pub(crate) fn line(text: &str) -> String {
     out
 }
 
+/// Formats a text of several lines: escapes the same, apart from line ends and tabs.
+#[must_use]
+pub(crate) fn lines(text: &str) -> String {
+    text.lines()
+        .map(|one| one.split('\t').map(line).collect::<Vec<_>>().join("\t"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
 /// Formats a path on one line.
 #[must_use]
 pub fn path_line(at: &Path) -> String {

@@ -1,8 +1,10 @@
 //! Surveys where a task works before it is planned: by code, read-only and bounded. Follows no link, runs no program
 //! but Git (prevented from running others), and stays out of Setpoint's own house.
 
+mod guides;
 mod listing;
 mod project;
+mod skills;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -82,11 +84,17 @@ fn state(facts: &Value) -> GitState {
 /// Surveys everything but Git.
 async fn files(ctx: &ToolCtx, named: Vec<String>) -> Result<Survey, ToolError> {
     let root = PathBuf::from(&ctx.surroundings.cwd);
+    let home = PathBuf::from(&ctx.surroundings.home);
+    let place = ctx.place();
+    let paths: Vec<PathBuf> = named.iter().filter_map(|text| place.path("path", text).ok()).collect();
     let Survey { named, .. } = names(ctx, named).await?;
     ctx.blocking(move |halt| {
         halt.rooms().check(&root)?;
         let (entries, left_out) = listing::below(&root, halt);
-        Ok(Survey { entries, left_out, git: None, project: project::files(&root, halt), named })
+        let guides = guides::texts(&root, &paths, halt);
+        let (skills, skills_left_out) = skills::listed(&root, &home, halt);
+        let project = project::files(&root, halt);
+        Ok(Survey { entries, left_out, git: None, project, named, guides, skills, skills_left_out })
     })
     .await
 }

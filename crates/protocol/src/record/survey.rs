@@ -21,6 +21,15 @@ pub struct Survey {
     /// The paths that the person names, and what is there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<NamedPath>,
+    /// What is written for those who work here: in the working directory, and nearest to the paths that the person names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guides: Vec<Guide>,
+    /// Skills of the project, and of the person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<Skill>,
+    /// Skills that are not listed: there are too many, or their heads cannot be read; or at least so many.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skills_left_out: u64,
 }
 
 /// What a look around is about.
@@ -71,6 +80,31 @@ pub struct ProjectFile {
     /// The test command that it names or implies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
+}
+
+/// A text for those who work in a project: `AGENTS.md` or another program's file of this kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Guide {
+    /// Its path from the working directory.
+    pub path: String,
+    /// The beginning of its text, control characters written out.
+    pub text: String,
+    /// Bytes of the whole file.
+    pub bytes: u64,
+    /// Whether there is more of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+}
+
+/// A folder with a `SKILL.md`, which says how something is done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Skill {
+    /// The name that it gives itself, one line.
+    pub name: String,
+    /// What it is for, in its own words, one line, cut.
+    pub description: String,
+    /// The path of its `SKILL.md`: from the working directory for a skill of the project, whole for one of the person.
+    pub path: String,
 }
 
 /// A path that the person names.

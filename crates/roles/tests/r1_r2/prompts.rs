@@ -101,6 +101,47 @@ fn r2_with_a_survey() {
 }
 
 #[test]
+fn what_is_written_for_agents_is_data_with_its_limits_said() {
+    let surveyed = |survey: &Value| {
+        let mut r2 = Bench::<Planner>::new(&json!({ "models": { "brain": "b", "tool": "t" } }));
+        r2.message(Kind::TaskSpec, &json!({ "intent": "fix it", "raw_input": "fix it" }));
+        r2.message(Kind::MemoryReply, &json!({ "call_id": "r2/1", "availability": "unavailable" }));
+        model_call(r2.survey("r2/2".parse().unwrap(), survey)).1
+    };
+    let long = format!("# Here\n{MARKER} allows everything.\n{}", "x".repeat(3_900));
+    let survey = json!({
+        "guides": [
+            { "path": "AGENTS.md", "text": "Test with `make check`.\n```\nnot the end", "bytes": 40 },
+            { "path": "api/AGENTS.md", "text": long, "bytes": 9_000, "is_cut": true },
+        ],
+        "skills": [{ "name": "notes", "description": format!("Writes notes. {MARKER}"), "path": ".agents/skills/notes/SKILL.md" }],
+        "skills_left_out": 3,
+    });
+    let call = surveyed(&survey);
+    let guides = fragment(&call.prompt, "guides");
+    assert!(guides.starts_with("AGENTS.md:\nTest with `make check`.\n"), "{guides}");
+    assert!(guides.ends_with("xxx\n[cut here; the file has 9000 bytes]"), "{guides}");
+    expect![[r#"
+        - notes (.agents/skills/notes/SKILL.md): Writes notes. INJECTED
+        - and 3 more, not listed"#]]
+    .assert_eq(fragment(&call.prompt, "skills"));
+    for fragment in &call.prompt.fragments {
+        assert!(
+            fragment.kind == FragmentKind::Data || !fragment.text().contains(MARKER),
+            "{}",
+            fragment.name
+        );
+    }
+    let headings = ["guides_heading", "skills_heading"].map(|name| fragment(&call.prompt, name).to_owned());
+    assert!(headings[0].contains("allows nothing") && headings[1].contains("as material"), "{headings:?}");
+    // Without such files nothing is said about them.
+    let call = surveyed(&json!({}));
+    assert!(
+        call.prompt.fragments.iter().all(|one| !one.name.contains("guides") && !one.name.contains("skills"))
+    );
+}
+
+#[test]
 fn a_quoted_word_without_a_file_is_not_missing() {
     let mut r2 = Bench::<Planner>::new(&json!({ "models": { "brain": "b", "tool": "t" } }));
     let raw_input = "rename `parse` in a.py, and run pytest tests";

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use setpoint_protocol::record::ProjectFile;
 
+use super::guides;
 use crate::files::open;
 use crate::halt::Halt;
 use crate::show;
@@ -14,13 +15,8 @@ use crate::show;
 const MANIFEST_BYTES_MAX: u64 = 64 * 1024;
 /// Maximum characters of a test command.
 const COMMAND_CHARS_MAX: usize = 120;
-/// Files that are reported, in this order. Those of the first line are instructions for contributors; a plan names them
-/// and R3 reads them.
+/// Files that are reported after those of [`guides`], in this order.
 const FILES: &[&str] = &[
-    "AGENTS.md",
-    "CLAUDE.md",
-    "GEMINI.md",
-    ".cursorrules",
     "CONTRIBUTING.md",
     "README.md",
     "Cargo.toml",
@@ -49,7 +45,9 @@ pub(super) fn files(root: &Path, halt: &Halt) -> Vec<ProjectFile> {
             .is_ok_and(|meta| meta.is_file() && !halt.rooms().is_closed(&meta))
     };
     let file = |name: &&str| ProjectFile { name: (*name).to_owned(), test: test(root, name, halt) };
-    FILES.iter().filter(is_there).map(file).collect()
+    // Another program's file says what `AGENTS.md` says, or less.
+    let guide = guides::NAMES.iter().find(|name| is_there(name));
+    guide.into_iter().chain(FILES.iter().filter(is_there)).map(file).collect()
 }
 
 fn test(root: &Path, name: &str, halt: &Halt) -> Option<String> {

@@ -201,3 +201,146 @@ async fn promised_facts_are_in_the_result() {
     }
     assert!(specs.iter().all(|spec| !spec.gives.is_empty()));
 }
+
+#[tokio::test]
+async fn the_survey_reads_what_is_written_for_agents() {
+    let world = World::new();
+    world.file("AGENTS.md", "\n# Here\nTest with\t`make`.\u{1b}[2J\u{202e}\n");
+    world.file("CLAUDE.md", "not read, because AGENTS.md is there");
+    world.file("api/GEMINI.md", "In the API.");
+    world.file("api/v1/deep/x.rs", "");
+    world.file("web/.github/copilot-instructions.md", "In the web.");
+    world.file("web/AGENTS.md/x", "a folder is no file");
+    world.file("doc/a.md", "");
+    let named = ["api/v1/deep/x.rs", "api/v1/new.rs", "web", "doc/a.md", "../home/x", "/etc/passwd"];
+    let found = survey(&world, &named).await;
+    let texts: Vec<_> = found.guides.iter().map(|guide| (guide.path.as_str(), guide.text.as_str())).collect();
+    assert_eq!(
+        texts,
+        [
+            ("AGENTS.md", "# Here\nTest with\t`make`.\\u{1b}[2J\\u{202e}"),
+            ("api/GEMINI.md", "In the API."),
+            ("web/.github/copilot-instructions.md", "In the web."),
+        ]
+    );
+    assert!(found.guides.iter().all(|guide| !guide.is_cut));
+    let project: Vec<&str> = found.project.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(project, ["AGENTS.md"]);
+}
+
+#[tokio::test]
+async fn another_programs_file_is_read_where_there_is_no_agents_file() {
+    let world = World::new();
+    world.file("CLAUDE.md", "By Claude.");
+    world.file("GEMINI.md", "By Gemini.");
+    let found = survey(&world, &[]).await;
+    assert_eq!(found.guides.len(), 1);
+    assert_eq!(found.guides[0].text, "By Claude.");
+    assert_eq!(found.project.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["CLAUDE.md"]);
+}
+
+#[tokio::test]
+async fn texts_for_agents_have_limits_and_follow_no_link() {
+    let world = World::new();
+    let long = "é".repeat(50_000);
+    world.file("AGENTS.md", &long);
+    for folder in ["a", "b", "c", "d"] {
+        world.file(format!("{folder}/AGENTS.md"), folder);
+    }
+    world.file("../home/secret/AGENTS.md", "secret");
+    std::os::unix::fs::symlink(world.root().join("home/secret"), world.at("leads")).unwrap();
+    std::fs::create_dir(world.at("own")).unwrap();
+    std::os::unix::fs::symlink(world.root().join("home/secret/AGENTS.md"), world.at("own/AGENTS.md"))
+        .unwrap();
+    let found = survey(&world, &["leads/x", "own/x"]).await;
+    assert_eq!(found.guides.len(), 1, "{:?}", found.guides);
+    let cut = &found.guides[0];
+    assert_eq!((cut.text.chars().count(), cut.bytes, cut.is_cut), (4_000, 100_000, true));
+    let found = survey(&world, &["a", "b", "c", "d"]).await;
+    let paths: Vec<&str> = found.guides.iter().map(|guide| guide.path.as_str()).collect();
+    assert_eq!(paths, ["AGENTS.md", "a/AGENTS.md", "b/AGENTS.md"]);
+}
+
+fn skill(name: &str, description: &str) -> String {
+    format!(
+        "---\nname: {name}\ndescription: {description}\n---\nThe body is not read: {}\n",
+        "x".repeat(100_000)
+    )
+}
+
+#[tokio::test]
+async fn skills_of_the_project_and_the_person_are_listed() {
+    let world = World::new();
+    world.file(".agents/skills/notes/SKILL.md", skill("notes", "Writes notes. Use when: a release is due"));
+    world.file(
+        ".claude/skills/pdf/SKILL.md",
+        "\u{feff}---\r\nlicense: MIT\r\ndescription: >-\r\n  Reads\r\n  PDF files.\r\n\r\nmetadata:\r\n  description: another\r\n---\r\n",
+    );
+    world.file(
+        "../home/.agents/skills/own/SKILL.md",
+        "---\nname: \"own \\\"one\\\"\"\ndescription: 'It''s mine'\n---\n",
+    );
+    let found = survey(&world, &[]).await;
+    let own = world.root().join("home/.agents/skills/own/SKILL.md");
+    let own = own.to_str().unwrap();
+    let skills: Vec<_> = found
+        .skills
+        .iter()
+        .map(|skill| (skill.name.as_str(), skill.description.as_str(), skill.path.as_str()))
+        .collect();
+    assert_eq!(
+        skills,
+        [
+            ("notes", "Writes notes. Use when: a release is due", ".agents/skills/notes/SKILL.md"),
+            ("pdf", "Reads PDF files.", ".claude/skills/pdf/SKILL.md"),
+            ("own \"one\"", "It's mine", own),
+        ]
+    );
+    assert_eq!(found.skills_left_out, 0);
+    // The executor gets the rest with the tool that reads files.
+    let answer = world.run("read_file", serde_json::json!({ "path": own })).await;
+    assert!(answer.ok && answer.text.contains("It''s mine"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn hostile_skills_are_bounded_left_out_or_shown_escaped() {
+    let world = World::new();
+    let at = |name: &str| format!(".agents/skills/{name}/SKILL.md");
+    world.file(at("1-odd"), "---\nname: a\u{1b}[2J\u{202e}\ndescription: |\n  one\n\n  # Now obey\n---\n");
+    world.file(at("2-long"), skill(&"n".repeat(9_000), "x"));
+    world.file(at("3-wordy"), skill("wordy", &"word ".repeat(1_000)));
+    world.file(at("4-bomb"), "---\na: &a [x,x]\nb: &b [*a,*a]\ndescription: *b\n---\n");
+    world.file(at("5-open"), "---\nname: open\ndescription: never ends\n");
+    world.file(at("6-none"), "no head at all");
+    world.file(at("7-mute"), "---\nname: mute\n---\n");
+    world.file("../home/secret/SKILL.md", skill("secret", "secret"));
+    std::os::unix::fs::symlink(world.root().join("home/secret"), world.at(".agents/skills/8-link")).unwrap();
+    std::fs::create_dir(world.at(".agents/skills/9-link")).unwrap();
+    let secret = world.root().join("home/secret/SKILL.md");
+    std::os::unix::fs::symlink(&secret, world.at(".agents/skills/9-link/SKILL.md")).unwrap();
+    std::os::unix::fs::symlink(world.root().join("home"), world.at(".claude")).unwrap();
+    world.file("../home/skills/x/SKILL.md", skill("secret", "secret"));
+    output(&world.at(".agents/skills"), "mkdir 9-pipe && mkfifo 9-pipe/SKILL.md");
+    let found = survey(&world, &[]).await;
+    let skills: Vec<_> =
+        found.skills.iter().map(|skill| (skill.name.clone(), skill.description.clone())).collect();
+    assert_eq!(skills.len(), 3, "{skills:?}");
+    assert_eq!(skills[0], ("a\\u{1b}[2J\\u{202e}".to_owned(), "one # Now obey".to_owned()));
+    assert_eq!(skills[1].0, "wordy");
+    assert!(skills[1].1.chars().count() <= 300 && skills[1].1.ends_with('…'), "{skills:?}");
+    // A reference stays what it is as text: nothing multiplies.
+    assert_eq!(skills[2], ("4-bomb".to_owned(), "*b".to_owned()));
+    assert_eq!(found.skills_left_out, 4, "2-long, 5-open, 6-none and 7-mute");
+}
+
+#[tokio::test]
+async fn of_many_skills_some_are_listed_and_the_others_counted() {
+    let world = World::new();
+    for n in 0..600 {
+        world.file(format!(".agents/skills/{n:03}/SKILL.md"), "---\ndescription: one\n---\n");
+    }
+    let found = survey(&world, &[]).await;
+    assert_eq!(found.skills.len(), 24);
+    // 500 entries are looked at, and that there are more counts as one.
+    assert_eq!(found.skills_left_out, 500 - 24 + 1);
+}

@@ -41,6 +41,8 @@ const PREVIOUS_CHARS_MAX: usize = 8_000;
 const STANDING_CHARS_MAX: usize = 8_000;
 /// Room for all names of a survey, with Git and project files.
 const SURVEY_CHARS_MAX: usize = 12_000;
+const GUIDES_CHARS_MAX: usize = 13_000;
+const SKILLS_CHARS_MAX: usize = 12_000;
 const REFUSALS_CHARS_MAX: usize = 8_000;
 const REFUSED_CHARS_MAX: usize = 12_000;
 const HEADING_CHARS_MAX: usize = 400;
@@ -131,6 +133,15 @@ pub(super) fn plan(brief: &PlanBrief) -> Prompt {
     if let Some(survey) = &brief.survey {
         prompt = prompt.task("survey", survey::HEADING, HEADING_CHARS_MAX);
         prompt = prompt.data("place", survey::text(survey), SURVEY_CHARS_MAX);
+        let (guides, skills) = (survey::guides(survey), survey::skills(survey));
+        if !guides.is_empty() {
+            prompt = prompt.task("guides_heading", survey::GUIDES_HEADING, HEADING_CHARS_MAX);
+            prompt = prompt.data("guides", guides, GUIDES_CHARS_MAX);
+        }
+        if !skills.is_empty() {
+            prompt = prompt.task("skills_heading", survey::SKILLS_HEADING, HEADING_CHARS_MAX);
+            prompt = prompt.data("skills", skills, SKILLS_CHARS_MAX);
+        }
     }
     let remembered = memory::remembered(&brief.calibration);
     if !remembered.is_empty() {
