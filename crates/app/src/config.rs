@@ -22,7 +22,7 @@ use setpoint_protocol::settings::{Budgets, ControllerSettings};
 pub(crate) use self::file::read_text;
 pub use self::keys::{KEYS, Key, KeyType};
 pub(crate) use self::secrets::{SecretSettings, SecretSource};
-pub(crate) use self::servers::{SERVERS, ServerSettings};
+pub(crate) use self::servers::{SERVERS, SERVERS_MAX, ServerSettings};
 
 /// Name of the configuration file, in the user's configuration directory and in the working directory.
 pub const FILE_NAME: &str = "setpoint.toml";

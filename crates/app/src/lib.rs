@@ -10,6 +10,7 @@ pub mod config;
 pub mod desk;
 pub mod error;
 pub mod ggs;
+pub mod import;
 pub mod init;
 mod keys;
 pub mod models;

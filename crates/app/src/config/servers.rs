@@ -10,7 +10,7 @@ use super::{ConfigError, Origin, Setting};
 /// Prefix of every key of a server.
 pub(crate) const SERVERS: &str = "mcp.";
 /// Maximum number of servers: the list of their tools is recorded with every task.
-const SERVERS_MAX: usize = 16;
+pub(crate) const SERVERS_MAX: usize = 16;
 /// Keys of a server that is a program.
 const OF_PROGRAM: &[&str] = &["env", "paths", "writes", "outside"];
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use setpoint_model::playbook::Problem;
@@ -13,6 +13,7 @@ use crate::config::ConfigLine;
 use crate::desk::{Diagnosis, examine};
 use crate::error::{Error, ErrorKind};
 use crate::ggs::{self, Summary};
+use crate::import::ImportOrigin;
 use crate::init::{self, InitOptions, InitResult};
 use crate::models::survey::{ModelsReport, survey};
 use crate::models::trial::{Trial, try_out};
@@ -74,6 +75,9 @@ pub trait Desk: Send + Sync {
 
     /// Connects to every configured MCP server and lists its tools.
     async fn servers(&self) -> Vec<ServerReport>;
+
+    /// Returns where another program keeps its MCP servers, the place that applies first.
+    fn places_of(&self, origin: ImportOrigin) -> Vec<PathBuf>;
 
     /// Asks every chosen model a few questions. Never fails; `doctor` reports a choice that cannot be used.
     async fn try_models(&self) -> Trial;
@@ -150,6 +154,12 @@ impl Desk for Program {
 
     async fn servers(&self) -> Vec<ServerReport> {
         self.survey_servers().await
+    }
+
+    fn places_of(&self, origin: ImportOrigin) -> Vec<PathBuf> {
+        let home = PathBuf::from(self.surroundings().home);
+        let config = self.variable("XDG_CONFIG_HOME").filter(|folder| !folder.is_empty());
+        origin.places(self.cwd(), &home, &config.map_or_else(|| home.join(".config"), PathBuf::from))
     }
 
     async fn try_models(&self) -> Trial {

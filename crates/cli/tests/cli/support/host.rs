@@ -1,7 +1,7 @@
 //! A scripted replacement of what the binary provides.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -10,6 +10,7 @@ use setpoint_app::approvals::{Policy, Word};
 use setpoint_app::config::ConfigLine;
 use setpoint_app::desk::*;
 use setpoint_app::ggs::Summary;
+use setpoint_app::import::ImportOrigin;
 use setpoint_app::init::*;
 use setpoint_app::models::survey::*;
 use setpoint_app::models::trial::*;
@@ -148,6 +149,10 @@ impl Desk for FakeDesk {
 
     async fn servers(&self) -> Vec<ServerReport> {
         self.servers.clone()
+    }
+
+    fn places_of(&self, origin: ImportOrigin) -> Vec<PathBuf> {
+        origin.places(Path::new("/nowhere/here"), Path::new("/nowhere/home"), Path::new("/nowhere/config"))
     }
 
     fn config(&self) -> Result<Vec<ConfigLine>, Error> {

@@ -1,6 +1,8 @@
 //! `mcp`: connects to the configured MCP servers and shows what they offer now.
 
-use clap::Args;
+mod import;
+
+use clap::{Args, Subcommand};
 use setpoint_app::Error;
 use setpoint_app::servers::{ServerReport, ToolReport};
 use setpoint_protocol::tool::Effect;
@@ -19,11 +21,21 @@ const HASH_CHARS: usize = 12;
 /// Starts or reaches every server of `[mcp.NAME]`, lists its tools with what a call may do and the hash of the
 /// definition, and ends it. Fails if one of them cannot be used.
 #[derive(Args, Debug)]
-pub struct Mcp {}
+pub struct Mcp {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Import(import::Import),
+}
 
 impl Mcp {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        let Mcp {} = self;
+        if let Some(Verb::Import(import)) = self.verb {
+            return import.run(app, io);
+        }
         let servers = app.host.desk().servers().await;
         io.out.show(&app.options, &serde_json::json!({ "servers": servers }), || lines(&servers))?;
         let has_failed = servers.iter().any(|server| server.error.is_some());
