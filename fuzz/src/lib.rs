@@ -12,6 +12,7 @@ mod config;
 mod events;
 mod extraction;
 mod fetched;
+mod mcp;
 mod pieces;
 mod wires;
 
@@ -40,6 +41,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "config", about: "a configuration file", run: config::run },
     Target { name: "url", about: "a URL to fetch", run: fetched::url },
     Target { name: "page", about: "a page as Markdown", run: fetched::page },
+    Target { name: "mcp", about: "what an MCP server sends", run: mcp::run },
     Target { name: "openai", about: "answers of chat completions", run: |b| wires::run(Dialect::Chat, b) },
     Target { name: "responses", about: "answers of Responses", run: |b| wires::run(Dialect::Responses, b) },
     Target { name: "anthropic", about: "answers of Messages", run: |b| wires::run(Dialect::Anthropic, b) },

@@ -22,7 +22,7 @@ macro_rules! replayed {
     };
 }
 
-replayed! { extract events calls audit_verify config url page openai responses anthropic gemini ollama }
+replayed! { extract events calls audit_verify config url page mcp openai responses anthropic gemini ollama }
 
 fn replay(name: &str) {
     let target = setpoint_fuzz::target(name).unwrap();

@@ -186,7 +186,7 @@ pub const fn error_words(kind: ErrorKind) -> &'static str {
         ErrorKind::Network => "network failed",
         ErrorKind::RateLimit => "rate limited",
         ErrorKind::Storage => "disk full",
-        ErrorKind::Exit => "exit code not 0",
+        ErrorKind::Exit => "reported a failure",
         ErrorKind::Signal => "ended by a signal",
         ErrorKind::InvalidInput => "wrong parameters",
         ErrorKind::InvalidData => "unreadable data",

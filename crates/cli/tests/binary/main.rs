@@ -51,6 +51,7 @@ mod retention;
 mod sandbox;
 #[cfg(test)]
 mod secrets;
+mod servers;
 #[cfg(test)]
 mod strange_files;
 #[cfg(test)]
