@@ -103,9 +103,7 @@ impl Made {
             ));
         }
         if command.iter().any(|word| word.contains("${") || word.contains("{env:")) {
-            return Err(
-                "its command contains a variable, which is not replaced here".to_owned()
-            );
+            return Err("its command contains a variable, which is not replaced here".to_owned());
         }
         self.set("command", &list(&command));
         self.variables(fields);
@@ -165,9 +163,7 @@ impl Made {
 
     fn http(&mut self, name: &str, url: &str, fields: &Map<String, Value>) -> Result<(), String> {
         if url.contains("${") || url.contains("{env:") {
-            return Err(
-                "its address contains a variable, which is not replaced here".to_owned()
-            );
+            return Err("its address contains a variable, which is not replaced here".to_owned());
         }
         let parsed = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "https" | "http"));
         let parsed = parsed.ok_or("its address is not one of http:// or https://")?;
@@ -203,7 +199,8 @@ impl Made {
         match bearer {
             Some(variable) if is_variable(&variable) => self.set("bearer_env", &quoted(&variable)),
             Some(_) => {
-                self.notes.push("its key is in a variable without a usable name; set `bearer_env`".to_owned())
+                self.notes
+                    .push("its key is in a variable without a usable name; set `bearer_env`".to_owned());
             }
             None => {}
         }
