@@ -1,5 +1,6 @@
 //! The mechanism on Linux.
 
+mod alone;
 mod confine;
 mod mounts;
 mod probe;
@@ -8,4 +9,5 @@ mod root;
 pub mod stage;
 mod syscalls;
 
+pub use alone::only_compute;
 pub use probe::probe;

@@ -10,6 +10,8 @@ mod changes;
 #[cfg(test)]
 mod consent;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod fetch;
 #[cfg(test)]
 mod files;
