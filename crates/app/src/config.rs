@@ -268,7 +268,9 @@ impl Config {
                 Value::String(setpoint_telemetry::otlp::redacted(address))
             }
             Some(address)
-                if name.ends_with(".base_url") || (name.starts_with(SERVERS) && name.ends_with(".url")) =>
+                if name.ends_with(".base_url")
+                    || name == crate::search::ADDRESS_KEY
+                    || (name.starts_with(SERVERS) && name.ends_with(".url")) =>
             {
                 // Ollama's own variable names a host without a scheme.
                 let (scheme, bare) =

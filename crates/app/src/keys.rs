@@ -22,6 +22,7 @@ const HEADER_WORD: &str = "HEADER";
 pub(crate) fn keys(config: &Config, env: &BTreeMap<String, String>) -> Vec<(String, SecretString)> {
     let mut keys = Vec::new();
     let mut named = provider::keys_of(config);
+    named.extend(crate::search::key_variable(config));
     named.extend(config.servers().into_iter().filter_map(|server| server.bearer_env));
     for (name, value) in env {
         if named.contains(name) || (is_secret(name) && !is_place(value)) {

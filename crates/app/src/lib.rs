@@ -17,6 +17,7 @@ pub mod models;
 pub mod operator;
 pub mod program;
 pub mod sandbox;
+mod search;
 mod secrets;
 pub mod servers;
 pub mod surroundings;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, LOCATION,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION,
 };
 use reqwest::{Client, Response};
 use url::Host;
@@ -47,6 +47,15 @@ pub struct Fetcher {
     resolver: Arc<dyn Resolver>,
     is_allowed: fn(IpAddr) -> bool,
     limits: Limits,
+}
+
+/// What is sent to an interface for programs, beside its URL.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Call<'c> {
+    /// The header that holds a key.
+    pub(crate) key: Option<(&'static str, HeaderValue)>,
+    /// JSON to send; otherwise it is a GET.
+    pub(crate) json: Option<&'c str>,
 }
 
 /// What a server answered.
@@ -140,11 +149,30 @@ impl Fetcher {
         }
     }
 
+    /// Asks an interface for programs, and returns its status and text. No redirect is followed, because a key may be sent.
+    ///
+    /// # Errors
+    /// As [`Fetcher::get`], and for a redirect as for any status that is not a success.
+    pub(crate) async fn call(&self, target: &Target, call: &Call<'_>) -> Result<(u16, Body), FetchError> {
+        let answer = async {
+            let addresses = self.addresses(target).await?;
+            let response = ask(target, &addresses, &Headers::default(), Some(call)).await?;
+            let status = response.status().as_u16();
+            match self.read(target.clone(), response).await? {
+                Answer::Page(page) => Ok((status, page.body)),
+                Answer::Elsewhere { status, .. } => Err(FetchError::Status { status }),
+            }
+        };
+        let time = self.limits.time_max;
+        let timed = tokio::time::timeout(time, answer).await;
+        timed.unwrap_or(Err(FetchError::TimedOut { ms: time.as_millis() }))
+    }
+
     async fn follow(&self, target: &Target, headers: &Headers) -> Result<Answer, FetchError> {
         let addresses = self.addresses(target).await?;
         let mut at = target.clone();
         for _ in 0..=REDIRECTS_MAX {
-            let response = ask(&at, &addresses, headers).await?;
+            let response = ask(&at, &addresses, headers, None).await?;
             let status = response.status();
             let Some(to) = redirect(&at, status.as_u16(), response.headers())? else {
                 return self.read(at, response).await;
@@ -205,7 +233,12 @@ fn page(url: Target, status: u16, media: Media, body: Body) -> Page {
 }
 
 /// Sends one request to one of these addresses, and waits for the headers of its answer.
-async fn ask(at: &Target, addresses: &[SocketAddr], added: &Headers) -> Result<Response, FetchError> {
+async fn ask(
+    at: &Target,
+    addresses: &[SocketAddr],
+    added: &Headers,
+    call: Option<&Call<'_>>,
+) -> Result<Response, FetchError> {
     // An error means that the same provider is installed already: it is the only one built in.
     drop(rustls::crypto::ring::default_provider().install_default());
     // A redirect to HTTPS changes the port.
@@ -226,9 +259,18 @@ async fn ask(at: &Target, addresses: &[SocketAddr], added: &Headers) -> Result<R
     // Without a certificate authority a machine can still read open pages.
     let builder = if at.is_https() { builder } else { builder.tls_certs_only([]) };
     let client = builder.build().map_err(FetchError::Client)?;
-    let request = client.get(at.url().clone()).header(ACCEPT, ACCEPTED).header(ACCEPT_ENCODING, "identity");
-    let response =
-        request.headers(added.map().clone()).send().await.map_err(|source| unreachable(at, source))?;
+    let url = at.url().clone();
+    let request = match call.and_then(|call| call.json) {
+        Some(json) => client.post(url).header(CONTENT_TYPE, "application/json").body(json.to_owned()),
+        None => client.get(url),
+    };
+    let request = request.header(ACCEPT, ACCEPTED).header(ACCEPT_ENCODING, "identity");
+    let request = match call.and_then(|call| call.key.as_ref()) {
+        Some((name, key)) => request.header(*name, key),
+        None => request,
+    };
+    let request = request.headers(added.map().clone());
+    let response = request.send().await.map_err(|source| unreachable(at, source))?;
     let headers = response.headers().iter();
     let size: usize = headers.map(|(name, value)| name.as_str().len() + value.len()).sum();
     if size > HEADER_BYTES_MAX { Err(FetchError::Headers) } else { Ok(response) }
@@ -264,7 +306,7 @@ mod tests {
     #[test]
     fn no_redirect_gives_up_encryption() {
         let lead = |from: &str, to: &'static str| {
-            let headers = [(LOCATION, reqwest::header::HeaderValue::from_static(to))].into_iter().collect();
+            let headers = [(LOCATION, HeaderValue::from_static(to))].into_iter().collect();
             redirect(&Target::parse(from).unwrap(), 302, &headers)
         };
         for to in ["http://a.test/", "http://a.test:443/", "http://b.test/x"] {

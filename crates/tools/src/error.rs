@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use setpoint_documents::{DocumentError, Refusal};
-use setpoint_fetch::FetchError;
+use setpoint_fetch::{FetchError, SearchError};
 use setpoint_mcp::McpError;
 use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, ToolAnswer};
 
@@ -135,6 +135,19 @@ pub enum ToolError {
     /// A secret may not be sent. Nothing was.
     #[error("send the headers")]
     Secret(#[source] SecretError),
+    /// A search engine told nothing about what there is.
+    #[error("search the web with {engine}, so what it would find is unknown")]
+    Search {
+        engine: &'static str,
+        /// Why.
+        #[source]
+        source: Box<SearchError>,
+    },
+    /// A query contains a key of this machine. Nothing was sent.
+    #[error(
+        "search for it: the query contains a key of this machine, which would be sent; leave the key out"
+    )]
+    KeyInQuery,
     /// An MCP server could not be used.
     #[error(transparent)]
     Server(#[from] McpError),
@@ -201,7 +214,9 @@ impl ToolError {
             | ToolError::HouseBelow { .. }
             | ToolError::KeyInUrl
             | ToolError::KeyInHeader { .. }
-            | ToolError::Secret(_) => ErrorKind::Permission,
+            | ToolError::Secret(_)
+            | ToolError::KeyInQuery => ErrorKind::Permission,
+            ToolError::Search { source, .. } => search_kind(source),
             ToolError::Fetch { source, .. } => fetch_kind(source),
             ToolError::Document { source, .. } => document_kind(source),
             ToolError::NoProbe { .. } => ErrorKind::Blocked,
@@ -266,6 +281,19 @@ fn document_kind(error: &DocumentError) -> ErrorKind {
         | DocumentError::TooLarge
         | DocumentError::Memory { .. }
         | DocumentError::Broken => ErrorKind::InvalidData,
+    }
+}
+
+/// Returns the kind of failure for a search: always one of the environment, because the call itself was right.
+fn search_kind(error: &SearchError) -> ErrorKind {
+    match error {
+        SearchError::NoKey => ErrorKind::MissingTool,
+        SearchError::Refused => ErrorKind::Permission,
+        SearchError::Busy | SearchError::Robot => ErrorKind::RateLimit,
+        SearchError::Address(_) => ErrorKind::InvalidInput,
+        SearchError::Fetch(FetchError::TimedOut { .. }) => ErrorKind::Timeout,
+        SearchError::Fetch(FetchError::Address { .. }) => ErrorKind::Permission,
+        SearchError::Fetch(_) | SearchError::Engines { .. } | SearchError::Unfit => ErrorKind::Network,
     }
 }
 

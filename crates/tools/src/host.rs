@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use setpoint_command_line::Form;
-use setpoint_fetch::{Fetcher, SystemResolver, address};
+use setpoint_fetch::{Fetcher, Searcher, SystemResolver, address};
 use setpoint_scrub::Scrub;
 
 use crate::process::env::{self, Environment};
@@ -32,6 +32,7 @@ pub struct Host {
     sandbox: Option<Sandbox>,
     fetcher: Fetcher,
     secrets: Secrets,
+    searcher: Option<Result<Searcher, String>>,
 }
 
 impl Host {
@@ -54,6 +55,7 @@ impl Host {
             sandbox: None,
             fetcher: Fetcher::new(Arc::new(SystemResolver), address::is_public),
             secrets: Secrets::default(),
+            searcher: None,
         }
     }
 
@@ -98,6 +100,18 @@ impl Host {
     /// Returns the secrets that calls may refer to.
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.secrets
+    }
+
+    /// Sets the search engine, or why the configured one cannot be asked and what to do about it. Without one there is no
+    /// tool that searches.
+    #[must_use]
+    pub fn with_searcher(self, searcher: Result<Searcher, String>) -> Self {
+        Host { searcher: Some(searcher), ..self }
+    }
+
+    /// Returns the search engine, or why the configured one cannot be asked.
+    pub(crate) fn searcher(&self) -> Option<&Result<Searcher, String>> {
+        self.searcher.as_ref()
     }
 
     /// Returns how pages are fetched.

@@ -95,6 +95,8 @@ macro_rules! keys {
 
 /// The values of an effort; `default` leaves it to the provider.
 const EFFORTS: &[&str] = &["default", "low", "medium", "high"];
+/// The values of a search engine.
+const ENGINES: &[&str] = &["duckduckgo", "brave", "tavily", "serper"];
 /// The values of an interface.
 const APIS: &[&str] = &["openai", "openai-responses", "anthropic", "gemini", "ollama"];
 
@@ -166,6 +168,9 @@ keys! {
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
     "run.level" KeyType::Choice(&["L0", "L1"]), || json!("L1"), Some("SETPOINT_LEVEL"), "what a task may change without a question: at L0 only its workspace, at L1 also the working directory, where it can be undone";
     "tools.fetch_private" KeyType::Bool, || json!(false), None, "whether `http_fetch` may connect to this machine and to private networks";
+    "search.engine" KeyType::Choice(ENGINES), || json!("duckduckgo"), None, "search engine of `web_search`; all but duckduckgo need a key";
+    "search.key_env" KeyType::Text, || Value::Null, None, "environment variable that holds its key; unset, BRAVE_API_KEY, TAVILY_API_KEY or SERPER_API_KEY";
+    "search.searxng_url" KeyType::Text, || Value::Null, None, "address of a SearXNG server that `web_search` asks instead, on this machine or elsewhere";
     "run.sandbox" KeyType::Bool, || json!(true), Some("SETPOINT_SANDBOX"), "whether commands of tasks run in the sandbox, where it holds in full; otherwise they ask";
 }
 

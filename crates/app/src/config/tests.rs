@@ -420,6 +420,9 @@ fn every_key_has_a_rule_for_foreign_files() {
         SwitchOn run.preview_plan
         Only("L0") run.level
         Never tools.fetch_private
+        Never search.engine
+        Never search.key_env
+        Never search.searxng_url
         Never run.sandbox"#]]
     .assert_eq(&told.join("\n"));
     assert_eq!(foreign::rule("models.new"), foreign::Rule::Never);

@@ -43,6 +43,7 @@ use setpoint_tools::{Host, House, Level, Registry, Tool};
 
 use crate::config::{Config, Sources};
 use crate::keys;
+use crate::search;
 use crate::secrets;
 use crate::servers::Connected;
 use crate::surroundings::{Directories, surroundings};
@@ -397,12 +398,11 @@ impl Program {
         let host = Host::this().without_keys(Scrub::named(&self.keys())).with_own_commands(playbook::forms);
         let host = host.with_secrets(self.secrets.clone());
         let host = if self.has_sandbox() { host.with_sandbox(self.sandbox_of_programs()) } else { host };
-        let is_allowed = if self.config.is_on("tools.fetch_private") {
-            address::is_public_or_private
-        } else {
-            address::is_public
-        };
-        host.with_fetcher(Fetcher::new(Arc::new(SystemResolver), is_allowed))
+        let fetcher = |is_allowed| Fetcher::new(Arc::new(SystemResolver), is_allowed);
+        let (public, private) = (fetcher(address::is_public), fetcher(address::is_public_or_private));
+        let searcher = search::searcher(&self.config, self.env(), public.clone(), private.clone());
+        let fetcher = if self.config.is_on("tools.fetch_private") { private } else { public };
+        host.with_fetcher(fetcher).with_searcher(searcher)
     }
 
     /// Returns the directories that no tool may enter, with any approval.

@@ -6,4 +6,6 @@ mod corpus;
 #[cfg(test)]
 mod http;
 #[cfg(test)]
+mod search;
+#[cfg(test)]
 mod support;

@@ -75,6 +75,12 @@ async fn serve(mut stream: TcpStream, number: usize, all: Arc<Mutex<Vec<Seen>>>,
             _ => return,
         }
     }
+    while !has_body(&request) && request.len() < REQUEST_BYTES_MAX {
+        match stream.read(&mut block).await {
+            Ok(got) if got > 0 => request.extend(&block[..got]),
+            _ => return,
+        }
+    }
     let seen = {
         let mut all = all.lock().unwrap();
         let Some(seen) = all.get_mut(number) else { return };
@@ -88,6 +94,14 @@ async fn serve(mut stream: TcpStream, number: usize, all: Arc<Mutex<Vec<Seen>>>,
     }
     // The client may have stopped reading.
     let _ = stream.shutdown().await;
+}
+
+/// Returns whether a request has as much of a body as it says.
+fn has_body(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request).to_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+    length.is_none_or(|length| body.len() >= length.trim().parse().unwrap())
 }
 
 /// Returns an answer with this head and body.

@@ -29,6 +29,7 @@ mod read_file;
 pub(crate) mod rename;
 mod shell;
 mod table;
+mod web_search;
 mod write_file;
 
 use std::sync::Arc;
@@ -47,6 +48,7 @@ pub use hash_files::HASH_PATHS_MAX;
 pub use http_fetch::{FETCH_CHARS_DEFAULT, FETCH_CHARS_MAX};
 pub use read_file::{READ_BYTES_MAX, READ_LINES_DEFAULT};
 pub use shell::{TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
+pub use web_search::SEARCH_RESULTS_DEFAULT;
 
 /// Returns the tools that work on this machine.
 pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
@@ -76,6 +78,7 @@ pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
         tool(write_file::WriteFile),
     ];
     tools.extend(git_report::GitReport::new(host).map(tool));
+    tools.extend(web_search::WebSearch::new(host).map(tool));
     tools.extend(macos::AppleScript::new(host).map(tool));
     tools.extend(macos::Shortcuts::new(host).map(tool));
     tools

@@ -51,3 +51,5 @@ mod tables;
 mod tricks;
 #[cfg(test)]
 mod undo;
+#[cfg(test)]
+mod web_search;
