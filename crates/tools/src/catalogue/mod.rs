@@ -22,6 +22,7 @@ mod list_dir;
 mod macos;
 mod manifest;
 mod overwrite;
+mod patch;
 mod pattern;
 mod prelude;
 mod read_document;
@@ -46,6 +47,7 @@ pub use glob::{GLOB_LIMIT_DEFAULT, GLOB_LIMIT_MAX};
 pub use grep::{GREP_LIMIT_DEFAULT, GREP_LIMIT_MAX, GREP_LINE_BYTES_MAX, GREP_LINE_CHARS_MAX};
 pub use hash_files::HASH_PATHS_MAX;
 pub use http_fetch::{FETCH_CHARS_DEFAULT, FETCH_CHARS_MAX};
+pub use patch::{PATCH_BYTES_MAX, PATCH_FILES_MAX};
 pub use read_file::{READ_BYTES_MAX, READ_LINES_DEFAULT};
 pub use shell::{TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
 pub use web_search::SEARCH_RESULTS_DEFAULT;
@@ -53,6 +55,7 @@ pub use web_search::SEARCH_RESULTS_DEFAULT;
 /// Returns the tools that work on this machine.
 pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
     let mut tools = vec![
+        tool(patch::ApplyPatch),
         tool(archive::ArchiveCreate),
         tool(archive::ArchiveList),
         tool(broken_links::BrokenLinks),

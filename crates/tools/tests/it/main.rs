@@ -24,6 +24,8 @@ mod manifests;
 #[cfg(test)]
 mod measure;
 #[cfg(test)]
+mod patches;
+#[cfg(test)]
 mod places;
 #[cfg(test)]
 mod registry;

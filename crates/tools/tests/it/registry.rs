@@ -29,8 +29,16 @@ const READ_ONLY: &[&str] = &[
     "rename_preview",
     "table_summary",
 ];
-const CHANGING: &[&str] =
-    &["archive_create", "edit_file", "http_fetch", "manifest_create", "rename_files", "shell", "write_file"];
+const CHANGING: &[&str] = &[
+    "apply_patch",
+    "archive_create",
+    "edit_file",
+    "http_fetch",
+    "manifest_create",
+    "rename_files",
+    "shell",
+    "write_file",
+];
 
 #[test]
 fn the_catalogue_depends_on_the_machine() {
@@ -182,7 +190,7 @@ async fn unknown_tools_are_missing_and_unsafe() {
     for (name, hint) in [
         ("functions.Read-File", "did you mean read_file?"),
         ("SHELL", "did you mean shell?"),
-        ("teleport", "there are archive_create, "),
+        ("teleport", "there are apply_patch, archive_create, "),
         ("", "there are "),
         ("a b\n", "there are "),
         (long.as_str(), "there are "),
@@ -313,6 +321,7 @@ fn example(tool: &str) -> Value {
         }
         "hash_files" => json!({ "root": "~/Pictures", "algorithm": "blake3", "only_duplicates": true }),
         "http_fetch" => json!({ "url": "https://example.org/docs?page=2", "raw": false, "max_chars": 5_000 }),
+        "apply_patch" => json!({ "patch": "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n" }),
         "read_document" => json!({ "path": "~/costs.xlsx", "sheet": "2", "from": 2, "to": 9 }),
         "list_dir" => json!({ "path": "~/Documents", "hidden": true }),
         "manifest_create" => {
