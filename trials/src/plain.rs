@@ -208,6 +208,7 @@ impl Loop {
             keeps_as: None,
             surroundings: Arc::clone(&self.surroundings),
             created: self.created.clone(),
+            sources: BTreeSet::new(),
             cancel: CancellationToken::new(),
         }
     }

@@ -104,7 +104,8 @@ impl Person {
             let Some((end, what)) = found.into_iter().flatten().min() else { return keys };
             self.unread.drain(..end);
             match what {
-                Shown::Consent => keys.push('y'),
+                // A person who does not want to be asked for the same again.
+                Shown::Consent => keys.push('t'),
                 Shown::Question if self.is_clarifying && self.unread.is_empty() => keys.push('\r'),
                 Shown::Question | Shown::Heading => {}
             }
@@ -129,9 +130,9 @@ mod tests {
     fn consent_is_given_once_per_question_in_any_pieces() {
         let mut person = Person::default();
         assert_eq!(person.answer("R3.1 asks to do this:\r\n  rm a\r\n["), "");
-        assert_eq!(person.answer("y] once  [t] for this task  [n] never"), "y");
+        assert_eq!(person.answer("y] once  [t] for this task  [n] never"), "t");
         assert_eq!(person.answer("\r\n> allowed once\r\n"), "");
-        assert_eq!(person.answer("asks\r\n[y] once"), "y");
+        assert_eq!(person.answer("asks\r\n[y] once"), "t");
     }
 
     #[test]
@@ -142,7 +143,7 @@ mod tests {
             "\r"
         );
         assert_eq!(person.answer("\r\n2/2  Which branch?\r\n> "), "\r");
-        assert_eq!(person.answer("\r\n[y] once"), "y");
+        assert_eq!(person.answer("\r\n[y] once"), "t");
         // The line that remains of the consent, cut where a question would end.
         assert_eq!(person.answer("\r\n> "), "");
         assert_eq!(person.answer("allowed once"), "");

@@ -51,6 +51,7 @@ mod retention;
 mod sandbox;
 #[cfg(test)]
 mod secrets;
+#[cfg(test)]
 mod servers;
 #[cfg(test)]
 mod strange_files;

@@ -214,7 +214,7 @@ impl Searcher {
 impl SearchError {
     fn of(error: FetchError) -> Self {
         match error {
-            FetchError::Status { status: 401 | 402 | 403 } => SearchError::Refused,
+            FetchError::Status { status: 401..=403 } => SearchError::Refused,
             FetchError::Status { status: 429 } => SearchError::Busy,
             other => SearchError::Fetch(other),
         }

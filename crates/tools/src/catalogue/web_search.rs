@@ -81,7 +81,10 @@ impl Typed for WebSearch {
             () = ctx.cancel.cancelled() => return Err(ToolError::Cancelled),
         };
         match found {
-            Ok(hits) => Ok(given(&query, engine, &hits)),
+            Ok(hits) => {
+                let source = Some(setpoint_protocol::tool::Source::Web(host.to_owned()));
+                Ok(ToolAnswer { source, ..given(&query, engine, &hits) })
+            }
             Err(source) => Err(ToolError::Search { engine, source: Box::new(source) }),
         }
     }
