@@ -167,7 +167,7 @@ impl Gate {
         self.keeper.as_ref().map(Keeper::settle);
     }
 
-    /// Returns what the task has read from elsewhere that trust in `to` does not cover: whoever wrote that may have led a
+    /// Returns what the task has read from elsewhere that trust in `to` does not cover: those who wrote it may have led a
     /// model to send something there.
     pub(crate) fn read_beside(&self, to: &Source) -> Option<&Source> {
         self.sources.iter().find(|source| *source != to)
