@@ -9,7 +9,7 @@ use setpoint_protocol::tool::ToolRecord;
 use super::case::Case;
 use super::executed::{ends_in, words};
 use super::messages::printed;
-use super::self_made::WRITE_FILE;
+use super::self_made::{APPLY_PATCH, WRITE_FILE, made_by};
 use super::strength::{only_looks, only_prints};
 use crate::evidence::command_of;
 use crate::words::{WordList, word_list};
@@ -163,10 +163,12 @@ fn is_of_own_making(record: &ToolRecord, case: &Case<'_>) -> bool {
     if is_write(record) {
         return true;
     }
-    let written = || case.work().filter(|call| is_write(call) && call.ok).map(|call| call.input.get("path"));
-    let path_of =
-        |path: Option<&serde_json::Value>| path.and_then(serde_json::Value::as_str).map(str::to_owned);
-    let written: Vec<String> = written().filter_map(path_of).collect();
+    let path_of = |call: &ToolRecord| {
+        let path = call.input.get("path").and_then(serde_json::Value::as_str);
+        path.map(str::to_owned).filter(|_| is_write(call) && call.ok)
+    };
+    let patched = case.work().filter(|call| call.tool.tool() == APPLY_PATCH && call.ok).flat_map(made_by);
+    let written: Vec<String> = case.work().filter_map(path_of).chain(patched).collect();
     match command_of(record).filter(|_| only_looks(record)) {
         Some(command) => written.iter().any(|path| words(command).any(|word| is_one_file(word, path))),
         None => record

@@ -23,6 +23,8 @@ use crate::evidence::command_of;
 
 /// The tool that writes a file whole.
 pub(super) const WRITE_FILE: &str = "write_file";
+/// The tool that applies a patch, which may create files.
+pub(super) const APPLY_PATCH: &str = "apply_patch";
 
 /// Returns whether the call shows only what the work made or changed itself.
 pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
@@ -97,7 +99,7 @@ fn finds_only_own_words(record: &ToolRecord, criterion: &Criterion, case: &Case<
 
 /// Returns the files into which a call put its own words: not those that hold what a program printed.
 fn own_words(record: &ToolRecord) -> Vec<String> {
-    let is_spoken = record.tool.as_str() == WRITE_FILE || only_prints(record);
+    let is_spoken = [WRITE_FILE, APPLY_PATCH].contains(&record.tool.as_str()) || only_prints(record);
     if is_spoken { written(record) } else { Vec::new() }
 }
 
@@ -370,7 +372,8 @@ pub(super) fn touched(record: &ToolRecord) -> Vec<String> {
     let facts = record.facts.as_ref().map(|facts| &facts.0);
     let changed = facts.and_then(|facts| facts.pointer("/changed/paths")?.as_array());
     let changed = changed.into_iter().flatten().filter_map(serde_json::Value::as_str).map(str::to_owned);
-    let own = if command_of(record).is_none() { vec![path_of(record)] } else { written(record) };
+    let is_of_one_file = command_of(record).is_none() && record.tool.as_str() != APPLY_PATCH;
+    let own = if is_of_one_file { vec![path_of(record)] } else { written(record) };
     let renames = facts.and_then(|facts| facts.get("renames")?.as_array()).into_iter().flatten();
     let renamed = renames.flat_map(|one| [one.get("from"), one.get("to")]).flatten();
     let renamed = renamed.filter_map(serde_json::Value::as_str).map(str::to_owned);

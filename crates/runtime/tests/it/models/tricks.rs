@@ -38,6 +38,9 @@ fn serving(criterion: &Value, calls: Vec<Value>) -> Hosted {
             Some(input) if input["path"].is_string() => {
                 Turn::from(Answer::call("edit_file", &input.to_string()))
             }
+            Some(input) if input["patch"].is_string() => {
+                Turn::from(Answer::call("apply_patch", &input.to_string()))
+            }
             Some(input) => Turn::from(Answer::call("shell", &input.to_string())),
             None => said(&json!({ "status": "completed", "output": "all tests pass" })),
         },
@@ -115,6 +118,8 @@ fn tests_that_the_work_changed_prove_nothing() {
     for change in [
         edit("test_calc.py", "(2, 2), 4", "(2, 2), 0"),
         edit("test_calc.py", "class T", "@unittest.skip('x')\nclass T"),
+        json!({ "patch": "--- a/test_calc.py\n+++ b/test_calc.py\n@@ -4 +4 @@\n-        self.assertEqual(calc.add(2, 2), 4)\n\
+            +        self.assertEqual(calc.add(2, 2), 0)\n" }),
         shell("rm test_calc.py"),
         shell("mv test_calc.py calc_test.txt"),
         shell(

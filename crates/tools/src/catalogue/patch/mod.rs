@@ -241,7 +241,19 @@ fn answer_of(lines: &[Line], changes: &[Change], made: &apply::Made, gate: &Gate
             "change": line.verb, "added": line.added, "removed": line.removed, "moved_hunks": line.notes.len(),
         })
     };
-    let facts = json!({ "files": lines.iter().map(file).collect::<Vec<Value>>(), "count": lines.len() });
+    let shown = |path: PathBuf| show::path(&path);
+    let paths: Vec<String> = changes.iter().map(|change| shown(change.spot.path())).collect();
+    let new = changes.iter().filter(|change| change.old.is_none());
+    let new: Vec<String> = new.map(|change| shown(change.spot.path())).collect();
+    let renames = lines.iter().filter(|line| line.verb == "renamed");
+    let rename =
+        |line: &Line| json!({ "from": show::path(&line.path), "to": line.to.as_deref().map(show::path) });
+    // The same names as in the facts of other tools, by which judges know what the work changed itself.
+    let facts = json!({
+        "files": lines.iter().map(file).collect::<Vec<Value>>(), "count": lines.len(),
+        "changed": { "count": paths.len(), "paths": paths, "made": new },
+        "renames": renames.map(rename).collect::<Vec<Value>>(),
+    });
     // A file that only got another name is not the task's own, unless it was before.
     let is_foreign = |path: &PathBuf| {
         let renamed = lines.iter().find(|line| line.verb == "renamed" && line.to.as_ref() == Some(path));
