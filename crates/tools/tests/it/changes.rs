@@ -219,17 +219,22 @@ async fn the_workspace_is_made_for_the_first_command() {
 #[tokio::test]
 async fn a_scratch_file_and_a_division_are_no_other_place() {
     let Some(world) = world() else { return };
+    world.file("notes", "one jar\n");
     let there = tempfile::Builder::new().tempfile_in("/tmp").unwrap();
     let free = there.path().with_extension("free");
     for line in [
         format!("echo x > {0} && cat {0}", free.display()),
         "python3 - <<'E'\nprint(7 // 2, 7 / 2)\nE".to_owned(),
         "sh -c 'echo $(( 7 / 2 ))'".to_owned(),
+        "sed 's/^one /two /' notes > changed".to_owned(),
     ] {
         let answer = ran(&world, &line).await;
         assert!(answer.ok, "{line}: {}", answer.text);
         assert!(!free.exists());
     }
+    assert_eq!(read(&world, "changed"), "two jar\n");
+    let refused = ran(&world, "echo x > /no-such-name").await;
+    assert!(!refused.ok && refused.text.contains("with `outside`"), "{}", refused.text);
     // What this machine's own /tmp holds, and the root folder, are other places.
     for line in [format!("sh -c 'cat {}'", there.path().display()), "sh -c ls; ls / > list".to_owned()] {
         assert!(asked(&world, &line).await.preview.is_none(), "{line}");

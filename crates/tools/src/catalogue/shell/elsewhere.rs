@@ -38,9 +38,6 @@ const STREAMS: &[&str] = &[
     "/dev/urandom",
     "/dev/zero",
 ];
-/// Folders in which the sandbox has nothing but what it was given: a name that is not there is not meant as a place of this
-/// machine, and `/ERROR/` is a pattern.
-const EMPTY: &[&str] = &["/", "/tmp"];
 
 /// Returns whether the command, with these programs, may act outside `roots`.
 pub(super) fn acts(command: &str, programs: &[String], roots: &[PathBuf], cwd: &Path, place: &Place) -> bool {
@@ -77,12 +74,11 @@ pub(super) fn acts_out_of_sandbox(
     has_acting_words(command, programs) || is_out_of_sandbox(command, roots, cwd, place)
 }
 
-/// Like [`is_about`], for a command in the sandbox.
+/// Like [`is_about`], for a command in the sandbox. A name that is not in the root folder is rather a part of a pattern, as
+/// in `s/a /b /`; the root folder in the sandbox takes no new file.
 pub(super) fn is_out_of_sandbox(command: &str, roots: &[PathBuf], cwd: &Path, place: &Place) -> bool {
-    let is_there = |path: &Path| {
-        let is_empty = |parent: &Path| EMPTY.iter().any(|folder| parent == Path::new(folder));
-        path.exists() || path.parent().is_some_and(|parent| !is_empty(parent) && parent.is_dir())
-    };
+    let is_for_new = |folder: &Path| !["/", "/tmp"].map(Path::new).contains(&folder) && folder.is_dir();
+    let is_there = |path: &Path| path.exists() || path.parent().is_some_and(is_for_new);
     names_a_place(command, roots, cwd, place, is_there)
 }
 
