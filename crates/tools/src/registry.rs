@@ -41,6 +41,8 @@ pub struct Registry {
     level: Level,
     /// The folder with what tasks changed, for an undo.
     kept: Option<Arc<PathBuf>>,
+    #[cfg(feature = "ungated")]
+    is_ungated: bool,
 }
 
 /// Where and for whom a call runs: what a [`ToolAsk`] does not contain.
@@ -94,6 +96,13 @@ impl Registry {
     #[must_use]
     pub fn keeping_in(self, folder: PathBuf) -> Self {
         Registry { kept: Some(Arc::new(folder)), ..self }
+    }
+
+    /// Opens the gate and the house: every call runs without a question. For tests of attacks only.
+    #[cfg(feature = "ungated")]
+    #[must_use]
+    pub fn ungated(self) -> Self {
+        Registry { is_ungated: true, house: Arc::default(), ..self }
     }
 
     /// Deletes what the calls of a task kept. It cannot be undone any more.
@@ -165,6 +174,8 @@ impl Registry {
             probe: ask.probe,
             level: self.level,
             keeper: place.keeps_as.and_then(|(task, call)| Some(Keeper::new(self.kept_of(&task)?, call))),
+            #[cfg(feature = "ungated")]
+            is_ungated: self.is_ungated,
             cancel: place.cancel,
             limits: self.limits.clone(),
         }

@@ -51,6 +51,9 @@ pub struct ToolCtx {
     pub level: Level,
     /// Keeps what the call changes, for an undo.
     pub(crate) keeper: Option<Keeper>,
+    /// The gate lets everything through.
+    #[cfg(feature = "ungated")]
+    pub(crate) is_ungated: bool,
     /// Cancels the call.
     pub cancel: CancellationToken,
     /// The limits of the call.
@@ -72,6 +75,8 @@ impl ToolCtx {
             probe: false,
             level: Level::default(),
             keeper: None,
+            #[cfg(feature = "ungated")]
+            is_ungated: false,
             cancel: CancellationToken::new(),
             limits: Limits::default(),
         }

@@ -101,12 +101,15 @@ fn has_module(text: &str, name: &str) -> bool {
 }
 
 /// Returns whether a function of this name has a test attribute, or is in a `proptest!` block (whose functions have one
-/// too).
+/// too), or whether a test executable with a `main` of its own lists the name: `("name", run),`.
 fn has_test(text: &str, name: &str) -> bool {
     let mut attributed = false;
     let start = format!("fn {name}");
     for (_, line) in Source::new(text).lines() {
         let code = line.code.trim();
+        if code.starts_with("(\"\",") && line.text.trim() == name {
+            return true;
+        }
         if attributed && code.contains(&start) && scan::has_word(code, name) {
             return true;
         }
@@ -135,6 +138,7 @@ mod tests {
 | 7 | g | `crates/a/src/inner.rs::tests::unit`, `crates/a/src/inner.rs::checks::unit` |
 | 8 | h | `crates/a/tests/t.rs::holds` with `crates/a/tests/scripts/one.txt`, `crates/a/tests/scripts/two.txt` |
 | 9 | i | `crates/a/tests/scripts/one.txt` |
+| 10 | j | `crates/a/tests/own/main.rs::listed`, `crates/a/tests/own/main.rs::unlisted` |
 
 | another | table |
 |---|---|
@@ -150,6 +154,10 @@ mod tests {
                 ("docs/invariants.md", LIST),
                 ("crates/a/tests/t.rs", "#[test]\n// why\n#[should_panic]\nfn holds() {}\nfn helper() {}\n"),
                 ("crates/a/tests/scripts/one.txt", "> a\n< b\n"),
+                (
+                    "crates/a/tests/own/main.rs",
+                    "const TESTS: &[Test] = &[\n    (\"listed\", run),\n];\n// (\"unlisted\", run)\n",
+                ),
                 ("crates/a/src/inner.rs", inner),
             ],
             &expect![[r#"
@@ -161,6 +169,7 @@ mod tests {
                 docs/invariants.md:11: `crates/a/src/inner.rs::checks::unit`: crates/a/src/inner.rs has no module checks (hint: the test alone is enough)
                 docs/invariants.md:12: `crates/a/tests/scripts/two.txt`: there is no such file (hint: name it as it stands in the repository)
                 docs/invariants.md:13: the column `held by` names no test (hint: name one, or drop the claim)
+                docs/invariants.md:14: `crates/a/tests/own/main.rs::unlisted`: it has no such test (hint: has it been renamed, or has it lost its `#[test]`?)
             "#]],
         );
     }
