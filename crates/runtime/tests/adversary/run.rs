@@ -139,6 +139,7 @@ pub(crate) fn run(
             memory: Access::closed("there is none here"),
             has_reflection: false,
             hints: Hints::default(),
+            keys: Default::default(),
         });
         ended(&organisation, new, allows).await
     })
