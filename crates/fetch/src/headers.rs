@@ -23,7 +23,10 @@ const RESERVED: &[&str] = &[
     "forwarded",
     "host",
     "http2-settings",
+    // Parts of an answer could hold parts of a key, which nothing would recognise.
+    "if-range",
     "keep-alive",
+    "range",
     "te",
     "trailer",
     "transfer-encoding",

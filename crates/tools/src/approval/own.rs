@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rustix::fs::Stat;
 
@@ -28,6 +29,9 @@ pub(super) struct OwnFolders {
     created: BTreeSet<PathBuf>,
     /// When a command of this task last put its changes in place.
     settled: Option<(i64, i64)>,
+    /// What others had written where the task changed something, once that is asked for.
+    noted: OnceLock<BTreeSet<PathBuf>>,
+    keeper: Option<Keeper>,
 }
 
 impl OwnFolders {
@@ -40,7 +44,8 @@ impl OwnFolders {
             || workspace.parent().is_none()
             || home.starts_with(&workspace);
         let settled = ctx.keeper.as_ref().and_then(Keeper::settled);
-        OwnFolders { cwd, workspace, is_workspace_too_wide, created: ctx.created.clone(), settled }
+        let (created, keeper) = (ctx.created.clone(), ctx.keeper.clone());
+        OwnFolders { cwd, workspace, is_workspace_too_wide, created, settled, noted: OnceLock::new(), keeper }
     }
 
     pub(super) fn workspace(&self) -> &Path {
@@ -84,6 +89,11 @@ impl OwnFolders {
     /// Returns whether what is at a path, and all below it, was there already when the task's last command put its
     /// changes in place. A time of change cannot be set by a program.
     fn is_unchanged_since(&self, path: &Path) -> bool {
+        let noted = self.noted.get_or_init(|| self.keeper.as_ref().map(Keeper::noted).unwrap_or_default());
+        // Further changes of what others wrote are noted too: an undo goes back step by step.
+        if noted.iter().any(|other| other.starts_with(path)) {
+            return false;
+        }
         let Ok(found) = path.symlink_metadata() else { return true };
         let Some(settled) = self.settled else { return false };
         let is_older = |meta: &Metadata| (meta.ctime(), meta.ctime_nsec()) <= settled;

@@ -165,7 +165,10 @@ impl Typed for HttpFetch {
         let answer = match got
             .map_err(|source| ToolError::Fetch { url: url.to_string(), source: Box::new(source) })?
         {
-            Answer::Page(page) => ctx.blocking(move |_| Ok(read(&url, page, input.raw, chars_max))).await?,
+            Answer::Page(page) => {
+                let keys = self.keys.clone();
+                ctx.blocking(move |_| Ok(read(&url, page, &keys, input.raw, chars_max))).await?
+            }
             Answer::Elsewhere { status, to } => {
                 let text = format!(
                     "{url} answered {status} and leads to {to}. That is another place, so nothing was fetched from \
@@ -182,7 +185,7 @@ impl Typed for HttpFetch {
 }
 
 /// Describes a page. A GET changes nothing by the rules of HTTP, so it has no side effect that could be undone.
-fn read(asked: &Url, page: Page, is_raw: bool, chars_max: u64) -> ToolAnswer {
+fn read(asked: &Url, page: Page, keys: &Scrub, is_raw: bool, chars_max: u64) -> ToolAnswer {
     let Page { url, status, media_type, body } = page;
     let kind = if media_type.is_empty() { "unknown type".to_owned() } else { show::line(&media_type) };
     let mut facts = json!({
@@ -221,6 +224,8 @@ fn read(asked: &Url, page: Page, is_raw: bool, chars_max: u64) -> ToolAnswer {
     } else {
         text
     };
+    // Before it is cut: the beginning of a key is not recognised as one.
+    let text = keys.text(text);
     let chars = text.chars().count() as u64;
     let is_cut = chars > chars_max;
     let given: String = text.chars().take(usize::try_from(chars_max).unwrap_or(usize::MAX)).collect();

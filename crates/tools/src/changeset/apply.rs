@@ -13,6 +13,7 @@ use setpoint_sandbox::changes::{ChangeKind, Entry};
 
 use super::{ChangeSet, Kept, is_changed_since};
 use crate::approval::Gate;
+use crate::caches::TAG;
 use crate::error::ToolError;
 use crate::files::draft::unused_name;
 use crate::files::folder::{self, Folder};
@@ -57,8 +58,20 @@ impl ChangeSet {
     /// If it cannot be read, or not be stored.
     pub(crate) fn keep(&self, gate: &Gate) -> Result<bool, ToolError> {
         gate.keep(|keeping| {
+            // What is new in a folder that is marked at the same time is made again, too.
+            let marks = self.list.iter().filter(|kept| {
+                kept.change.kind == ChangeKind::Created
+                    && kept.path().file_name().is_some_and(|name| name == TAG)
+            });
+            let marked: Vec<PathBuf> = marks.filter_map(|kept| Some(kept.path().parent()?.into())).collect();
+            let is_made_with_mark = |kept: &Kept| {
+                let path = kept.path();
+                kept.change.kind == ChangeKind::Created
+                    && path.file_name().is_some_and(|name| name != TAG)
+                    && marked.iter().any(|folder| path != *folder && path.starts_with(folder))
+            };
             let counted = self.list.iter().filter(|kept| !gate.is_made_again(&kept.path()));
-            counted.into_iter().try_for_each(|kept| kept.note(keeping))
+            counted.filter(|kept| !is_made_with_mark(kept)).try_for_each(|kept| kept.note(keeping))
         })
         .map_err(|source| ToolError::file("keep what is in", &self.list_root(), source))
     }

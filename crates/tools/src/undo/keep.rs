@@ -1,5 +1,6 @@
 //! Keeps what a call is about to change, and notes it, before the change.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use setpoint_own_files::own::{self, Access};
 use setpoint_protocol::CallId;
 
-use super::note::{Identity, Line, MODE, Note, Place, State, entries};
+use super::note::{self, Identity, Line, MODE, Note, Place, State, entries};
 use super::{KEPT_BYTES_MAX, KEPT_ENTRIES_MAX, KEPT_FILE_BYTES_MAX};
 use crate::files::draft::unused_name;
 use crate::files::folder::{self, Folder};
@@ -112,6 +113,16 @@ impl Keeper {
     pub(crate) fn settled(&self) -> Option<(i64, i64)> {
         let found = std::fs::symlink_metadata(self.folder.join(SETTLED)).ok()?;
         Some((found.ctime(), found.ctime_nsec()))
+    }
+
+    /// Returns the paths whose state before a change of the task is kept: what was there was not the task's.
+    pub(crate) fn noted(&self) -> BTreeSet<PathBuf> {
+        let lines = own::open(&self.folder.join(LOG), Access::Read).and_then(|log| note::read(log, |_| true));
+        let path = |line: Line| match line.note {
+            Note::Change { path, was, .. } if was != State::Nothing => Some(path.0),
+            _ => None,
+        };
+        lines.unwrap_or_default().into_iter().filter_map(path).collect()
     }
 
     /// Returns the size of what the task's calls have kept, in bytes.

@@ -107,6 +107,9 @@ async fn a_mark_that_a_task_made_does_not_cover_what_others_write() {
     world.file("out/diary", "a person's");
     let script = "cd out; echo lost > c; rm diary; rm -r deep; echo more > a";
     ran(&mut world, "shell", json!({ "command": script })).await;
+    let script = "cd out; rm c; echo again > diary; mkdir deep; echo x > deep/diary";
+    ran(&mut world, "shell", json!({ "command": script })).await;
+    ran(&mut world, "shell", json!({ "command": "cd out; echo late > c; rm diary" })).await;
 
     let undoing = undone(&world);
     for name in ["out/c", "out/diary", "out/deep/diary"] {

@@ -109,7 +109,25 @@ pub(super) fn parts(patch: &str) -> Result<Vec<Part>, ToolError> {
         };
         parts.push(Part { path, act, edits });
     }
+    if has_unread_lines(patch, &parts) {
+        let why = "it has lines that no hunk counts, or files in two forms; the numbers of each `@@` must fit its lines, and all \
+                   files must begin with `diff --git`, or none";
+        return Err(ToolError::parameter("patch", why.to_owned()));
+    }
     Ok(parts)
+}
+
+/// Returns whether the patch has more lines that add or remove than its parts: some of it would be left out silently.
+fn has_unread_lines(patch: &str, parts: &[Part]) -> bool {
+    let begins = |line: &&str| !line.starts_with("diff --git ") && !line.starts_with("--- ");
+    // The line that ends a mail.
+    let lines = || patch.lines().skip_while(begins).filter(|line| *line != "-- ");
+    let count = |sign: char| lines().filter(|line| line.starts_with(sign)).count() as u64;
+    let with_names = parts.iter().filter(|part| !part.edits.is_empty()).count() as u64;
+    let edits = || parts.iter().flat_map(|part| &part.edits);
+    let added: u64 = edits().map(|edit| edit.added).sum();
+    let removed: u64 = edits().map(|edit| edit.removed).sum();
+    count('+') > added + with_names || count('-') > removed + with_names
 }
 
 /// Returns a path without the prefix that Git writes.
