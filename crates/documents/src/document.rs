@@ -10,8 +10,6 @@ pub const PAGES_MAX: u32 = 100;
 pub const ROWS_MAX: usize = 5_000;
 /// Maximum characters of a cell; the rest is left out.
 pub const CELL_CHARS_MAX: usize = 4_000;
-/// Maximum characters of the name of a sheet; the rest is left out.
-pub(crate) const NAME_CHARS_MAX: usize = 100;
 /// Maximum sheets that are named.
 pub const SHEETS_MAX: usize = 200;
 

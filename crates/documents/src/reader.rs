@@ -21,7 +21,7 @@ pub const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const ANSWER_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Bytes that are read of what the process says at its end.
 const SAID_BYTES_MAX: u64 = 4_096;
-/// How the standard library says that there is no memory.
+/// How the standard library begins to say that there is no memory.
 const NO_MEMORY: &[u8] = b"memory allocation of";
 /// The name of the process.
 const NAME: &str = "setpoint-reader";
@@ -72,7 +72,7 @@ pub async fn read(
         (Fate::Answered, Ok(Reply::Document(document))) => Ok(document),
         (Fate::Answered, Ok(Reply::Refused(refusal))) => Err(DocumentError::Refused(refusal)),
         (Fate::OutOfTime, _) => Err(DocumentError::TimedOut { ms: limits.cpu_s.saturating_mul(1_000) }),
-        (Fate::Crashed, _) if said.windows(NO_MEMORY.len()).any(|words| words == NO_MEMORY) => {
+        (Fate::Crashed, _) if said.starts_with(NO_MEMORY) => {
             Err(DocumentError::Memory { data_bytes: limits.data_bytes })
         }
         (Fate::Answered | Fate::Crashed, _) => Err(DocumentError::Broken),

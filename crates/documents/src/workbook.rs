@@ -7,9 +7,7 @@ use calamine::{
     Data, DataRef, ExcelDateTime, Ods, OdsError, Reader, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
 };
 
-use crate::document::{
-    CELL_CHARS_MAX, NAME_CHARS_MAX, ROWS_MAX, Row, SHEETS_MAX, TEXT_CHARS_MAX, Wanted, Workbook,
-};
+use crate::document::{CELL_CHARS_MAX, ROWS_MAX, Row, SHEETS_MAX, TEXT_CHARS_MAX, Wanted, Workbook};
 use crate::error::Refusal;
 use crate::format::Format;
 
@@ -106,8 +104,7 @@ impl<'w> Cells<'w> {
             None => sheets.first(),
             Some(name) => sheets.iter().find(|sheet| *sheet == name).or_else(|| numbered(name)),
         };
-        let short = |name: &String| name.chars().take(NAME_CHARS_MAX).collect();
-        let named: Vec<String> = sheets.iter().take(SHEETS_MAX).map(short).collect();
+        let named: Vec<String> = sheets.iter().take(SHEETS_MAX).cloned().collect();
         let Some(sheet) = found.cloned() else {
             let wanted = wanted.sheet.clone().unwrap_or_default();
             return Err(Refusal::NoSheet { wanted, sheets: named, count: sheets.len() });
@@ -116,7 +113,7 @@ impl<'w> Cells<'w> {
             format: format.to_owned(),
             sheets: named,
             sheet_count: sheets.len(),
-            sheet: short(&sheet),
+            sheet: sheet.clone(),
             rows: 0,
             columns: 0,
             given: Vec::new(),
