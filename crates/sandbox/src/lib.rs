@@ -20,10 +20,10 @@ pub mod programs;
 pub mod tier;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{NOT_MADE, command, command_for_another, only_compute, probe, serve};
+pub use elsewhere::{NOT_MADE, command, command_for_another, probe, serve};
+#[cfg(target_os = "linux")]
+pub use linux::probe;
 #[cfg(target_os = "linux")]
 pub use linux::stage::{NOT_MADE, command, command_for_another, serve};
-#[cfg(target_os = "linux")]
-pub use linux::{only_compute, probe};
 pub use policy::{Access, Folder, Limits, Policy, PolicyError};
 pub use tier::{Missing, Probed, Tier};

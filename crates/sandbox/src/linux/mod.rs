@@ -1,6 +1,5 @@
 //! The mechanism on Linux.
 
-mod alone;
 mod confine;
 mod mounts;
 mod probe;
@@ -9,5 +8,4 @@ mod root;
 pub mod stage;
 mod syscalls;
 
-pub use alone::only_compute;
 pub use probe::probe;

@@ -1,9 +1,7 @@
-//! The keeper of calls, the stage of sandboxes and the reader of documents for this crate's tests. In production the
-//! `setpoint` binary is all of them.
+//! The keeper of calls and the stage of sandboxes for this crate's tests. In production the `setpoint` binary is both.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let served = setpoint_documents::serve().or_else(setpoint_tools::keeper::serve);
-    served.or_else(setpoint_sandbox::serve).unwrap_or(ExitCode::FAILURE)
+    setpoint_tools::keeper::serve().or_else(setpoint_sandbox::serve).unwrap_or(ExitCode::FAILURE)
 }

@@ -10,8 +10,6 @@ mod changes;
 #[cfg(test)]
 mod consent;
 #[cfg(test)]
-mod documents;
-#[cfg(test)]
 mod fetch;
 #[cfg(test)]
 mod files;
