@@ -110,8 +110,8 @@ pub(super) fn parts(patch: &str) -> Result<Vec<Part>, ToolError> {
         parts.push(Part { path, act, edits });
     }
     if has_unread_lines(patch, &parts) {
-        let why = "it has lines that no hunk counts, or files in two forms; the numbers of each `@@` must fit its lines, and all \
-                   files must begin with `diff --git`, or none";
+        let why = "it has lines that no hunk counts, or files in two forms; the numbers of each `@@` must fit its lines, and \
+                   either all files have the head that Git writes, or none";
         return Err(ToolError::parameter("patch", why.to_owned()));
     }
     Ok(parts)
