@@ -19,7 +19,7 @@ pub enum SecretError {
     #[error("write the reference at the end of the value, such as `Bearer {REFERENCE}NAME`")]
     Reference,
     /// No secret of this name is configured.
-    #[error("there is no secret {name}; there are: {known}")]
+    #[error("no secret is called {name}; these are configured: {known}")]
     Unknown { name: String, known: String },
     /// It could not be read.
     #[error("the secret {name} cannot be used: {reason}")]
@@ -204,7 +204,7 @@ mod tests {
         }
         assert!(sent("gone", "https://api.test/").unwrap_err().contains("GONE is not set"));
         assert!(sent("lines", "https://api.test/").unwrap_err().contains("a header cannot have"));
-        assert!(sent("other", "https://api.test/").unwrap_err().contains("there is no secret other"));
+        assert!(sent("other", "https://api.test/").unwrap_err().contains("no secret is called other"));
         assert!(sent("nowhere", "https://api.test/").unwrap_err().contains("may not be sent"));
         assert!(!format!("{secrets:?}").contains("value") && !secrets.shown().contains("nowhere"));
     }

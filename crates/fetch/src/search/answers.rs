@@ -64,7 +64,7 @@ pub(super) fn brave(text: &str) -> Result<Vec<Raw>, SearchError> {
     if answer.kind != "search" {
         return Err(SearchError::Unfit);
     }
-    // Without pages on the web there is no such part.
+    // The part is missing if the engine found no pages.
     let results = answer.web.map(|web| web.results).unwrap_or_default();
     // It marks the words of the query as HTML.
     let html = |text: Option<String>| text.map(|text| plain(&text));

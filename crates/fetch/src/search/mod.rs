@@ -92,7 +92,7 @@ impl Provider {
 
 /// A key that no header can hold.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("its key holds a line end or another character that no key has; set its variable anew")]
+#[error("its key contains a line end or another character that cannot be sent; correct its variable")]
 pub struct KeyError;
 
 /// A page that a search engine names.

@@ -365,7 +365,7 @@ async fn a_header_that_may_not_be_sent_is_refused_unasked() {
     let named = web.url("/page");
     for (url, header, value, told) in [
         (&here, "X-Key", "secret://there", "may not be sent to 127.0.0.1"),
-        (&here, "X-Key", "secret://none", "there is no secret none"),
+        (&here, "X-Key", "secret://none", "no secret is called none"),
         (&here, "X-Key", "secret://here and more", "write the reference at the end"),
         // A name is looked up again by the connection, and the connection is open.
         (&named, "X-Key", "secret://named", "over https or within this machine"),
