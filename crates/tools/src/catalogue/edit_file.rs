@@ -38,7 +38,7 @@ impl Typed for EditFile {
     const ABOUT: &'static str = "Replaces exact text in a text file; the text has to stand there exactly once unless `all` is \
          set. The old content is kept. A person is asked about a file outside the working directory, or one that other \
          programs obey.";
-    const GIVES: &'static str = "/replacements /sha256";
+    const GIVES: &'static str = "/replacements";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
     const CORE: bool = true;

@@ -28,7 +28,7 @@ impl Typed for WriteFile {
     const ABOUT: &'static str = "Makes a file with this content, and the folders above it. Replacing a file that this task did \
          not create needs `overwrite`; the old content is kept. A person is asked about a file outside the working \
          directory, or one that other programs obey.";
-    const GIVES: &'static str = "/created /bytes /sha256";
+    const GIVES: &'static str = "/created /sha256";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
     const CORE: bool = true;

@@ -31,7 +31,7 @@ impl Typed for ManifestCreate {
     const NAME: &'static str = "manifest_create";
     const ABOUT: &'static str = "Writes the checksums of all files below a folder, hidden ones too, into a new file that \
          `sha256sum -c` reads. A file that is there already is only replaced with a person's consent.";
-    const GIVES: &'static str = "/count /bytes";
+    const GIVES: &'static str = "/count";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
 

@@ -40,7 +40,7 @@ impl Typed for ApplyPatch {
     const ABOUT: &'static str = "Applies a unified diff to one or more text files: all of it, or nothing. Every line of context must \
          match exactly. The old content is kept. A person is asked about files outside the working directory, or ones that \
          other programs obey. For a single place in a file, edit_file is simpler.";
-    const GIVES: &'static str = "/files /count";
+    const GIVES: &'static str = "/count";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
 
