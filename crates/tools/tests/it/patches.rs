@@ -162,6 +162,9 @@ async fn what_does_not_fit_is_refused_with_its_reason() {
         ("no patch".to_owned(), "it must be a unified diff"),
         (String::new(), "it must be a unified diff"),
         ("--- a/f\n+++ b/f\n@@ -1,5 +1,2 @@\n-a\n+b\n".to_owned(), "file 1 of it: it cannot be read"),
+        // Lines that no hunk counts, and a file in another form, would be left out.
+        ("--- a/gone.txt\n+++ b/gone.txt\n@@ -1 +1 @@\n-one\n+1\n-nonsense\n".to_owned(), "no hunk counts"),
+        (format!("diff --git a/gone.txt b/gone.txt\n--- a/gone.txt\n+++ b/gone.txt\n@@ -1 +1 @@\n-one\n+1\n{}", change("grün.txt")), "no hunk counts"),
         (change("none.txt"), "No such file"),
         (change("bin"), "it is not UTF-8 text"),
         (change("folder"), "it is not a regular file"),
