@@ -493,7 +493,7 @@ impl Program {
     }
 
     /// Returns the keys that are removed from every input of a task and from everything that this process writes: the
-    /// configured secrets, and other keys of at least [`KEY_BYTES_MIN`] bytes. A shorter value of the environment may be
+    /// configured secrets, and other keys of at least `KEY_BYTES_MIN` bytes. A shorter value of the environment may be
     /// an ordinary word (`DB_PASSWORD=postgres`); it is only removed from what tools read.
     #[must_use]
     pub fn output_keys(&self) -> Scrub {

@@ -352,11 +352,12 @@ async fn a_page_that_is_cut_holds_no_part_of_a_key() {
     let whole = web.world.run_allowed("http_fetch", input(100_000)).await.text;
     let at = whole.find("[key secrets.here]").unwrap();
     let begins = whole.find('\n').unwrap() + 1;
+    let begin: String = KEY.chars().take(3).collect();
     // Within the first key, wherever the page is cut.
     for chars in (at - begins..at - begins + KEY.len()).step_by(3) {
         let answer = web.world.run_allowed("http_fetch", input(chars)).await;
         let (_, given) = answer.text.split_once('\n').unwrap();
-        assert!(!given.contains(&KEY[..3]), "{given}");
+        assert!(!given.contains(&begin), "{given}");
     }
 }
 
