@@ -148,6 +148,11 @@ impl Gate {
         self.own.is_in_workspace(path) || self.own.is_in_cache(path)
     }
 
+    /// Returns whether other programs obey what is at the resolved `path`, so that a question must show it first.
+    pub(crate) fn is_obeyed(&self, path: &Path) -> bool {
+        self.ground.changing(path).is_some()
+    }
+
     /// Returns whether the resolved `path` belongs to the task.
     pub(crate) fn is_own(&self, path: &Path) -> bool {
         self.own.has(path)

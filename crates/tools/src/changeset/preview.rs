@@ -7,6 +7,7 @@ use std::path::Path;
 use setpoint_sandbox::changes::{ChangeKind, Entry};
 
 use super::{ChangeSet, Kept};
+use crate::approval::Gate;
 use crate::approval::preview::{self, PREVIEW_BYTES_MAX};
 use crate::show;
 
@@ -18,9 +19,11 @@ const CONTENTS_MAX: usize = 8;
 const BYTES_MAX: usize = 24 * 1024;
 
 impl ChangeSet {
-    /// Returns the list of changes, then the contents as differences.
-    pub(crate) fn preview(&self) -> String {
-        let mut lines: Vec<String> = self.list.iter().take(LISTED_MAX).map(Kept::line).collect();
+    /// Returns the list of changes, then the contents as differences; what other programs obey comes first.
+    pub(crate) fn preview(&self, gate: &Gate) -> String {
+        let mut list: Vec<&Kept> = self.list.iter().collect();
+        list.sort_by_cached_key(|kept| !gate.is_obeyed(&kept.path()));
+        let mut lines: Vec<String> = list.iter().take(LISTED_MAX).map(|kept| kept.line()).collect();
         if let Some(more @ 1..) = self.list.len().checked_sub(LISTED_MAX) {
             lines.push(format!("[{more} more changes]"));
         }
@@ -30,8 +33,10 @@ impl ChangeSet {
             matches!(kept.change.entry, Entry::File(_)) && has_content
         };
         // What was there before matters more than what is new.
-        let mut files: Vec<&Kept> = self.list.iter().filter(is_file).collect();
-        files.sort_by_key(|kept| kept.change.kind != ChangeKind::Changed);
+        let mut files: Vec<&Kept> = list.iter().copied().filter(is_file).collect();
+        files.sort_by_cached_key(|kept| {
+            (!gate.is_obeyed(&kept.path()), kept.change.kind != ChangeKind::Changed)
+        });
         for (n, kept) in files.iter().enumerate() {
             let shown = if n < CONTENTS_MAX { kept.content() } else { String::new() };
             if shown.is_empty() || text.len() + shown.len() > BYTES_MAX {

@@ -94,6 +94,15 @@ async fn a_changed_file_is_shown_and_put_in_place_as_shown() {
 }
 
 #[tokio::test]
+async fn a_large_question_shows_what_is_obeyed_first() {
+    let Some(world) = world() else { return };
+    let need =
+        asked(&world, "for n in $(seq 60); do echo x > a$n; done; mkdir m; echo steal > m/.envrc").await;
+    let preview = need.preview.unwrap();
+    assert!(preview.starts_with("make m/.envrc") && preview.contains("+steal"), "{preview}");
+}
+
+#[tokio::test]
 async fn what_was_allowed_does_not_cover_another_state() {
     let Some(world) = world() else { return };
     world.file("old", OLD);

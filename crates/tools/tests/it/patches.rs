@@ -206,6 +206,18 @@ async fn a_patch_elsewhere_or_to_what_is_obeyed_asks() {
 }
 
 #[tokio::test]
+async fn a_large_question_shows_what_is_obeyed_first() {
+    let world = World::new().keeping();
+    let new = |path: &str, line: &str| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{line}\n");
+    let padding: String = (0..90).map(|n| new(&format!("a{n}"), &"x".repeat(900))).collect();
+    let text = format!("{padding}{}", new("m/.envrc", "rm -rf everything"));
+    let need = world.need("apply_patch", json!({ "patch": text })).await;
+    let preview = need.preview.unwrap();
+    assert!(preview.find("rm -rf everything").unwrap() < preview.find("xxx").unwrap(), "{preview}");
+    assert!(preview.ends_with("more files is not shown]"), "{preview}");
+}
+
+#[tokio::test]
 async fn consent_is_for_one_patch_on_one_state() {
     let world = World::new();
     before(&world);

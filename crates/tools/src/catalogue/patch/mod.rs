@@ -97,7 +97,7 @@ fn patch(
         return Err(ToolError::blocked_by_state("patch", &twice.spot.path(), reason));
     }
     let plan = plan(text, &changes, gate);
-    gate.check(&plan).map_err(|error| error.with_preview(|| differences(&changes)))?;
+    gate.check(&plan).map_err(|error| error.with_preview(|| differences(&changes, gate)))?;
     let made = apply::apply(&mut changes, &plan, gate, halt)?;
     Ok(answer_of(&lines, &changes, &made, gate))
 }
@@ -209,15 +209,23 @@ fn plan(text: &str, changes: &[Change], gate: &Gate) -> Plan {
     }
 }
 
-fn differences(changes: &[Change]) -> String {
+/// Returns the changes as differences; what other programs obey comes first.
+fn differences(changes: &[Change], gate: &Gate) -> String {
     let mut text = String::new();
-    for change in changes {
+    let mut list: Vec<&Change> = changes.iter().collect();
+    list.sort_by_cached_key(|change| !gate.is_obeyed(&change.spot.path()));
+    for (n, change) in list.iter().enumerate() {
         let old = change.old.as_ref().map_or("", |old| &old.text);
         let new = change.new.as_ref().map_or("", |new| &new.text);
         let difference = preview::diff(old.as_bytes(), new.as_bytes());
-        text.push_str(&format!("{}\n{difference}\n\n", show::path_line(&change.spot.path())));
+        let shown = format!("{}\n{difference}\n\n", show::path_line(&change.spot.path()));
+        if n > 0 && text.len() + shown.len() > PREVIEW_CHARS_MAX {
+            text.push_str(&format!("[the content of {} more files is not shown]", list.len() - n));
+            break;
+        }
+        text.push_str(&clip(&shown, PREVIEW_CHARS_MAX));
     }
-    clip(text.trim_end(), PREVIEW_CHARS_MAX)
+    text.trim_end().to_owned()
 }
 
 fn answer_of(lines: &[Line], changes: &[Change], made: &apply::Made, gate: &Gate) -> ToolAnswer {

@@ -297,12 +297,12 @@ impl Ran {
                 }
                 Ok(Placed { created, is_kept })
             }
-            Some(need) => Err(self.question(need)),
+            Some(need) => Err(self.question(need, gate)),
         })
     }
 
-    fn question(&self, need: ApprovalNeed) -> ApprovalNeed {
-        let preview = Some(self.changes.preview());
+    fn question(&self, need: ApprovalNeed, gate: &Gate) -> ApprovalNeed {
+        let preview = Some(self.changes.preview(gate));
         let reason =
             format!("it ran in the sandbox, and what it changed is not in place yet: {}", need.reason);
         let is_named = need.writes.len() + need.deletes.len() <= NAMED_MAX;
