@@ -43,6 +43,15 @@ pub struct Verdict {
     pub self_made: bool,
 }
 
+impl Verdict {
+    /// Returns whether the judgement shows that the work did it, if it is a pass: a call proves it, it did not hold
+    /// before, and the work did not make the evidence.
+    #[must_use]
+    pub fn shows_it(&self) -> bool {
+        self.strength.is_proof() && !self.vacuous && !self.self_made
+    }
+}
+
 /// Pass or fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

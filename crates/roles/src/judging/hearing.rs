@@ -146,6 +146,12 @@ impl Hearing {
         if may_help { self.repair("there was no answer") } else { None }
     }
 
+    /// Returns whether the criterion is under judgement.
+    #[must_use]
+    pub fn hears(&self, criterion: &CriterionId) -> bool {
+        self.criteria.iter().any(|heard| heard.id == *criterion)
+    }
+
     /// Returns whether any criterion has a verdict.
     #[must_use]
     pub fn has_judged(&self) -> bool {
@@ -155,13 +161,15 @@ impl Hearing {
     /// Returns whether the criterion has no verdict because the judge's service was unavailable.
     #[must_use]
     pub fn missed(&self, criterion: &CriterionId) -> bool {
-        let is_heard = self.criteria.iter().any(|heard| heard.id == *criterion);
-        self.outage && is_heard && !self.given.contains_key(criterion)
+        self.outage && self.hears(criterion) && !self.given.contains_key(criterion)
     }
 
     /// Returns the verdict on one of its criteria, as far as the evidence supports it.
     #[must_use]
     pub fn verdict(&self, criterion: &Criterion, case: &Case<'_>) -> SettledVerdict {
+        // The sentence may say more than the plan's.
+        let heard = self.criteria.iter().find(|heard| heard.id == criterion.id);
+        let criterion = heard.unwrap_or(criterion);
         match self.given.get(&criterion.id) {
             Some(draft) if draft.cannot && self.claimed.contains(&criterion.id) => {
                 settle_impossible(criterion, draft, case)

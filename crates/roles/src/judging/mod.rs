@@ -17,6 +17,12 @@
 //! Any other pass that cites `output` alone lacks evidence and fails. The rule rejects in doubt: a plan that wants a
 //! statement about wording judged after calls were made gives it a check on the output, or calls it plausible.
 //!
+//! # What looks at the answer
+//!
+//! Work that changed nothing leaves its answer alone. If all that is proven would hold with any answer, because each
+//! check looks at a call without comparing it with the answer, a model judges one of the criteria too, with the
+//! addition that the answer says what the calls show.
+//!
 //! # Where a failure's class comes from
 //!
 //! From the typed error of the cited call; for a check, of the probe or call it looks at, else of the last call of
@@ -25,6 +31,7 @@
 //! environmentally. Only then does a model's word count. A refusal by a person has no class, nor has a check that
 //! could have come out otherwise on the part that was cut from a record.
 
+mod answer;
 mod bearing;
 mod cannot_fail;
 mod case;
@@ -44,6 +51,7 @@ mod strength;
 mod subject;
 mod undone;
 
+pub(crate) use self::answer::judged_with_the_answer;
 pub use self::case::{Case, Run};
 pub(crate) use self::case::{is_elsewhere, is_measured};
 pub use self::check::by_check;

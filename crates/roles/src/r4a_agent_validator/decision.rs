@@ -124,7 +124,7 @@ fn verdicts(fast_loop: &FastLoop, attempt: &Attempt, classes: &Classes) -> Vec<V
     let criteria = fast_loop.subtask.success_criteria.iter();
     criteria
         .map(|criterion| match &criterion.check {
-            Some(check) => checked(criterion, check, attempt, &case, is_of_playbook),
+            Some(check) => checked(criterion, check, attempt, &case, classes, is_of_playbook),
             None => judged(criterion, attempt, &case, classes),
         })
         .collect()
@@ -136,6 +136,7 @@ fn checked(
     check: &Check,
     attempt: &Attempt,
     case: &Case<'_>,
+    classes: &Classes,
     is_of_playbook: bool,
 ) -> Verdict {
     let is_claimed = attempt.claims_that(&criterion.id);
@@ -148,11 +149,11 @@ fn checked(
         return Verdict { failure_class, ..verdict };
     }
     let verdict = by_check(criterion, check, case);
+    let heard = || heard(criterion, attempt, case, classes);
     if verdict.verdict == VerdictWord::Pass {
-        return verdict;
+        return if attempt.hearing.hears(&criterion.id) { heard() } else { verdict };
     }
     let standing = attempt.standing.get(&criterion.id).cloned();
-    let heard = || attempt.hearing.verdict(criterion, case).verdict;
     let impossible = standing.or_else(|| is_claimed.then(heard)).filter(is_impossible);
     impossible.unwrap_or(verdict)
 }
@@ -165,6 +166,11 @@ fn judged(criterion: &Criterion, attempt: &Attempt, case: &Case<'_>, classes: &C
     if attempt.given_up.is_some() && !attempt.claims_that(&criterion.id) {
         return unjudged(criterion, GIVEN_UP).verdict;
     }
+    heard(criterion, attempt, case, classes)
+}
+
+/// Returns the judge's verdict.
+fn heard(criterion: &Criterion, attempt: &Attempt, case: &Case<'_>, classes: &Classes) -> Verdict {
     let mut settled = attempt.hearing.verdict(criterion, case);
     if settled.class_wanted {
         settled.verdict.failure_class = classes.get(&criterion.id).copied();

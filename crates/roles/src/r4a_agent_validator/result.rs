@@ -10,7 +10,7 @@ use setpoint_protocol::text::clip;
 use super::decision;
 use super::fast_loop::{Attempt, FastLoop, Fx, Next, Phase, Work};
 use crate::evidence::Probes;
-use crate::judging::{Hearing, NoClass, by_check};
+use crate::judging::{Hearing, NoClass, by_check, judged_with_the_answer};
 
 /// Handles the result of the awaited attempt.
 pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult, fx: &Fx<'_>) -> Next {
@@ -49,7 +49,11 @@ pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult,
             given_up.is_none() && criterion.check.is_none() && !standing.contains_key(&criterion.id);
         needs_a_judge || claimed.contains(&criterion.id)
     };
-    let for_a_model = criteria.iter().filter(is_open).cloned().collect();
+    let mut for_a_model: Vec<Criterion> = criteria.iter().filter(is_open).cloned().collect();
+    // A playbook compares its answer with what its calls showed.
+    if given_up.is_none() && fast_loop.subtask.approach.is_none() {
+        for_a_model.extend(judged_with_the_answer(&case));
+    }
     let hearing = Hearing::of(for_a_model, NoClass::AskedLater).with_claims(claimed);
     Next::Judge(Attempt { work, hearing, standing, claims, given_up }, None)
 }

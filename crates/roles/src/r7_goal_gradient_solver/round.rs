@@ -260,8 +260,7 @@ impl Round {
 
     /// Returns whether no pass shows that the work did it (SPEC 4.3), or nothing looked at what the person names.
     pub(super) fn is_unproven(&self) -> bool {
-        let shows = |verdict: &Verdict| verdict.strength.is_proof() && !verdict.vacuous && !verdict.self_made;
-        !self.overlooked.is_empty() || !self.verdicts().any(shows)
+        !self.overlooked.is_empty() || !self.verdicts().any(Verdict::shows_it)
     }
 }
 

@@ -26,9 +26,18 @@ fn serve(plan: Value, steps: Vec<Turn>) -> Hosted {
         Site::Plan => said(&plan),
         Site::Execute => steps[executed.fetch_add(1, Ordering::Relaxed)].clone(),
         Site::Merge => said(&json!({ "verdicts": [], "summary": "The lists were read." })),
-        Site::Judge | Site::Report => panic!("nobody has to ask: {}", seen.asked.system),
+        Site::Judge => said(&holds(seen.asked.last_user().unwrap_or_default())),
+        Site::Report => panic!("nobody has to ask: {}", seen.asked.system),
     };
     Hosted::start(Arc::new(answer)).unwrap()
+}
+
+/// Returns the verdicts of a judge for whom all that is asked holds, by the first call.
+fn holds(question: &str) -> Value {
+    let cited: Vec<&str> = question::calls(question).take(1).collect();
+    let verdict =
+        |id: &str| json!({ "criterion_id": id, "verdict": "pass", "evidence": "read", "cites": cited });
+    json!({ "verdicts": question::criteria(question).map(verdict).collect::<Vec<_>>() })
 }
 
 /// Writes a unique file of some 3,000 characters, and returns the call that reads it.

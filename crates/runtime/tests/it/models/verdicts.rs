@@ -104,9 +104,15 @@ fn evidence_survives_an_attempt_that_only_corrects_the_answer() {
     place.file("a.txt", "hello\n");
     let names = json!({ "criterion": "the answer names the branch", "check": { "on": "output", "expect": { "contains": "main" } } });
     let plan = one(&[on_call("a.txt was printed", "cat a.txt", &json!({ "contains": "hello" })), names]);
-    let server = server(plan, vec![cat("a.txt"), done("printed"), done("printed on main")], nobody);
+    let judge = |question: &str| {
+        let cited: Vec<&str> = question::calls(question).collect();
+        let verdict = |id: &str| json!({ "criterion_id": id, "verdict": "pass", "evidence": "hello, main", "cites": cited });
+        json!({ "verdicts": question::criteria(question).map(verdict).collect::<Vec<_>>() })
+    };
+    let server = server(plan, vec![cat("a.txt"), done("printed"), done("printed on main")], judge);
     let result = run(&place, &server, "print a.txt and name the branch", "").result;
     assert_eq!(result["directive"], "accept", "{result:#}");
+    assert_eq!(result["verdicts"][0]["judged_by"], "model", "no check looks at the answer: {result:#}");
     assert_eq!((asked(&server, Site::Plan).len(), asked(&server, Site::Execute).len()), (1, 3));
 }
 
