@@ -56,6 +56,9 @@ pub struct PlanDraft {
     /// In place of sub-tasks: the goal cannot be reached here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cannot: Option<CannotDraft>,
+    /// What a person must allow, as lines of an approval file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
 }
 
 /// A criterion that R2 takes back.
@@ -336,7 +339,7 @@ impl Draft for PerceiveDraft {
 }
 
 impl Draft for PlanDraft {
-    const FIELDS: &'static [&'static str] = &["subtasks", "task_criteria", "withdraw", "cannot"];
+    const FIELDS: &'static [&'static str] = &["subtasks", "task_criteria", "withdraw", "cannot", "allow"];
     const NAMES: &'static [&'static str] = &[
         "subtasks",
         "task_criteria",
@@ -360,6 +363,7 @@ impl Draft for PlanDraft {
         "why",
         "seen",
         "needs",
+        "allow",
     ];
     const LIST: Option<List> = Some(List { field: "subtasks", key: "intent" });
 }

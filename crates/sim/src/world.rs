@@ -322,12 +322,14 @@ impl World<'_> {
                         decision: if refused { ApprovalWord::Never } else { allowed },
                         digest: request.need.digest,
                         by: "simulated".to_owned(),
+                        allows: Vec::new(),
                     }))
                 }
                 Payload::PlanProposal(_) => person(Payload::PlanDecision(PlanDecision {
                     call_id: call,
                     approved: !self.chance.percent(self.scenario.refuse_percent),
                     note: self.chance.percent(50).then(|| "do it otherwise".to_owned()),
+                    allows: Vec::new(),
                 })),
                 _ => person(Payload::ClarificationAnswer(ClarificationAnswer {
                     call_id: call,

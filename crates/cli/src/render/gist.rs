@@ -87,7 +87,10 @@ pub(crate) fn gist(message: &Payload) -> Gist {
         }
         Payload::PlanDecision(decision) => {
             let word = if decision.approved { "approved" } else { "refused" };
-            Gist::new(decision.note.as_ref().map_or(word.to_owned(), |note| format!("{word}: {note}")))
+            let allows = allows(&decision.allows);
+            Gist::new(
+                decision.note.as_ref().map_or(format!("{word}{allows}"), |note| format!("{word}: {note}")),
+            )
         }
         Payload::DispatchManifest(manifest) => of_manifest(manifest),
         Payload::SubTask(subtask) => of_subtask(subtask),
@@ -177,7 +180,7 @@ pub(crate) fn gist(message: &Payload) -> Gist {
         }
         Payload::ApprovalDecision(decision) => {
             let (_, word) = words::approval(decision.decision);
-            Gist::new(format!("{word} by {}", decision.by)).told(Tone::Plain)
+            Gist::new(format!("{word} by {}{}", decision.by, allows(&decision.allows))).told(Tone::Plain)
         }
         // These messages are in the system's stream, which is not a task's.
         Payload::MemoryCommand(_)
@@ -310,6 +313,11 @@ fn verdict(verdict: &Verdict) -> Line {
         .and(Tone::Dim, &format!("  {by}{vacuous}{own}{shown}: "))
         .and(Tone::Plain, &verdict.evidence)
         .clip(VERDICT_COLUMNS_MAX)
+}
+
+/// Returns what a person allowed for the rest of the task.
+fn allows(lines: &[String]) -> String {
+    if lines.is_empty() { String::new() } else { format!(", and for the task: {}", lines.join(", ")) }
 }
 
 /// Returns the loss and its parts.

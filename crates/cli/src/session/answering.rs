@@ -17,7 +17,7 @@ impl Session<'_> {
         while self.asking.is_none() {
             let next = self.state.questions().find(|question| !self.answered.contains(&question.call()));
             let Some(question) = next.cloned() else { return Ok(()) };
-            match decide(&question, self.manner.policy, self.manner.is_interactive) {
+            match decide(&question, &self.state, self.manner.policy, self.manner.is_interactive) {
                 Decision::Say(payload, lines) => {
                     self.print(io, &lines);
                     self.answer(io, &question, payload).await?;
@@ -96,7 +96,7 @@ impl Session<'_> {
     }
 
     async fn ask(&mut self, io: &mut Io, question: Question) -> Result<(), Error> {
-        let dialogue = Dialogue::new(question);
+        let dialogue = Dialogue::new(question, &self.state);
         self.print(io, &dialogue.opening());
         match io.terminal.listen() {
             Ok(listening) => {

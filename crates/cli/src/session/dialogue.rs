@@ -1,7 +1,7 @@
 //! One question to a person and its answer: by the approval policy, by the person's keys, or by the rule for
 //! questions that no person can be asked. Pure: keys in, lines and a payload out.
 
-use setpoint_app::approvals::{Policy, Word};
+use setpoint_app::approvals::{self, Policy, Word};
 use setpoint_protocol::CallId;
 use setpoint_protocol::message::{
     ApprovalDecision, ApprovalRequest, ApprovalWord, ClarificationAnswer, ClarificationRequest, Criterion,
@@ -12,6 +12,7 @@ use setpoint_protocol::topology::Payload;
 
 use super::line_edit::{KeyEffect, LineEdit};
 use crate::io::Key;
+use crate::state::ViewState;
 use crate::state::asks::Question;
 use crate::state::consents::HEADLESS;
 use crate::text::{Line, Tone, sanitise};
@@ -23,12 +24,13 @@ const TERMINAL: &str = "terminal";
 /// A question on the screen.
 #[derive(Debug)]
 pub(crate) enum Dialogue {
-    /// May this be done?
-    Approval(ApprovalRequest),
+    /// May this be done? `wider` are the lines of an approval file that allow others like it, too.
+    Approval { request: ApprovalRequest, wider: Vec<String> },
     /// What does the goal mean?
     Clarification { request: ClarificationRequest, answers: Vec<String>, line: LineEdit },
-    /// Is the plan right? `note` is the change that is being typed, if any.
-    Plan { proposal: PlanProposal, note: Option<LineEdit> },
+    /// Is the plan right, and may it do what it needs? `needs` are the lines that can be allowed, and `note` is the
+    /// change that is being typed, if any.
+    Plan { proposal: PlanProposal, needs: Vec<String>, note: Option<LineEdit> },
 }
 
 /// The effect of a key.
@@ -46,20 +48,25 @@ pub(crate) enum Step {
 }
 
 impl Dialogue {
-    pub(crate) fn new(question: Question) -> Self {
+    pub(crate) fn new(question: Question, state: &ViewState) -> Self {
         match question {
-            Question::Approval(request) => Dialogue::Approval(request),
+            Question::Approval(request) => {
+                let wider = approvals::wider(&request.need, &state.surroundings);
+                Dialogue::Approval { request, wider }
+            }
             Question::Clarification(request) => {
                 Dialogue::Clarification { request, answers: Vec::new(), line: LineEdit::default() }
             }
-            Question::Plan(proposal) => Dialogue::Plan { proposal, note: None },
+            Question::Plan(proposal) => {
+                Dialogue::Plan { needs: open_needs(&proposal, state), proposal, note: None }
+            }
         }
     }
 
     /// Returns the ask that it answers.
     pub(crate) const fn call(&self) -> CallId {
         match self {
-            Dialogue::Approval(request) => request.call_id,
+            Dialogue::Approval { request, .. } => request.call_id,
             Dialogue::Clarification { request, .. } => request.call_id,
             Dialogue::Plan { proposal, .. } => proposal.call_id,
         }
@@ -68,7 +75,7 @@ impl Dialogue {
     /// Returns the question in full.
     pub(crate) fn opening(&self) -> Vec<Line> {
         match self {
-            Dialogue::Approval(request) => approval(request),
+            Dialogue::Approval { request, .. } => approval(request),
             Dialogue::Clarification { request, .. } => {
                 let mut lines = vec![heading(
                     "The goal leaves something open. Press Enter alone to continue without an answer.",
@@ -76,7 +83,7 @@ impl Dialogue {
                 lines.extend(question(request, 0));
                 lines
             }
-            Dialogue::Plan { proposal, .. } => plan(proposal),
+            Dialogue::Plan { proposal, needs, .. } => plan(proposal, needs),
         }
     }
 
@@ -91,7 +98,22 @@ impl Dialogue {
             line
         };
         match self {
-            Dialogue::Approval(_) => keys(&[("y", "once"), ("t", "for this task"), ("n", "never")]),
+            Dialogue::Approval { wider, .. } if wider.is_empty() => {
+                keys(&[("y", "once"), ("t", "for this task"), ("n", "never")])
+            }
+            Dialogue::Approval { wider, .. } => {
+                let all = format!("for this task all of: {}", sanitise::exact(&wider.join(", ")));
+                keys(&[("y", "once"), ("t", "for this task"), ("w", &all), ("n", "never")])
+            }
+            Dialogue::Plan { proposal, note: None, .. } if !proposal.is_preview => {
+                keys(&[("y", "allow it for this task"), ("n", "ask each time")])
+            }
+            Dialogue::Plan { needs, note: None, .. } if !needs.is_empty() => keys(&[
+                ("y", "run it"),
+                ("a", "run it, and allow what it needs for this task"),
+                ("n", "end the task"),
+                ("c", "change it"),
+            ]),
             Dialogue::Plan { note: None, .. } => {
                 keys(&[("y", "run it"), ("n", "end the task"), ("c", "change it")])
             }
@@ -103,7 +125,7 @@ impl Dialogue {
     /// Returns the line that is being typed, if any.
     pub(crate) const fn line(&self) -> Option<&LineEdit> {
         match self {
-            Dialogue::Approval(_) => None,
+            Dialogue::Approval { .. } => None,
             Dialogue::Clarification { line, .. } => Some(line),
             Dialogue::Plan { note, .. } => note.as_ref(),
         }
@@ -112,16 +134,7 @@ impl Dialogue {
     /// Handles a key. Ctrl-C is handled by the session, because it stops the whole task.
     pub(crate) fn key(&mut self, key: &Key) -> Step {
         match self {
-            Dialogue::Approval(request) => match approval_word(key) {
-                Some(word) => {
-                    let (tone, said) = words::approval(word);
-                    Step::Answered {
-                        echo: Line::plain("> ").and(tone, said),
-                        payload: decision(request, word, TERMINAL),
-                    }
-                }
-                None => Step::Ignored,
-            },
+            Dialogue::Approval { request, wider } => approval_key(request, wider, key),
             Dialogue::Clarification { request, answers, line } => {
                 if line.key(key) == KeyEffect::On {
                     return Step::Changed;
@@ -138,7 +151,10 @@ impl Dialogue {
                     ClarificationAnswer { call_id: request.call_id, answers: std::mem::take(answers) };
                 Step::Answered { echo, payload: Payload::ClarificationAnswer(answer) }
             }
-            Dialogue::Plan { proposal, note } => plan_key(proposal, note, key),
+            Dialogue::Plan { proposal, needs, note } if proposal.is_preview => {
+                plan_key(proposal, needs, note, key)
+            }
+            Dialogue::Plan { proposal, needs, .. } => needs_key(proposal, needs, key),
         }
     }
 }
@@ -151,15 +167,26 @@ pub(super) enum Decision {
     Ask,
 }
 
-/// Answers a question by the policy, or by the rule for questions that no person can be asked.
-pub(super) fn decide(question: &Question, policy: Option<&Policy>, is_interactive: bool) -> Decision {
+/// Answers a question by the policy, by what the person allowed for this task, or by the rule for questions that no
+/// person can be asked.
+pub(super) fn decide(
+    question: &Question,
+    state: &ViewState,
+    policy: Option<&Policy>,
+    is_interactive: bool,
+) -> Decision {
     match question {
         Question::Approval(request) => {
             let command = sanitise::exact(&request.need.command);
             let reason = sanitise::exact(&request.need.reason);
             let folder = request.need.cwd.as_deref().map(sanitise::exact);
             let folder = folder.map(|folder| format!("in {folder}: ")).unwrap_or_default();
-            let (by, why) = match policy.map_or(Word::Silent, |policy| policy(&request.need)) {
+            let allowed = || {
+                let line = approvals::allowing(state.consents.allowed(), &request.need, &state.surroundings);
+                line.map_or(Word::Silent, |line| Word::Allow(format!("{TERMINAL}: {line}")))
+            };
+            let word = policy.map_or(Word::Silent, |policy| policy(&request.need));
+            let (by, why) = match if word == Word::Silent { allowed() } else { word } {
                 Word::Allow(by) => {
                     let line =
                         Line::new().and(Tone::Good, &format!("allowed by {by}: ")).and(Tone::Plain, &command);
@@ -175,6 +202,14 @@ pub(super) fn decide(question: &Question, policy: Option<&Policy>, is_interactiv
                 .and(Tone::Dim, &format!("  ({folder}{reason}; digest {})", request.need.digest));
             let lines = std::iter::once(line).chain(preview(&request.need)).collect();
             Decision::Say(decision(request, ApprovalWord::Never, &by), lines)
+        }
+        Question::Plan(proposal) if !proposal.is_preview => {
+            let needs = open_needs(proposal, state);
+            if is_interactive && !needs.is_empty() {
+                return Decision::Ask;
+            }
+            let lines = if needs.is_empty() { Vec::new() } else { self::needs(&needs) };
+            Decision::Say(verdict(proposal, true, None), lines)
         }
         _ if is_interactive => Decision::Ask,
         Question::Clarification(request) => {
@@ -201,12 +236,56 @@ pub(crate) fn decision(request: &ApprovalRequest, word: ApprovalWord, by: &str) 
         decision: word,
         digest: request.need.digest.clone(),
         by: by.to_owned(),
+        allows: Vec::new(),
     })
 }
 
 /// Returns the answer to a plan.
 pub(crate) fn verdict(proposal: &PlanProposal, approved: bool, note: Option<String>) -> Payload {
-    Payload::PlanDecision(PlanDecision { call_id: proposal.call_id, approved, note })
+    Payload::PlanDecision(PlanDecision { call_id: proposal.call_id, approved, note, allows: Vec::new() })
+}
+
+/// Returns the answer to a plan that may run and do these things for the rest of the task.
+fn allowing(proposal: &PlanProposal, needs: &[String]) -> Payload {
+    let (call_id, allows) = (proposal.call_id, needs.to_vec());
+    Payload::PlanDecision(PlanDecision { call_id, approved: true, note: None, allows })
+}
+
+/// Returns what a plan needs that can be allowed and that the person has not decided on.
+fn open_needs(proposal: &PlanProposal, state: &ViewState) -> Vec<String> {
+    let is_open =
+        |need: &&String| approvals::is_line(need, &state.surroundings) && !state.consents.is_settled(need);
+    proposal.needs.iter().filter(is_open).cloned().collect()
+}
+
+fn approval_key(request: &ApprovalRequest, wider: &[String], key: &Key) -> Step {
+    if matches!(key, Key::Char('w' | 'W')) && !wider.is_empty() {
+        let said = format!("for this task all of: {}", sanitise::exact(&wider.join(", ")));
+        let decision = ApprovalDecision {
+            call_id: request.call_id,
+            decision: ApprovalWord::Once,
+            digest: request.need.digest.clone(),
+            by: TERMINAL.to_owned(),
+            allows: wider.to_vec(),
+        };
+        return Step::Answered {
+            echo: Line::plain("> ").and(Tone::Good, &said),
+            payload: Payload::ApprovalDecision(decision),
+        };
+    }
+    let Some(word) = approval_word(key) else { return Step::Ignored };
+    let (tone, said) = words::approval(word);
+    Step::Answered { echo: Line::plain("> ").and(tone, said), payload: decision(request, word, TERMINAL) }
+}
+
+/// Handles a key where only what the plan needs is asked about. Enter alone allows nothing.
+fn needs_key(proposal: &PlanProposal, needs: &[String], key: &Key) -> Step {
+    let (tone, said, payload) = match key {
+        Key::Char('y' | 'Y') => (Tone::Good, "allow it for this task", allowing(proposal, needs)),
+        Key::Char('n' | 'N') | Key::Enter => (Tone::Care, "ask each time", verdict(proposal, true, None)),
+        _ => return Step::Ignored,
+    };
+    Step::Answered { echo: Line::plain("> ").and(tone, said), payload }
 }
 
 /// Returns the decision that a key means. Enter alone means no.
@@ -219,10 +298,14 @@ fn approval_word(key: &Key) -> Option<ApprovalWord> {
     }
 }
 
-fn plan_key(proposal: &PlanProposal, note: &mut Option<LineEdit>, key: &Key) -> Step {
+fn plan_key(proposal: &PlanProposal, needs: &[String], note: &mut Option<LineEdit>, key: &Key) -> Step {
     let Some(line) = note else {
         let (tone, said, approved) = match key {
             Key::Char('y' | 'Y') => (Tone::Good, "run it", true),
+            Key::Char('a' | 'A') if !needs.is_empty() => {
+                let echo = Line::plain("> ").and(Tone::Good, "run it, and allow what it needs for this task");
+                return Step::Answered { echo, payload: allowing(proposal, needs) };
+            }
             Key::Char('n' | 'N') => (Tone::Bad, "end the task", false),
             Key::Char('c' | 'C') => {
                 *note = Some(LineEdit::default());
@@ -302,7 +385,17 @@ fn question(request: &ClarificationRequest, n: usize) -> Vec<Line> {
     vec![Line::new().and(Tone::Dim, &number).and(Tone::Strong, text)]
 }
 
-fn plan(proposal: &PlanProposal) -> Vec<Line> {
+/// Returns what a plan says that a person must allow.
+fn needs(needs: &[String]) -> Vec<Line> {
+    let heading = heading("The plan says that it will need:");
+    let need = |need: &String| Line::plain("  ").and(Tone::Strong, &sanitise::exact(need));
+    std::iter::once(heading).chain(needs.iter().map(need)).collect()
+}
+
+fn plan(proposal: &PlanProposal, needs: &[String]) -> Vec<Line> {
+    if !proposal.is_preview {
+        return self::needs(needs);
+    }
     let mut lines = vec![heading(&format!("The plan for round {}", proposal.round))];
     if !proposal.reason.is_empty() {
         lines.push(Line::new().and(Tone::Dim, "because: ").and(Tone::Plain, &proposal.reason));
@@ -323,6 +416,9 @@ fn plan(proposal: &PlanProposal) -> Vec<Line> {
     if !proposal.task_criteria.is_empty() {
         lines.push(Line::new().and(Tone::Name, "In the end:"));
         lines.extend(proposal.task_criteria.iter().map(|criterion| self::criterion("   ", criterion)));
+    }
+    if !needs.is_empty() {
+        lines.extend(self::needs(needs));
     }
     lines
 }

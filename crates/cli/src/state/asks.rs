@@ -39,6 +39,9 @@ impl Question {
         match self {
             Question::Clarification(request) => format!("to answer: {}", request.questions.join(" / ")),
             Question::Approval(request) => format!("to allow: {}", sanitise::exact(&request.need.command)),
+            Question::Plan(proposal) if !proposal.is_preview => {
+                format!("to allow: {}", sanitise::exact(&proposal.needs.join(", ")))
+            }
             Question::Plan(proposal) => format!("to look at the plan for round {}", proposal.round),
         }
     }
@@ -113,6 +116,15 @@ impl Asks {
     #[must_use]
     pub fn is_only_people(&self) -> bool {
         !self.questions.is_empty() && self.open.values().all(|open| open.what == PendingKind::Timer)
+    }
+
+    /// Returns what the plan of this open question says that a person must allow.
+    pub(super) fn needs(&self, call: CallId) -> Vec<String> {
+        let is_it = |question: &&Question| question.call() == call;
+        match self.questions.iter().find(is_it) {
+            Some(Question::Plan(proposal)) => proposal.needs.clone(),
+            _ => Vec::new(),
+        }
     }
 
     pub(super) fn asked(&mut self, asked: &Asked, clock_ms: u64) {

@@ -1,6 +1,6 @@
 //! Requests for consent and their decisions, with the text that an approval file would need.
 
-use setpoint_protocol::message::{ApprovalDecision, ApprovalRequest};
+use setpoint_protocol::message::{ApprovalDecision, ApprovalRequest, PlanDecision};
 
 /// The name recorded for a refusal because there is no person to ask.
 pub const HEADLESS: &str = "headless";
@@ -17,6 +17,10 @@ pub struct Consent {
 #[derive(Clone, Debug, Default)]
 pub struct Consents {
     all: Vec<Consent>,
+    /// Lines of an approval file that the person allowed for the task.
+    allowed: Vec<String>,
+    /// What plans said that a person must allow.
+    needed: Vec<String>,
 }
 
 impl Consents {
@@ -40,12 +44,30 @@ impl Consents {
         digests
     }
 
+    /// Returns what the person allowed for the task, as lines of an approval file.
+    #[must_use]
+    pub fn allowed(&self) -> &[String] {
+        &self.allowed
+    }
+
+    /// Returns whether the person has decided on this need of a plan.
+    #[must_use]
+    pub fn is_settled(&self, need: &String) -> bool {
+        self.needed.contains(need) || self.allowed.contains(need)
+    }
+
+    pub(super) fn plan_decided(&mut self, decision: PlanDecision, needs: Vec<String>) {
+        self.allowed.extend(decision.allows);
+        self.needed.extend(needs);
+    }
+
     pub(super) fn asked(&mut self, request: ApprovalRequest) {
         self.all.push(Consent { request, decision: None });
     }
 
     pub(super) fn decided(&mut self, decision: ApprovalDecision) {
         let mut asked = self.all.iter_mut();
+        self.allowed.extend(decision.allows.iter().cloned());
         if let Some(consent) = asked.find(|consent| consent.request.call_id == decision.call_id) {
             consent.decision = Some(decision);
         }

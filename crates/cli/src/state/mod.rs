@@ -14,11 +14,12 @@ pub mod roles;
 pub mod rounds;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use setpoint_protocol::message::{
     Clarification, DirectAnswer, EndedBy, FaultKind, FinalResult, TaskFault, TaskSpec,
 };
-use setpoint_protocol::record::{Answer, ForkedFrom, Opened, Record, RecordKind};
+use setpoint_protocol::record::{Answer, ForkedFrom, Opened, Record, RecordKind, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{RoleId, TaskId, Timestamp};
@@ -91,6 +92,8 @@ pub struct ViewState {
     pub asks: Asks,
     /// Requests for consent.
     pub consents: Consents,
+    /// Environment in which the task works.
+    pub surroundings: Arc<Surroundings>,
     /// Tool calls, by id.
     pub calls: Calls,
     /// Files that calls say they created.
@@ -149,6 +152,7 @@ impl ViewState {
             plans: Plans::default(),
             asks: Asks::default(),
             consents: Consents::default(),
+            surroundings: Arc::default(),
             calls: Calls::default(),
             made: BTreeSet::new(),
             used: Totals::default(),
@@ -298,12 +302,17 @@ impl ViewState {
         self.controller = opened.controller;
         self.budgets = opened.budgets;
         self.forked_from = opened.forked_from;
+        self.surroundings = opened.surroundings;
     }
 
     fn apply_message(&mut self, record: &Record, message: Payload) {
         self.roles.say(record, &message);
         if let Some(question) = Question::of(&message) {
             self.asks.question(question);
+        }
+        if let Payload::PlanDecision(decision) = &message {
+            let needs = self.asks.needs(decision.call_id);
+            self.consents.plan_decided(decision.clone(), needs);
         }
         if let Some(call) = message.answers() {
             self.asks.answered(call);

@@ -92,6 +92,7 @@ async fn a_page_says_how_it_ended_and_what_it_waits_for() {
         decision: ApprovalWord::Never,
         digest: "digest of touch x".to_owned(),
         by: "terminal".to_owned(),
+        allows: Vec::new(),
     };
     tape.say(RoleId::User, 1, decision);
     let (_, markup) = page(tape).await;

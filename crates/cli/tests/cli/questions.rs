@@ -164,7 +164,7 @@ async fn a_plan_is_run_refused_or_changed() {
         let (tape, beats) = asking(proposal("r2/3"), Planner, Kind::PlanDecision);
         let fake = Fake::starting(tape, beats);
         World::on_paper(fake.clone(), vec![keys.clone()]).run("run --plan tidy").await;
-        let decision = PlanDecision { call_id: id("r2/3"), approved, note };
+        let decision = PlanDecision { call_id: id("r2/3"), approved, note, allows: Vec::new() };
         assert_eq!(fake.said(), [Payload::PlanDecision(decision)], "{keys:?}");
         assert_eq!(fake.goals.lock().unwrap()[0].preview_plan, Some(true));
     }
@@ -185,8 +185,128 @@ async fn headless_a_plan_is_refused() {
     World::headless(fake.clone()).run("run tidy").await;
     assert_eq!(
         fake.said(),
-        [Payload::PlanDecision(PlanDecision { call_id: id("r2/3"), approved: false, note: None })]
+        [Payload::PlanDecision(PlanDecision {
+            call_id: id("r2/3"),
+            approved: false,
+            note: None,
+            allows: Vec::new()
+        })]
     );
+}
+
+/// Returns a request to fetch a page of this host.
+fn fetch(call: &str, host: &str) -> ApprovalRequest {
+    let mut request = approval(call, &format!("GET https://{host}/{call}"), &[]);
+    request.need.hosts = vec![host.to_owned()];
+    request
+}
+
+#[tokio::test(start_paused = true)]
+async fn w_allows_everything_of_a_host_for_the_task() {
+    let mut tape = Tape::opened("tidy up");
+    tape.say(Executor, 1, fetch("r3.1/2", "docs.example.org"));
+    let before = tape.records.len();
+    let first = ApprovalDecision {
+        call_id: id("r3.1/2"),
+        decision: ApprovalWord::Once,
+        digest: "digest of GET https://docs.example.org/r3.1/2".to_owned(),
+        by: "terminal".to_owned(),
+        allows: vec!["host docs.example.org".to_owned()],
+    };
+    tape.say(User, 1, first.clone());
+    tape.say(Executor, 1, fetch("r3.1/4", "docs.example.org"));
+    tape.say(Executor, 1, fetch("r3.1/6", "example.org"));
+    tape.say(GoalGradientSolver, 0, final_result(EndState::Accept, EndedBy::CriteriaMet));
+    let beats = vec![
+        Beat::Tell(before),
+        Beat::AwaitListening,
+        Beat::AwaitSaid(Kind::ApprovalDecision),
+        Beat::Tell(3),
+        // The other host is asked about.
+        Beat::AwaitListening,
+        Beat::TellRest,
+    ];
+    let fake = Fake::starting(tape, beats);
+    World::on_paper(fake.clone(), vec![typed("w"), typed("n")]).run("run tidy").await;
+    let said = fake.said();
+    assert_eq!(said[0], Payload::ApprovalDecision(first));
+    let by = |payload: &Payload| match payload {
+        Payload::ApprovalDecision(decision) => (decision.decision, decision.by.clone()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(by(&said[1]), (ApprovalWord::Once, "terminal: host docs.example.org".to_owned()));
+}
+
+/// Returns a plan that says what a person must allow.
+fn needing(needs: &[&str]) -> PlanProposal {
+    let needs = needs.iter().map(|need| (*need).to_owned()).collect();
+    PlanProposal { needs, is_preview: false, ..proposal("r2/3") }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_plan_needs_is_asked_once_before_it_runs() {
+    let needs = ["host docs.example.org", "command make install", "deny host x.org", "host *"];
+    // A line that allows nothing is not offered.
+    let offered: Vec<String> = needs[..2].iter().map(|need| (*need).to_owned()).collect();
+    for (keys, allows) in [("xy", offered), ("n", vec![]), ("\n", vec![])] {
+        let (tape, beats) = asking(needing(&needs), Planner, Kind::PlanDecision);
+        let fake = Fake::starting(tape, beats);
+        let came = World::on_paper(fake.clone(), vec![typed(keys)]).run("run tidy").await;
+        let decision = PlanDecision { call_id: id("r2/3"), approved: true, note: None, allows };
+        assert_eq!(fake.said(), [Payload::PlanDecision(decision)], "{keys:?}");
+        let shown = readable(&came.err);
+        let wanted = "The plan says that it will need:\n  host docs.example.org\n  command make install\n";
+        assert!(shown.contains("[y] allow it for this task  [n] ask each time"), "{shown}");
+        assert!(shown.contains(wanted), "{shown}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_whose_needs_nobody_can_allow_runs() {
+    for (needs, is_headless) in [(&["host docs.example.org"][..], true), (&["deny path /"], false)] {
+        let (tape, beats) = asking(needing(needs), Planner, Kind::PlanDecision);
+        let fake = Fake::starting(tape, beats);
+        let world =
+            if is_headless { World::headless(fake.clone()) } else { World::on_paper(fake.clone(), vec![]) };
+        world.run("run tidy").await;
+        let decision = PlanDecision { call_id: id("r2/3"), approved: true, note: None, allows: Vec::new() };
+        assert_eq!(fake.said(), [Payload::PlanDecision(decision)], "{needs:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_need_is_asked_about_once_and_what_is_allowed_holds() {
+    let mut tape = Tape::opened("tidy up");
+    tape.say(Planner, 0, needing(&["host docs.example.org", "command make install"]));
+    let before = tape.records.len();
+    let allows = vec!["host docs.example.org".to_owned(), "command make install".to_owned()];
+    let first = PlanDecision { call_id: id("r2/3"), approved: true, note: None, allows };
+    tape.say(User, 1, first.clone());
+    tape.say(Executor, 1, fetch("r3.1/4", "docs.example.org"));
+    tape.say(Executor, 1, approval("r3.1/6", "make install", &[]));
+    let again = PlanProposal { call_id: id("r2/7"), ..needing(&["command make install"]) };
+    tape.say(Planner, 0, again);
+    tape.say(GoalGradientSolver, 0, final_result(EndState::Accept, EndedBy::CriteriaMet));
+    let decided = || Beat::AwaitSaid(Kind::ApprovalDecision);
+    let planned = || Beat::AwaitSaid(Kind::PlanDecision);
+    let beats =
+        vec![Beat::Tell(before), planned(), Beat::Tell(4), decided(), decided(), planned(), Beat::TellRest];
+    let fake = Fake::starting(tape, beats);
+    World::on_paper(fake.clone(), vec![typed("y")]).run("run tidy").await;
+    let signed: Vec<String> = fake
+        .said()
+        .iter()
+        .map(|payload| match payload {
+            Payload::ApprovalDecision(decision) => decision.by.clone(),
+            Payload::PlanDecision(decision) => {
+                format!("plan {} {}", decision.approved, decision.allows.len())
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let wanted =
+        ["plan true 2", "terminal: host docs.example.org", "terminal: command make install", "plan true 0"];
+    assert_eq!(signed, wanted);
 }
 
 #[tokio::test(start_paused = true)]
@@ -202,6 +322,7 @@ async fn several_questions_are_asked_one_after_the_other() {
                 decision: ApprovalWord::Once,
                 digest: String::new(),
                 by: "terminal".to_owned(),
+                allows: Vec::new(),
             },
         );
     let before = tape.records.len() - 1;

@@ -149,6 +149,7 @@ async fn consent_shows_the_change_and_its_call_counts_once() {
         decision: ApprovalWord::Once,
         digest: request.need.digest.clone(),
         by: "file:approve:1".to_owned(),
+        allows: Vec::new(),
     };
     let mut tape = Tape::opened("mend the notes");
     tape.ask_tool("r3.1/2", "edit_file", edit.clone())

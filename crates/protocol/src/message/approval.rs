@@ -28,8 +28,11 @@ pub struct ApprovalDecision {
     pub decision: ApprovalWord,
     /// What was allowed; must equal the request's digest.
     pub digest: String,
-    /// Who decided: `terminal`, `file:<path>:<line>`, `headless`.
+    /// Who decided: `terminal`, `terminal: <line>` by what was allowed before, `file:<path>:<line>`, `headless`.
     pub by: String,
+    /// What else the person allowed for the rest of the task, as lines of an approval file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allows: Vec<String>,
 }
 
 /// What a person says to a request.

@@ -1,4 +1,5 @@
-//! R2 shows its plan and the person decides, if the task was started with a preview.
+//! R2 shows its plan and the person decides, if the task was started with a preview or the plan says what a person must
+//! allow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,12 @@ pub struct PlanProposal {
     pub task_criteria: Vec<Criterion>,
     /// Why the person is asked.
     pub reason: String,
+    /// What the plan says that a person must allow, as lines of an approval file. Not checked: a model wrote it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
+    /// Whether the person wants to see every plan. Otherwise only `needs` is asked about, and the plan runs either way.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub is_preview: bool,
 }
 
 /// The person's word on a plan.
@@ -32,4 +39,17 @@ pub struct PlanDecision {
     /// What to do differently; a refusal with a note is a new planning call, one without ends the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Which of the plan's needs are allowed for the rest of the task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allows: Vec<String>,
+}
+
+/// Before plans had needs, a proposal was always a preview.
+const fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_true(value: &bool) -> bool {
+    *value
 }

@@ -27,7 +27,7 @@ pub(super) fn assemble(
         let reason = format!("the task has used up its {INSTANCES_MAX} sub-tasks");
         return Next::Raise(fault(FaultKind::Fault, &reason, fx.ctx));
     }
-    let ValidPlan { subtasks, added_criteria, replaced, withdrawn, fingerprint } = plan;
+    let ValidPlan { subtasks, added_criteria, replaced, withdrawn, fingerprint, needs } = plan;
     let (criteria, withdrawn) = criteria(task, added_criteria, replaced, &withdrawn);
     let limits = task.limits();
     let ids: Vec<SubTaskId> = subtasks.iter().map(|_| SubTaskId::from_uuid(fx.new_id())).collect();
@@ -37,8 +37,9 @@ pub(super) fn assemble(
         let instance = Instance(*instances);
         planned.push(PlannedSubTask { instance, subtask: message(subtask, id, instance, &ids, &limits) });
     }
-    let ready = ReadyPlan { fingerprint, subtasks: planned, criteria, withdrawn };
-    if fx.ctx.opened.preview_plan && !ready.subtasks.is_empty() {
+    let ready = ReadyPlan { fingerprint, subtasks: planned, criteria, withdrawn, needs };
+    let is_asked = fx.ctx.opened.preview_plan || !ready.needs.is_empty();
+    if is_asked && !ready.subtasks.is_empty() {
         propose(task.round, ready, attempts, fx)
     } else {
         Next::Dispatch(ready)

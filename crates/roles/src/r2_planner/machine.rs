@@ -78,7 +78,9 @@ impl Planner {
             (Phase::Planning { call: asked, is_repair, attempts }, Some(task)) if asked == call => {
                 plan::on_answer(task, &answer, is_repair, attempts, fx)
             }
-            (Phase::Previewing { call: asked, .. }, _) if asked == call => preview::on_no_decision(fx),
+            (Phase::Previewing { call: asked, plan, .. }, _) if asked == call => {
+                preview::on_no_decision(plan, fx)
+            }
             (Phase::Reporting { timer, notice, .. }, _) if timer == call => report::on_timer(&notice),
             (Phase::Reporting { model, notice, .. }, _) if model == call => {
                 report::on_answer(&notice, &answer)

@@ -89,6 +89,8 @@ pub(super) struct ReadyPlan {
     pub(super) criteria: Vec<Criterion>,
     /// Withdrawn criteria, earlier ones first.
     pub(super) withdrawn: Vec<Withdrawal>,
+    /// What a person must allow, as lines of an approval file.
+    pub(super) needs: Vec<String>,
 }
 
 /// A new sub-task with the effector that will execute it.

@@ -1,4 +1,4 @@
-//! Shows a plan to the person before it is dispatched, if that was requested.
+//! Shows a plan to the person before it is dispatched, if that was requested or it says what a person must allow.
 
 use setpoint_protocol::limits::PLAN_CALLS_MAX;
 use setpoint_protocol::message::{FaultKind, PlanDecision, PlanProposal};
@@ -11,12 +11,17 @@ use super::phase::{Attempts, Fx, Next, Phase, ReadyPlan};
 const NOTE_CHARS_MAX: usize = 4_000;
 
 pub(super) fn propose(round: u32, plan: ReadyPlan, attempts: Attempts, fx: &mut Fx<'_>) -> Next {
+    let is_preview = fx.ctx.opened.preview_plan;
+    let reason =
+        if is_preview { "every plan is to be seen before it runs" } else { "it says what you must allow" };
     let call = fx.request(|call_id| PlanProposal {
         call_id,
         round,
         subtasks: plan.subtasks.iter().map(|planned| planned.subtask.clone()).collect(),
         task_criteria: plan.criteria.clone(),
-        reason: "every plan is to be seen before it runs".to_owned(),
+        reason: reason.to_owned(),
+        needs: plan.needs.clone(),
+        is_preview,
     });
     Next::Wait(Phase::Previewing { call, plan, attempts })
 }
@@ -42,9 +47,14 @@ pub(super) fn on_plan_decision(
     }
 }
 
-/// Handles an interrupted question: without a decision nothing may run.
-pub(super) fn on_no_decision(fx: &Fx<'_>) -> Next {
-    no_consent("nobody decided on the plan", fx)
+/// Handles an interrupted question: without a decision a plan that was to be seen does not run. Another one runs, and
+/// what it needs is asked about call by call.
+pub(super) fn on_no_decision(plan: ReadyPlan, fx: &Fx<'_>) -> Next {
+    if fx.ctx.opened.preview_plan {
+        no_consent("nobody decided on the plan", fx)
+    } else {
+        Next::Dispatch(plan)
+    }
 }
 
 fn no_consent(reason: &str, fx: &Fx<'_>) -> Next {

@@ -320,7 +320,7 @@ fn schemas_name_no_id_that_the_program_makes() {
     expect![[r#"
         answer deadline intent questions scope title
         deadline scope title
-        subtasks task_criteria
+        allow subtasks task_criteria
         achieved blocked_by next_moves
     "#]]
     .assert_eq(&fields);

@@ -159,6 +159,7 @@ async fn ended(organisation: &Organisation, new: NewTask, allows: impl Fn(&Appro
                     decision: if allows(&request) { ApprovalWord::Once } else { ApprovalWord::Never },
                     digest: request.need.digest.clone(),
                     by: PERSON.to_owned(),
+                    allows: Vec::new(),
                 };
                 asked.push(request);
                 organisation.say(&task, Payload::ApprovalDecision(decision)).await.unwrap();

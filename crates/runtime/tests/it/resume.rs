@@ -58,7 +58,7 @@ async fn asks_started_by_a_waiting_message_are_not_interrupted() {
     // Sent while no process drives the task.
     let second = organisation(&journal(), distant());
     let proposal: PlanProposal = serde_json::from_slice(&shown.body).unwrap();
-    let decision = PlanDecision { call_id: proposal.call_id, approved: true, note: None };
+    let decision = PlanDecision { call_id: proposal.call_id, approved: true, note: None, allows: Vec::new() };
     second.say(&task, Payload::PlanDecision(decision)).await.unwrap();
     second.resume(&task).await.unwrap();
     second.ended(&task).await;

@@ -474,5 +474,7 @@ pub(crate) fn proposal(call: &str) -> PlanProposal {
         subtasks: vec![subtask(1, "count the files", vec![criterion("s1.c1", "the count is a number")])],
         task_criteria: vec![criterion("t1", "the count is right")],
         reason: "you asked to see it".to_owned(),
+        needs: Vec::new(),
+        is_preview: true,
     }
 }

@@ -172,6 +172,7 @@ fn approval(call: &str, digest: &str) -> Payload {
         decision,
         digest: digest.to_owned(),
         by: "terminal".to_owned(),
+        allows: Vec::new(),
     }
     .into()
 }

@@ -72,7 +72,8 @@ fn an_answer_of_another_kind_than_the_ask_is_refused() {
     for call in ["r3.1/1", "r3.1/2"] {
         refused(&mut bench, from(RoleId::User, approval(call, "d1")));
     }
-    let decision = message::PlanDecision { call_id: id("r3.1/3"), approved: true, note: None };
+    let decision =
+        message::PlanDecision { call_id: id("r3.1/3"), approved: true, note: None, allows: Vec::new() };
     refused(&mut bench, from(RoleId::User, decision.into()));
     refused(&mut bench, from(RoleId::Memory, memory_reply("r3.1/3")));
     for call in ["r3.1/1", "r3.1/3"] {

@@ -66,6 +66,7 @@ judges read those words, and an executor the calls that checks look at; do not r
 `inputs` picks some, by place in your list from 1.
 - `tools` names the few tools that it needs: it can call no others.
 - Write no ids, times or names of files that the program makes.
+- `allow` beside `subtasks` says what a person must allow: \"host docs.rs\", \"path ~/notes\", \"command make install\".
 
 Criteria
 
@@ -107,7 +108,7 @@ headings\",\"check\":{\"on\":{\"probe\":{\"tool\":\"grep\",\"input\":{\"pattern\
 macro_rules! plan_schema {
     ($more:literal) => {
         concat!(
-            r##"{"type":"object","properties":{"subtasks":{"type":"array","items":{"type":"object","properties":{"intent":{"type":"string"},"success_criteria":{"$ref":"#/$defs/criteria"},"context":{"type":"string"},"inputs":{"type":"array","items":{"type":"integer"}},"sequence":{"type":"integer"},"tools":{"type":"array","items":{"type":"string"}}},"required":["intent","success_criteria"]}},"task_criteria":{"$ref":"#/$defs/criteria"}"##,
+            r##"{"type":"object","properties":{"subtasks":{"type":"array","items":{"type":"object","properties":{"intent":{"type":"string"},"success_criteria":{"$ref":"#/$defs/criteria"},"context":{"type":"string"},"inputs":{"type":"array","items":{"type":"integer"}},"sequence":{"type":"integer"},"tools":{"type":"array","items":{"type":"string"}}},"required":["intent","success_criteria"]}},"task_criteria":{"$ref":"#/$defs/criteria"},"allow":{"type":"array","items":{"type":"string"}}"##,
             $more,
             r##"},"required":["subtasks"],"$defs":{"criteria":{"type":"array","items":{"type":"object","properties":{"criterion":{"type":"string"},"mode":{"enum":["verifiable","plausible"]},"check":{},"asked":{"type":"string"},"assumes":{"type":"string"}},"required":["criterion"]}}}}"##
         )

@@ -38,6 +38,11 @@ use self::refusal::{REASONS_MAX, Reasons, TASK, subtask_place};
 pub(super) use self::premise::{Infeasible, infeasible, refuted};
 pub(super) use self::refusal::{Refusal, annotated};
 
+/// Maximum needs of a plan.
+const NEEDS_MAX: usize = 8;
+/// Maximum characters of a need.
+const NEED_CHARS_MAX: usize = 300;
+
 /// The rules and state that a plan is validated against.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
@@ -64,6 +69,8 @@ pub(super) struct ValidPlan {
     pub(super) withdrawn: Vec<Withdrawal>,
     /// Fingerprint of the kept and the new sub-tasks together.
     pub(super) fingerprint: String,
+    /// What a person must allow, as lines of an approval file, as far as that can be told here.
+    pub(super) needs: Vec<String>,
 }
 
 /// A sub-task that may be dispatched.
@@ -126,7 +133,8 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
     let (added_criteria, replaced) = task_criteria(draft, &subtasks, rules, &mut reasons);
     let withdrawn = premise::withdrawn(&draft.withdraw, !added_criteria.is_empty(), rules.task, &mut reasons);
     let fingerprint = repetition::fingerprint(&subtasks, rules.task);
-    let plan = ValidPlan { subtasks, added_criteria, replaced, withdrawn, fingerprint };
+    let needs = needs(&draft.allow);
+    let plan = ValidPlan { subtasks, added_criteria, replaced, withdrawn, fingerprint, needs };
     // A plan without sub-tasks is refused already, or has only the criteria that it had.
     if !plan.subtasks.is_empty() {
         test_run::require(&plan.checks(rules.task), rules, &mut reasons);
@@ -142,6 +150,24 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
     }
     reasons.0.truncate(REASONS_MAX);
     if reasons.0.is_empty() { Ok(plan) } else { Err(reasons.0) }
+}
+
+/// Returns the needs that may be lines of an approval file; anything else is left out, because each call is asked about
+/// anyway.
+fn needs(drafted: &[String]) -> Vec<String> {
+    let is_line = |line: &&str| {
+        let subject = line.split_once(' ').map(|(subject, _)| subject);
+        matches!(subject, Some("path" | "command" | "host"))
+            && line.chars().count() <= NEED_CHARS_MAX
+            && !line.chars().any(char::is_control)
+    };
+    let mut needs: Vec<String> = Vec::new();
+    for line in drafted.iter().map(|line| line.trim()).filter(is_line) {
+        if needs.len() < NEEDS_MAX && !needs.iter().any(|known| known == line) {
+            needs.push(line.to_owned());
+        }
+    }
+    needs
 }
 
 impl ValidPlan {

@@ -37,7 +37,7 @@ async fn each_process_exports_what_ended_while_it_drove() {
 
     let second = told(&journal(), &base(&after), Content::Omitted);
     second.resume(&task).await.unwrap();
-    let decision = PlanDecision { call_id: shown.call_id, approved: true, note: None };
+    let decision = PlanDecision { call_id: shown.call_id, approved: true, note: None, allows: Vec::new() };
     second.say(&task, Payload::PlanDecision(decision)).await.unwrap();
     second.ended(&task).await;
     second.shutdown().await;
