@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use setpoint_machine::cell::{ReplayedStep, Strictness};
-use setpoint_machine::{Cell, Factory, WorldEffect};
+use setpoint_machine::{Cell, Factory, WorldEffect, gate};
 use setpoint_protocol::TaskId;
-use setpoint_protocol::record::{Ask, Asked, Record, RecordKind};
+use setpoint_protocol::gate::Rule;
+use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Record, RecordKind};
 use setpoint_protocol::replay::{DivergencePlace, ReplayReport};
 
 use crate::records::strictness_of;
@@ -33,6 +34,7 @@ pub(crate) fn replay(task: &TaskId, records: &[Record], factory: Arc<dyn Factory
         replayed: 0,
         steps: 0,
         asks: 0,
+        rules: 0,
         is_exact,
         logic_version,
         is_closed: false,
@@ -56,7 +58,37 @@ pub(crate) fn replay(task: &TaskId, records: &[Record], factory: Arc<dyn Factory
     let diverged = replayed.err().map(|found| DivergencePlace { seq: found.seq, reason: found.reason });
     // The requested effects come before later outputs, so their divergence is reported first.
     report.divergence = astray.or(diverged);
+    match decided_again(records) {
+        Ok(count) => report.rules = count,
+        Err(place) => {
+            let is_first = report.divergence.as_ref().is_none_or(|other| place.seq < other.seq);
+            report.divergence = if is_first { Some(place) } else { report.divergence };
+        }
+    }
     report
+}
+
+/// Decides again by the recorded facts about each call that needed consent. Returns how many there are, or the first that
+/// the rules decide otherwise. Questions from before facts were recorded are left out.
+fn decided_again(records: &[Record]) -> Result<u64, DivergencePlace> {
+    let mut count = 0;
+    for record in records.iter().filter(|record| record.kind == RecordKind::Answered) {
+        let Ok(answered) = serde_json::from_slice::<Answered>(&record.body) else { continue };
+        let Answer::Tool(answer) = answered.answer else { continue };
+        let Some(need) = answer.approval else { continue };
+        let (Some(rule), Some(facts)) = (need.rule, need.facts) else { continue };
+        let again = gate::decide(&facts).rule();
+        if again != Some(rule) {
+            let again = again.map_or("let it through", Rule::name);
+            let reason = format!(
+                "by the recorded facts about {}, the gate's rule is not `{rule}`, as recorded, but: {again}",
+                answered.call
+            );
+            return Err(DivergencePlace { seq: record.seq, reason });
+        }
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// Returns whether this starts something in the world, rather than stopping it.
@@ -121,6 +153,7 @@ fn is_asked(effect: &WorldEffect, asked: &Asked) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
     use setpoint_protocol::record::Purpose;
     use setpoint_protocol::{Address, CallId, RoleId, Timestamp};
 
@@ -146,6 +179,30 @@ mod tests {
     fn place(records: &[Record], effects: &[WorldEffect]) -> Option<(u64, String)> {
         let step = ReplayedStep { records, effects, closed: false };
         effects_are_recorded(&step).err().map(|place| (place.seq, place.reason))
+    }
+
+    #[test]
+    fn a_rule_that_does_not_follow_from_its_facts_is_found() {
+        let fetch = json!({ "level": "l1", "cwd": "/w", "cause": { "connects": { "host": "a.example" } } });
+        let need = |extra: serde_json::Value| {
+            let mut need = json!({ "command": "GET http://a.example/", "reason": "why", "digest": "d" });
+            need.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            let tool = json!({ "ok": false, "text": "", "duration_ms": 1, "approval": need });
+            let body = json!({ "call": call(1), "attempt": 1, "answer": { "tool": tool } });
+            let kind = RecordKind::Answered;
+            Record { kind, body: serde_json::to_vec(&body).unwrap(), ..asked(7, 1, Ask::Timer { ms: 1 }) }
+        };
+        let right = need(json!({ "rule": "network", "facts": fetch }));
+        let old = need(json!({}));
+        assert_eq!(decided_again(&[right.clone(), old.clone(), right.clone()]), Ok(2));
+        let wrong = need(json!({ "rule": "caution", "facts": fetch }));
+        let place = decided_again(&[right, old, wrong]).unwrap_err();
+        assert_eq!(place.seq, 7);
+        assert!(place.reason.contains("r2/1") && place.reason.ends_with("but: network"), "{}", place.reason);
+        // A recorded grant would have let it through.
+        let granted = json!({ "level": "l1", "cwd": "/w", "grant": "covers" });
+        let place = decided_again(&[need(json!({ "rule": "caution", "facts": granted }))]).unwrap_err();
+        assert!(place.reason.ends_with("but: let it through"), "{}", place.reason);
     }
 
     #[test]

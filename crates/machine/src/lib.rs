@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`machine`] (the trait), [`input`], [`effects`], [`ctx`], [`brief`] (what a model is asked),
 //! [`conversation`] (what follows the question), [`cell`], [`admission`] (what
-//! another process may say to a task).
+//! another process may say to a task), [`gate`] (the rules by which a call needs consent).
 
 #![warn(missing_docs)]
 
@@ -17,6 +17,7 @@ pub mod conversation;
 pub mod ctx;
 pub mod effects;
 pub mod fit;
+pub mod gate;
 pub mod input;
 pub mod ledger;
 pub mod listing;

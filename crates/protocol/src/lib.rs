@@ -15,6 +15,7 @@ pub mod asyncapi;
 pub mod body;
 pub mod capability;
 pub mod envelope;
+pub mod gate;
 pub mod id;
 pub mod limits;
 pub mod memory;

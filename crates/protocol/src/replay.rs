@@ -20,6 +20,9 @@ pub struct ReplayReport {
     pub steps: u64,
     /// Asks that the machines started in them: models, tools, timers, people, memory.
     pub asks: u64,
+    /// Questions of the approval gate whose rule was decided again from the recorded facts.
+    #[serde(default)]
+    pub rules: u64,
     /// Whether they were compared byte by byte. A task of another version of the machines' logic is compared by kind and
     /// addressee only.
     pub is_exact: bool,

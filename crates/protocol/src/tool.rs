@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use setpoint_control::FailureClass;
 
 use crate::any::Any;
+use crate::gate::{Facts, Rule};
 use crate::id::{CallId, ToolId};
 
 /// A call of one tool.
@@ -211,6 +212,12 @@ pub struct ApprovalNeed {
     pub hosts: Vec<String>,
     /// Why consent is needed.
     pub reason: String,
+    /// The rule that asks for it; absent in journals from before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+    /// The facts that decided: the rule follows from them alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Box<Facts>>,
     /// BLAKE3 over command, working directory and paths; an approval is bound to it.
     pub digest: String,
     /// BLAKE3 over the command, the working directory, the executed files and the paths that need the consent, whatever is
@@ -220,12 +227,31 @@ pub struct ApprovalNeed {
     /// Where text came from that the task has read by now and that somebody elsewhere wrote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Source>,
+    /// The keys that the task may have read by now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<Secret>,
     /// What it would change in a file, as a diff; bounded, with a mark of what is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
 }
 
 impl ApprovalNeed {
+    /// Returns what the task has read by now that matters to consent: text from elsewhere, and keys.
+    #[must_use]
+    pub fn read(&self) -> Vec<String> {
+        let secrets = self.secrets.iter().map(ToString::to_string);
+        self.after.iter().map(ToString::to_string).chain(secrets).collect()
+    }
+
+    /// Returns the reason with the name of the rule that asks, for a person.
+    #[must_use]
+    pub fn why(&self) -> String {
+        match self.rule {
+            Some(rule) => format!("{} [{rule}]", self.reason),
+            None => self.reason.clone(),
+        }
+    }
+
     /// Returns whether an approval of `grant`, a digest or a scope, allows this.
     #[must_use]
     pub fn is_covered_by(&self, grant: &str) -> bool {
@@ -248,6 +274,25 @@ impl fmt::Display for Source {
         match self {
             Source::Web(host) => write!(f, "pages of {host}"),
             Source::Server(name) => write!(f, "the MCP server {name}"),
+        }
+    }
+}
+
+/// A key that a text may hold, or may have held before it was removed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Secret {
+    /// What a file holds that by its name holds keys.
+    File(String),
+    /// A known key of this name, which was removed.
+    Key(String),
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Secret::File(path) => write!(f, "keys in {path}"),
+            Secret::Key(name) => write!(f, "where the key {name} is"),
         }
     }
 }
@@ -276,6 +321,9 @@ pub struct ToolAnswer {
     /// Where its text came from, if somebody elsewhere wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+    /// The keys that its text may hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<Secret>,
     /// Files it created that were not there before; this task may change them freely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<String>,

@@ -265,11 +265,11 @@ impl Driver {
             External::Answered(Answered { call, answer, .. }) => {
                 self.finished(*call);
                 if let Answer::Tool(answer) = answer
-                    && !(answer.created.is_empty() && answer.source.is_none())
+                    && !(answer.created.is_empty() && answer.source.is_none() && answer.secrets.is_empty())
                 {
                     let traces = Arc::make_mut(&mut self.traces);
                     traces.created.extend(answer.created.iter().cloned());
-                    traces.sources.extend(answer.source.clone());
+                    traces.read(answer);
                 }
             }
             External::Reasked(reasked) => {

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
 use setpoint_protocol::record::{Surroundings, Survey, SurveyAsk};
-use setpoint_protocol::tool::{Source, ToolAnswer, ToolSpec};
+use setpoint_protocol::tool::{Secret, Source, ToolAnswer, ToolSpec};
 use setpoint_protocol::{CallId, TaskId};
 use setpoint_tools::{CallPlace, Registry};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +27,9 @@ pub struct ToolRun {
     pub cancel: CancellationToken,
 }
 
+/// Maximum places and keys that a task remembers to have read, each. Two places decide all that a thousand do.
+const READ_MAX: usize = 1_000;
+
 /// What the answers of a task's calls say of the task, beside their results.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
@@ -34,6 +37,25 @@ pub struct Traces {
     pub created: BTreeSet<String>,
     /// Where text came from that it has read and that somebody elsewhere wrote.
     pub sources: BTreeSet<Source>,
+    /// The keys that it may have read.
+    pub secrets: BTreeSet<Secret>,
+}
+
+impl Traces {
+    /// Adds what an answer says, except what it created.
+    pub(crate) fn read(&mut self, answer: &ToolAnswer) {
+        self.sources.extend(answer.source.clone());
+        self.secrets.extend(answer.secrets.iter().cloned());
+        bound(&mut self.sources);
+        bound(&mut self.secrets);
+    }
+}
+
+/// Keeps a set within its limit.
+fn bound<T: Ord>(set: &mut BTreeSet<T>) {
+    while set.len() > READ_MAX {
+        set.pop_last();
+    }
 }
 
 /// A process of this machine that has died.
@@ -138,6 +160,7 @@ fn place(run: ToolRun) -> CallPlace {
         surroundings: run.surroundings,
         created: run.traces.created.iter().map(PathBuf::from).collect(),
         sources: run.traces.sources.clone(),
+        secrets: run.traces.secrets.clone(),
         cancel: run.cancel,
     }
 }

@@ -11,6 +11,7 @@ mod forms;
 mod stream;
 mod view;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -108,6 +109,15 @@ impl Scrub {
         String::from_utf8_lossy(&cleaned).into_owned()
     }
 
+    /// Returns the names of the keys that a text holds, or held before they were replaced by their marks. A secret without
+    /// a name has the mark as its name.
+    #[must_use]
+    pub fn names_in(&self, text: &str) -> BTreeSet<String> {
+        let found = self.find(text.as_bytes()).into_iter().filter_map(|(_, mark)| self.0.marks.get(mark));
+        let replaced = self.0.marks.iter().filter(|mark| text.contains(mark.as_str()));
+        found.chain(replaced).map(|mark| name_of(mark).to_owned()).collect()
+    }
+
     /// Returns the value without the secrets, of the same form: only its texts and field names change. Recurses as deep as
     /// the value does, which its reader has bounded.
     #[must_use]
@@ -198,6 +208,11 @@ fn parts(secret: &str) -> impl Iterator<Item = String> {
 fn mark(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-*".contains(c) { c } else { '?' };
     format!("[key {}]", name.chars().take(NAME_CHARS_MAX).map(plain).collect::<String>())
+}
+
+/// Returns the name in a mark.
+fn name_of(mark: &str) -> &str {
+    mark.strip_prefix("[key ").and_then(|name| name.strip_suffix(']')).unwrap_or(mark)
 }
 
 #[cfg(test)]

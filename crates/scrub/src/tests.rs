@@ -17,6 +17,19 @@ fn secret_is_found_unencoded() {
 }
 
 #[test]
+fn keys_in_a_text_are_named_also_after_they_were_replaced() {
+    let keys = Scrub::named(&[
+        ("ONE".to_owned(), SECRET.into()),
+        ("TWO".to_owned(), "another-key".into()),
+        ("X".to_owned(), "not-there".into()),
+    ]);
+    let names = keys.names_in(&format!("{SECRET} and [key TWO] and [key THREE]"));
+    assert_eq!(names.into_iter().collect::<Vec<_>>(), ["ONE", "TWO"]);
+    let unnamed = Scrub::of(&[SecretString::from(SECRET)]).names_in(SECRET);
+    assert_eq!(unnamed.into_iter().collect::<Vec<_>>(), [MARK]);
+}
+
+#[test]
 fn secret_is_found_escaped_for_json_and_nested_json() {
     let once = serde_json::to_string(SECRET).unwrap();
     let twice = serde_json::to_string(&once).unwrap();

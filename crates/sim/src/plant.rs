@@ -102,6 +102,9 @@ impl Plant {
                         digest,
                         scope: None,
                         after: Vec::new(),
+                        secrets: Vec::new(),
+                        rule: None,
+                        facts: None,
                         preview: None,
                     };
                     let mut answer = failed(ErrorKind::ApprovalRequired, "needs an approval");

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
+use setpoint_protocol::gate::{Facts, RunLevel};
 use setpoint_protocol::record::{Surroundings, Survey};
 use setpoint_protocol::tool::{
-    ApprovalNeed, CallReading, Effect, ExecutedFile, Source, ToolAnswer, ToolCall, ToolSpec,
+    ApprovalNeed, CallReading, Effect, ExecutedFile, Secret, Source, ToolAnswer, ToolCall, ToolSpec,
 };
 use setpoint_protocol::{Any, CallId, TaskId, text};
 use setpoint_scrub::Scrub;
@@ -21,9 +22,10 @@ use crate::error::ToolError;
 use crate::facts;
 use crate::host::Host;
 use crate::house::House;
+use crate::keys_read;
 use crate::process::capture::bounded_text;
 use crate::servers;
-use crate::tool::{Level, Limits, Tool, ToolCtx};
+use crate::tool::{Limits, Tool, ToolCtx};
 use crate::typed::unreadable;
 use crate::undo::Keeper;
 
@@ -38,7 +40,7 @@ pub struct Registry {
     house: Arc<House>,
     search_path: Arc<Vec<PathBuf>>,
     keys: Scrub,
-    level: Level,
+    level: RunLevel,
     /// The folder with what tasks changed, for an undo.
     kept: Option<Arc<PathBuf>>,
     #[cfg(feature = "ungated")]
@@ -56,6 +58,8 @@ pub struct CallPlace {
     pub created: BTreeSet<PathBuf>,
     /// The `source` of every earlier answer of this task.
     pub sources: BTreeSet<Source>,
+    /// The `secrets` of every earlier answer of this task.
+    pub secrets: BTreeSet<Secret>,
     /// Cancels the call.
     pub cancel: CancellationToken,
 }
@@ -88,7 +92,7 @@ impl Registry {
 
     /// Sets how much tasks may change without consent.
     #[must_use]
-    pub fn with_level(self, level: Level) -> Self {
+    pub fn with_level(self, level: RunLevel) -> Self {
         Registry { level, ..self }
     }
 
@@ -145,6 +149,8 @@ impl Registry {
             Ok(tool) => probed(ask, tool.run(&ask.call.input, &self.context(ask, place)).await),
             Err(error) => error.into_answer(),
         };
+        let secrets = keys_read::of(&ask.call.tool, &ask.call.input, &answer, &self.keys);
+        let answer = ToolAnswer { secrets, ..answer };
         let millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         bounded(ToolAnswer { duration_ms: millis, ..without(&self.keys, answer) }, &self.limits)
     }
@@ -167,6 +173,7 @@ impl Registry {
             surroundings: place.surroundings,
             created: place.created,
             sources: place.sources,
+            secrets: place.secrets,
             house: Arc::clone(&self.house),
             search_path: Arc::clone(&self.search_path),
             grant: ask.grant.clone(),
@@ -252,13 +259,22 @@ fn without(keys: &Scrub, answer: ToolAnswer) -> ToolAnswer {
             deletes: texts(need.deletes),
             hosts: texts(need.hosts),
             after: need.after,
+            secrets: need.secrets,
             reason: text(need.reason),
+            rule: need.rule,
+            facts: need.facts.map(|facts| Box::new(without_in_facts(keys, *facts))),
             digest: need.digest,
             scope: need.scope,
             preview: need.preview.map(&text),
         }),
         ..answer
     }
+}
+
+/// Removes these keys from the facts of a question. Only their texts change, so the rule stays.
+fn without_in_facts(keys: &Scrub, facts: Facts) -> Facts {
+    let clean = serde_json::to_value(&facts).map(|value| keys.value(value));
+    clean.and_then(serde_json::from_value).unwrap_or_default()
 }
 
 /// Cuts an answer to the limits of a record, and says what was cut.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use setpoint_protocol::Any;
+use setpoint_protocol::gate::RunLevel;
 use setpoint_protocol::limits::{FACTS_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use setpoint_protocol::record::Surroundings;
-use setpoint_protocol::tool::{CallReading, Source, ToolAnswer, ToolSpec};
+use setpoint_protocol::tool::{CallReading, Secret, Source, ToolAnswer, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
 use crate::house::House;
@@ -41,6 +42,8 @@ pub struct ToolCtx {
     pub search_path: Arc<Vec<PathBuf>>,
     /// Where text came from that the task has read by now and that somebody elsewhere wrote.
     pub sources: BTreeSet<Source>,
+    /// The keys that the task may have read by now.
+    pub secrets: BTreeSet<Secret>,
     /// The digest of the granted approval.
     pub grant: Option<String>,
     /// A person must approve even what only touches the task's own files.
@@ -48,7 +51,7 @@ pub struct ToolCtx {
     /// The call must provably change nothing.
     pub probe: bool,
     /// How much may be changed without consent.
-    pub level: Level,
+    pub level: RunLevel,
     /// Keeps what the call changes, for an undo.
     pub(crate) keeper: Option<Keeper>,
     /// The gate lets everything through.
@@ -68,12 +71,13 @@ impl ToolCtx {
             surroundings: surroundings.into(),
             created: BTreeSet::new(),
             sources: BTreeSet::new(),
+            secrets: BTreeSet::new(),
             house: Arc::default(),
             search_path: Arc::default(),
             grant: None,
             caution: false,
             probe: false,
-            level: Level::default(),
+            level: RunLevel::default(),
             keeper: None,
             #[cfg(feature = "ungated")]
             is_ungated: false,
@@ -81,16 +85,6 @@ impl ToolCtx {
             limits: Limits::default(),
         }
     }
-}
-
-/// How much a task may change without a person's consent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Level {
-    /// Nothing but its own workspace: every other change asks.
-    L0,
-    /// What is in the working directory, if it is kept for an undo and no other program obeys it.
-    #[default]
-    L1,
 }
 
 /// The limits of a call. The answer reports a limit that was reached.

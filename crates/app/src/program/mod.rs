@@ -39,7 +39,7 @@ use setpoint_runtime::toolbox::Tools;
 use setpoint_scrub::Scrub;
 use setpoint_telemetry::otlp::EndpointError;
 use setpoint_tools::secrets::Secrets;
-use setpoint_tools::{Host, House, Level, Registry, Tool};
+use setpoint_tools::{Host, House, Registry, RunLevel, Tool};
 
 use crate::config::{Config, Sources};
 use crate::keys;
@@ -389,8 +389,8 @@ impl Program {
     }
 
     /// Returns how much a task may change without a question.
-    fn level(&self) -> Level {
-        if self.config.text("run.level") == Some("L0") { Level::L0 } else { Level::L1 }
+    fn level(&self) -> RunLevel {
+        if self.config.text("run.level") == Some("L0") { RunLevel::L0 } else { RunLevel::L1 }
     }
 
     /// Returns this machine for the tools of tasks.

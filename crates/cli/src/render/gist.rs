@@ -170,7 +170,7 @@ pub(crate) fn gist(message: &Payload) -> Gist {
             .aside(numbers(&result.loss, result.grad_l))
             .with(Line::block(Tone::Plain, &result.summary)),
         Payload::ApprovalRequest(request) => {
-            let reason = field("because", &request.need.reason);
+            let reason = field("because", &request.need.why());
             let details = std::iter::once(reason).chain(dialogue::preview(&request.need)).collect();
             Gist::new(format!("asks to do this: {}", sanitise::exact(&request.need.command))).with(details)
         }

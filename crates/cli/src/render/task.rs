@@ -239,7 +239,10 @@ fn consent(consent: &Consent) -> Value {
         "deletes": request.need.deletes,
         "hosts": request.need.hosts,
         "after": request.need.after,
+        "secrets": request.need.secrets,
         "reason": request.need.reason,
+        "rule": request.need.rule,
+        "facts": request.need.facts,
         "preview": request.need.preview,
         "digest": request.need.digest,
         "decision": decision.as_ref().map(|decision| decision.decision),
@@ -328,7 +331,7 @@ fn consents(state: &ViewState) -> Vec<Line> {
         };
         let command = exact(&request.need.command);
         let asked = Line::new().and(Tone::Dim, "consent ").and(tone, &word).and(Tone::Plain, ": ");
-        let reason = exact(&request.need.reason);
+        let reason = exact(&request.need.why());
         let mut lines = vec![asked.and(Tone::Plain, &command), field("", &format!("because {reason}"))];
         lines
             .extend(request.need.cwd.as_ref().map(|cwd| field("", &format!("in the folder {}", exact(cwd)))));

@@ -178,7 +178,7 @@ pub(super) fn decide(
     match question {
         Question::Approval(request) => {
             let command = sanitise::exact(&request.need.command);
-            let reason = sanitise::exact(&request.need.reason);
+            let reason = sanitise::exact(&request.need.why());
             let folder = request.need.cwd.as_deref().map(sanitise::exact);
             let folder = folder.map(|folder| format!("in {folder}: ")).unwrap_or_default();
             let allowed = || {
@@ -344,13 +344,13 @@ fn approval(request: &ApprovalRequest) -> Vec<Line> {
     let exact = |tone: Tone, text: &str| Line::plain("  ").and(tone, &sanitise::exact(text));
     let mut lines = vec![heading(&format!("{who} asks to do this:")), exact(Tone::Strong, &need.command)];
     let folder: Vec<String> = need.cwd.iter().cloned().collect();
-    let after: Vec<String> = need.after.iter().map(ToString::to_string).collect();
+    let read = need.read();
     for (name, paths) in [
         ("in the folder", &folder),
         ("connects to", &need.hosts),
         ("deletes", &need.deletes),
         ("writes", &need.writes),
-        ("the task has read", &after),
+        ("the task has read", &read),
     ] {
         if !paths.is_empty() {
             lines.push(Line::new().and(Tone::Dim, &format!("{name}:")));
@@ -358,7 +358,7 @@ fn approval(request: &ApprovalRequest) -> Vec<Line> {
         }
     }
     lines.extend(preview(need));
-    lines.push(Line::new().and(Tone::Dim, "because: ").and(Tone::Plain, &need.reason));
+    lines.push(Line::new().and(Tone::Dim, "because: ").and(Tone::Plain, &need.why()));
     lines
 }
 

@@ -79,7 +79,7 @@ fn traces(task: &TaskId, records: &[Record]) -> Traces {
     let mut traces = Traces::default();
     for record in answers {
         if let Ok(Answered { answer: Answer::Tool(answer), .. }) = serde_json::from_slice(&record.body) {
-            traces.sources.extend(answer.source);
+            traces.read(&answer);
             match fork.as_ref().filter(|(from, _)| record.seq <= from.seq) {
                 Some((from, place)) => {
                     let copies = answer.created.iter();
@@ -169,7 +169,7 @@ impl Driver {
 #[cfg(test)]
 mod tests {
     use setpoint_protocol::record::{ForkedFrom, Surroundings};
-    use setpoint_protocol::tool::{Source, ToolAnswer};
+    use setpoint_protocol::tool::{Secret, Source, ToolAnswer};
     use setpoint_protocol::{Address, Timestamp};
 
     use super::*;
@@ -207,6 +207,15 @@ mod tests {
         };
         let records = [opened("/w".to_owned(), None), read(4, &server), created(5, "/w/a"), read(6, &web)];
         assert_eq!(traces(&task, &records).sources.into_iter().collect::<Vec<_>>(), [web, server]);
+    }
+
+    #[test]
+    fn keys_that_were_read_are_known_after_a_restart() {
+        let secrets = vec![Secret::Key("K".to_owned()), Secret::File(".env".to_owned())];
+        let answer = ToolAnswer { secrets: secrets.clone(), ..ToolAnswer::default() };
+        let answer = Answered::new("r3.1/1".parse().unwrap(), 1, Answer::Tool(Box::new(answer)));
+        let records = [opened("/w".to_owned(), None), record(4, RecordKind::Answered, &answer)];
+        assert_eq!(traces(&TaskId::mint("count", 1), &records).secrets, secrets.into_iter().collect());
     }
 
     #[test]

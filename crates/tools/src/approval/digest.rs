@@ -8,6 +8,8 @@ use std::path::Path;
 
 use rustix::fs::Stat;
 
+use setpoint_protocol::tool::Secret;
+
 use super::{Plan, Touch};
 use crate::files::folder::{self, Folder};
 use crate::files::hash::{self, Algorithm};
@@ -38,7 +40,7 @@ pub(super) fn scope<'p>(plan: &Plan, asking: impl Iterator<Item = &'p Touch>) ->
 }
 
 /// Returns the digest in hexadecimal. Paths in the folder `held` are examined through it.
-pub(super) fn of(plan: &Plan, held: Option<&Folder>) -> String {
+pub(super) fn of(plan: &Plan, secrets: &[Secret], held: Option<&Folder>) -> String {
     let mut parts = Parts(blake3::Hasher::new());
     parts.add(DOMAIN.as_bytes());
     parts.add_action(plan);
@@ -51,6 +53,13 @@ pub(super) fn of(plan: &Plan, held: Option<&Folder>) -> String {
         );
     }
     parts.add_executed(plan);
+    // What was allowed before the task read a key was allowed without knowing of it.
+    if plan.can_send() {
+        for secret in secrets {
+            parts.add(b"after reading");
+            parts.add(secret.to_string().as_bytes());
+        }
+    }
     if let Some(content) = &plan.content {
         parts.add(b"content");
         parts.add(content.as_bytes());

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::{Plan, Touch, resolve, watched};
 use crate::caches;
 use crate::halt::Halt;
-use crate::show;
 use crate::tool::ToolCtx;
 use crate::walk::measure::{Bounds, Step, walk};
 
@@ -49,23 +48,25 @@ impl Ground {
         Ground { cwd, closed, search_path: search_path.map(|folder| resolve::fully(folder)).collect() }
     }
 
-    /// Returns why creating `path` outside the workspace needs consent, or `None`.
-    pub(super) fn creating(&self, path: &Path, plan: &Plan) -> Option<String> {
-        let Some(below) = self.below(path) else {
-            let cwd = show::path_line(&self.cwd);
-            return Some(format!("it is outside the working directory ({cwd}) and the task's workspace"));
-        };
+    /// Returns whether a path is below the working directory.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.below(path).is_some()
+    }
+
+    /// Returns why other programs would obey a new `path` in the working directory, or `None`.
+    pub(super) fn creating(&self, path: &Path, plan: &Plan) -> Option<&'static str> {
+        let below = self.below(path)?;
         let planned = plan.touches.iter().map(|touch| touch.path.as_path());
         let why = self.closed.or_else(|| watched::reason(below)).or_else(|| self.program(path));
         let why = why.or_else(|| is_new_mark(path, plan).then_some("it would mark the folder as a cache"));
-        why.or_else(|| watched::repository(&self.cwd, path, planned)).map(str::to_owned)
+        why.or_else(|| watched::repository(&self.cwd, path, planned))
     }
 
     /// Returns why creating `path` in the workspace needs consent, or `None`: commands run there too, and Git searches
     /// it.
-    pub(super) fn creating_in(&self, workspace: &Path, path: &Path, plan: &Plan) -> Option<String> {
+    pub(super) fn creating_in(&self, workspace: &Path, path: &Path, plan: &Plan) -> Option<&'static str> {
         let planned = plan.touches.iter().map(|touch| touch.path.as_path());
-        watched::repository(workspace, path, planned).map(str::to_owned)
+        watched::repository(workspace, path, planned)
     }
 
     /// Returns why changing `path`, which the task created outside its workspace, still needs consent: other programs
@@ -86,7 +87,7 @@ impl Ground {
                 .take_while(|folder| folder.starts_with(&self.cwd))
                 .any(watched::is_repository)
         };
-        if self.creating(&touch.path, plan).is_some() || is_in_repository() {
+        if !self.has(&touch.path) || self.creating(&touch.path, plan).is_some() || is_in_repository() {
             return false;
         }
         if !touch.is_recursive || !touch.path.symlink_metadata().is_ok_and(|found| found.is_dir()) {

@@ -12,29 +12,28 @@
 //! the sandbox limits those.
 
 mod digest;
+mod facts;
 mod ground;
 mod own;
 pub(crate) mod preview;
 pub(crate) mod resolve;
 pub(crate) mod watched;
 
-use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::Stat;
-
-use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile, Source};
+use setpoint_machine::gate::{self, Decision};
+use setpoint_protocol::gate::{Cause, Facts, Found, Grant, RunLevel, Stage};
+use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile, Secret, Source};
 
 use crate::error::ToolError;
-use crate::files::folder::{self, Folder};
-use crate::files::spot::Spot;
-use crate::house::House;
+use crate::files::folder::Folder;
+use crate::house::{House, Rooms};
 use crate::show;
-use crate::tool::{Level, ToolCtx};
-use crate::undo::{Keeper, Keeping, Size};
+use crate::tool::ToolCtx;
+use crate::undo::{Keeper, Keeping};
 use ground::Ground;
 use own::OwnFolders;
 
@@ -55,14 +54,27 @@ pub(crate) struct Plan {
     pub(crate) hosts: Vec<String>,
     /// The files it executes, with the hashes of their contents.
     pub(crate) executed: Vec<ExecutedFile>,
-    /// Why it needs consent regardless of what it touches.
-    pub(crate) always: Option<String>,
+    /// What may need consent regardless of the paths that it touches.
+    pub(crate) cause: Option<Cause>,
     /// A hash of the new content, if the command does not determine it.
     pub(crate) content: Option<String>,
     /// What an approval for the whole task covers is the command and the paths that need consent, not what it writes there.
     pub(crate) has_scope: bool,
     /// The tool keeps what it changes, for an undo ([`Gate::keep`]).
     pub(crate) is_kept: bool,
+    /// What confines the command.
+    pub(crate) stage: Stage,
+}
+
+impl Plan {
+    /// Returns whether it may send something away from this machine.
+    fn can_send(&self) -> bool {
+        match &self.cause {
+            Some(Cause::Calls { is_connected, .. }) => *is_connected,
+            Some(Cause::Command(_) | Cause::Connects { .. } | Cause::Query(_)) => true,
+            Some(Cause::Content(_) | Cause::Link(_)) | None => false,
+        }
+    }
 }
 
 /// A path that a call touches, ordered by path.
@@ -86,9 +98,10 @@ pub(crate) struct Gate {
     ground: Ground,
     house: Arc<House>,
     sources: BTreeSet<Source>,
+    secrets: BTreeSet<Secret>,
     grant: Option<String>,
     is_cautious: bool,
-    level: Level,
+    level: RunLevel,
     keeper: Option<Keeper>,
     #[cfg(feature = "ungated")]
     is_ungated: bool,
@@ -104,6 +117,7 @@ impl Gate {
             ground: Ground::new(ctx),
             house: Arc::clone(&ctx.house),
             sources: ctx.sources.clone(),
+            secrets: ctx.secrets.clone(),
             grant: ctx.grant.clone(),
             is_cautious: ctx.caution,
             level: ctx.level,
@@ -131,10 +145,11 @@ impl Gate {
             touches,
             hosts,
             executed,
-            always: None,
+            cause: None,
             content: None,
             has_scope: false,
             is_kept: false,
+            stage: Stage::Plain,
         }
     }
 
@@ -176,12 +191,6 @@ impl Gate {
         self.keeper.as_ref().map(Keeper::settle);
     }
 
-    /// Returns what the task has read from elsewhere that trust in `to` does not cover: those who wrote it may have led a
-    /// model to send something there.
-    pub(crate) fn read_beside(&self, to: &Source) -> Option<&Source> {
-        self.sources.iter().find(|source| *source != to)
-    }
-
     /// Lets the plan through or returns the approval that it needs. Call it again right before the change, because the
     /// state may have changed since.
     ///
@@ -210,20 +219,27 @@ impl Gate {
             return Ok(());
         }
         let rooms = self.house.rooms();
-        for touch in &plan.touches {
-            rooms.check_change(&touch.path)?;
+        let mut facts = self.facts(plan, held);
+        match gate::decide(&facts) {
+            Decision::LetThrough => return Ok(()),
+            Decision::Refuse { touch } => return Err(closed(&rooms, plan, touch)),
+            Decision::Ask(_) => {}
         }
-        let unplaced = plan.touches.iter().find_map(|touch| Some((touch, look(touch, held).err()?)));
-        let Some(mut reason) = self.reason(plan, unplaced.as_ref(), held) else { return Ok(()) };
-        let digest = digest::of(plan, held);
-        let scope = self.scope(plan, held);
-        match &self.grant {
-            Some(grant) if *grant == digest || scope.as_ref() == Some(grant) => return Ok(()),
-            Some(_) => reason.push_str("; what was allowed is not, or no longer, exactly this"),
-            None => {}
-        }
+        let digest = digest::of(plan, &facts.secrets, held);
+        let scope = self.scope(plan, &facts);
+        facts.grant = match &self.grant {
+            Some(grant) if *grant == digest || scope.as_ref() == Some(grant) => Grant::Covers,
+            Some(_) => Grant::Void,
+            None => Grant::None,
+        };
+        let asking = match gate::decide(&facts) {
+            Decision::LetThrough => return Ok(()),
+            Decision::Refuse { touch } => return Err(closed(&rooms, plan, touch)),
+            Decision::Ask(asking) => asking,
+        };
         // If only some of the paths are known, a rule about paths must not allow the whole.
-        let named = if unplaced.is_some() { &[][..] } else { &plan.touches };
+        let is_unplaced = facts.touches.iter().any(|touch| matches!(touch.found, Found::Unknown(_)));
+        let named = if is_unplaced { &[][..] } else { &plan.touches };
         let paths = |is_delete| {
             let touches = named.iter().filter(move |touch| touch.is_delete == is_delete);
             touches.map(|touch| show::path(&touch.path)).collect()
@@ -235,7 +251,10 @@ impl Gate {
             deletes: paths(true),
             hosts: plan.hosts.clone(),
             after: self.sources.iter().take(SOURCES_MAX).cloned().collect(),
-            reason,
+            secrets: self.secrets.iter().take(SOURCES_MAX).cloned().collect(),
+            rule: Some(asking.rule),
+            facts: Some(Box::new(gate::deciding(facts, &asking))),
+            reason: asking.reason,
             digest,
             scope,
             preview: None,
@@ -243,107 +262,20 @@ impl Gate {
     }
 
     /// Returns what an approval for the whole task covers, for a plan that needs consent because of paths alone.
-    fn scope(&self, plan: &Plan, held: Option<&Folder>) -> Option<String> {
-        if !plan.has_scope || plan.always.is_some() || self.is_cautious {
+    fn scope(&self, plan: &Plan, facts: &Facts) -> Option<String> {
+        if !plan.has_scope || plan.cause.is_some() || self.is_cautious {
             return None;
         }
-        let is_kept = LazyCell::new(|| self.can_keep(plan));
-        let asking = |touch: &&Touch| self.touching(touch, plan, held, &|| *is_kept).is_some();
-        Some(digest::scope(plan, plan.touches.iter().filter(asking)))
-    }
-
-    /// Returns why the plan needs consent, or `None`.
-    fn reason(
-        &self,
-        plan: &Plan,
-        unplaced: Option<&(&Touch, io::Error)>,
-        held: Option<&Folder>,
-    ) -> Option<String> {
-        let unplaced = unplaced.map(|(touch, error)| unplaced_reason(touch, error));
-        match (&plan.always, unplaced) {
-            (Some(always), Some(unplaced)) => Some(format!("{always}; {unplaced}")),
-            (Some(reason), None) => Some(reason.clone()),
-            (None, Some(unplaced)) => Some(unplaced),
-            (None, None) => {
-                let is_kept = LazyCell::new(|| self.can_keep(plan));
-                let touched =
-                    plan.touches.iter().find_map(|touch| self.touching(touch, plan, held, &|| *is_kept));
-                touched.or_else(|| {
-                    self.is_cautious.then(|| "memory advises caution with this tool here".to_owned())
-                })
-            }
-        }
-    }
-
-    /// Returns whether everything that the plan changes can be kept for an undo.
-    fn can_keep(&self, plan: &Plan) -> bool {
-        plan.is_kept
-            && self.keeper.as_ref().is_some_and(|keeper| {
-                let sizes = plan.touches.iter().map(|touch| Size::of(&touch.path, touch.is_recursive));
-                keeper.has_room_for(sizes.fold(Size::default(), Size::and))
-            })
-    }
-
-    /// Returns why one touch needs consent, or `None`. `can_keep` tells whether the whole plan is kept for an undo.
-    fn touching(
-        &self,
-        touch: &Touch,
-        plan: &Plan,
-        held: Option<&Folder>,
-        can_keep: &dyn Fn() -> bool,
-    ) -> Option<String> {
-        let path = &touch.path;
-        let shown = show::path_line(path);
-        let found = match look(touch, held) {
-            Ok(found) => found,
-            Err(error) => return Some(unplaced_reason(touch, &error)),
-        };
-        if self.level == Level::L0 && !self.own.is_in_workspace(path) {
-            return Some(format!("it would touch {shown}, and at level L0 every change asks"));
-        }
-        let Some(found) = found else {
-            let why = if touch.is_delete {
-                None
-            } else if self.own.is_in_workspace(path) {
-                self.ground.creating_in(self.own.workspace(), path, plan)
-            } else {
-                self.ground.creating(path, plan)
-            };
-            return why.map(|why| format!("it would create {shown}: {why}"));
-        };
-        let verb = if touch.is_delete { "delete" } else { "change" };
-        if let Some(foreign) = self.own.foreign(touch, &found)
-            && !(can_keep() && self.ground.is_open_to(touch, plan))
-        {
-            let target = link_target(touch, held).unwrap_or_default();
-            let foreign = show::path_line(&foreign);
-            return Some(format!("it would {verb} {foreign}{target}, which this task did not create"));
-        }
-        let has_names = folder::kind(&found).is_file() && found.st_nlink > 1;
-        if has_names && !self.own.is_in_cache(path) {
-            return Some(format!("it would {verb} {shown}, a file that has other names too (hard links)"));
-        }
-        if touch.is_delete || self.own.is_in_workspace(path) {
-            return None;
-        }
-        self.ground.changing(path).map(|why| format!("it would change {shown}: {why}"))
+        let asking = plan.touches.iter().zip(&facts.touches);
+        let asking = asking.filter(|(_, found)| gate::is_asked_about(found, facts)).map(|(touch, _)| touch);
+        Some(digest::scope(plan, asking))
     }
 }
 
-/// Returns the state of a touched path, or `None` if nothing is there.
-fn look(touch: &Touch, held: Option<&Folder>) -> io::Result<Option<Stat>> {
-    Spot::real(&touch.path, held)?.look()
-}
-
-fn unplaced_reason(touch: &Touch, error: &io::Error) -> String {
-    format!("it would touch {}, whose place cannot be told ({error})", show::path_line(&touch.path))
-}
-
-/// Returns the target of a touched path that is a link.
-fn link_target(touch: &Touch, held: Option<&Folder>) -> Option<String> {
-    let spot = Spot::real(&touch.path, held).ok()?;
-    let target = spot.folder().link(spot.name()).ok()?;
-    Some(format!(" (a link to {})", show::line(&show::name(&target))))
+/// Returns the error for a path of the house, which no approval opens.
+fn closed(rooms: &Rooms, plan: &Plan, touch: usize) -> ToolError {
+    let path = plan.touches.get(touch).map_or(plan.cwd.as_path(), |touch| &touch.path);
+    rooms.check_change(path).err().unwrap_or_else(|| ToolError::House { path: show::path(path) })
 }
 
 #[cfg(test)]

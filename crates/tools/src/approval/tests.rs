@@ -1,6 +1,7 @@
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
+use setpoint_protocol::gate::Rule;
 use setpoint_protocol::record::Surroundings;
 
 use super::*;
@@ -44,10 +45,11 @@ impl World {
             touches,
             hosts: Vec::new(),
             executed: Vec::new(),
-            always: None,
+            cause: None,
             content: None,
             has_scope: false,
             is_kept: false,
+            stage: Stage::Plain,
         }
     }
 
@@ -136,8 +138,8 @@ fn no_grant_opens_the_house() {
         delete(world.at("home"), true),
     ] {
         let mut plan = world.plan(vec![touch]);
-        plan.always = Some("it is not read-only".to_owned());
-        world.ctx.grant = Some(digest::of(&plan, None));
+        plan.cause = Some(Cause::Command("it is not read-only".to_owned()));
+        world.ctx.grant = Some(digest::of(&plan, &[], None));
         assert!(matches!(Gate::new(&world.ctx).check(&plan), Err(ToolError::House { .. })), "{plan:?}");
     }
 }
@@ -169,6 +171,54 @@ fn an_approval_covers_every_byte() {
     let more = vec![touches[0].clone(), write(world.at("project/more"))];
     assert!(world.check(more).is_some());
     assert!(world.check(vec![delete(old, false)]).is_some());
+}
+
+#[test]
+fn an_approval_to_send_is_void_once_the_task_has_read_keys() {
+    let mut world = World::new();
+    let connects = Cause::Connects { host: "a.example".to_owned(), sends: vec![] };
+    let plan = Plan { cause: Some(connects), ..world.plan(vec![]) };
+    let need = world.check_plan(&plan).unwrap();
+    assert_eq!((need.rule, need.read()), (Some(Rule::Network), vec![]));
+    world.ctx.grant = Some(need.digest);
+    assert_eq!(world.check_plan(&plan), None);
+    let writes = world.plan(vec![write(world.file("project/old", ""))]);
+    let granted = world.check_plan(&writes).unwrap().digest;
+
+    world.ctx.secrets.insert(Secret::File(".env".to_owned()));
+    let need = world.check_plan(&plan).unwrap();
+    assert_eq!(need.read(), ["keys in .env"]);
+    assert!(need.reason.ends_with("exactly this"), "{}", need.reason);
+    world.ctx.grant = Some(need.digest);
+    assert_eq!(world.check_plan(&plan), None);
+    // What sends nothing is not concerned.
+    world.ctx.grant = Some(granted);
+    assert_eq!(world.check_plan(&writes), None);
+}
+
+#[test]
+fn a_question_names_its_rule_and_keeps_the_facts_that_decided() {
+    let mut world = World::new();
+    let (old, diary) = (world.file("project/old", ""), world.file("home/diary", ""));
+    std::fs::hard_link(world.file("project/one", ""), world.at("project/two")).unwrap();
+    world.ctx.created.insert(world.at("project/one"));
+    let rule = |world: &World, touch: Touch| {
+        let fine = write(world.at("project/fine"));
+        let need = world.check(vec![fine, touch]).unwrap();
+        let facts = *need.facts.clone().unwrap();
+        assert_eq!(facts.touches.len(), 1);
+        assert_eq!(gate::decide(&facts).rule(), need.rule);
+        assert!(need.why().ends_with(&format!(" [{}]", need.rule.unwrap())), "{}", need.why());
+        need.rule.unwrap()
+    };
+    assert_eq!(rule(&world, write(old.clone())), Rule::NotKept);
+    assert_eq!(rule(&world, write(diary)), Rule::Elsewhere);
+    assert_eq!(rule(&world, write(world.at("home/new"))), Rule::Elsewhere);
+    assert_eq!(rule(&world, write(world.at("project/.envrc"))), Rule::Obeyed);
+    assert_eq!(rule(&world, write(world.at("project/one"))), Rule::HardLink);
+    assert_eq!(rule(&world, write(world.at("project/old/x"))), Rule::UnknownPlace);
+    world.ctx.level = RunLevel::L0;
+    assert_eq!(rule(&world, write(world.at("project/new"))), Rule::LevelL0);
 }
 
 #[test]

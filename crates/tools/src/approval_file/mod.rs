@@ -68,7 +68,7 @@ impl ApprovalFile {
     /// Decides whether the file allows this need.
     ///
     /// A `command` line allows exactly that command; `path` lines allow a need that names at least one path and whose
-    /// paths they all cover, and `host` lines likewise one that names nothing but hosts. So a need that cannot list its
+    /// paths they all cover, and `host` lines likewise one that names nothing but hosts, of a task that has read no keys. So a need that cannot list its
     /// paths is never allowed by a path. A line that denies a path
     /// applies to touched paths and to paths that the command's text mentions.
     pub fn decide(&self, need: &ApprovalNeed) -> Decision {
@@ -92,8 +92,9 @@ impl ApprovalFile {
         let host = |host: &String| allowing().find(|rule| rule.admits(host)).map(line);
         let covering: Option<Vec<usize>> = match (touched.is_empty(), need.hosts.is_empty()) {
             (_, true) => touched.iter().map(path).collect(),
-            (true, false) => need.hosts.iter().map(host).collect(),
-            (false, false) => None,
+            // The line was written without knowing that the task would read keys.
+            (true, false) if need.secrets.is_empty() => need.hosts.iter().map(host).collect(),
+            (_, false) => None,
         };
         match covering.and_then(|lines| lines.into_iter().min()) {
             Some(line) => Decision::Allow { line },

@@ -1,6 +1,8 @@
 use std::error::Error as _;
 use std::os::unix::fs::symlink;
 
+use setpoint_protocol::tool::Secret;
+
 use super::*;
 
 fn surroundings() -> Surroundings {
@@ -28,6 +30,9 @@ fn need(command: &str, writes: &[&str], deletes: &[&str]) -> ApprovalNeed {
         digest: "ab".repeat(32),
         scope: None,
         after: Vec::new(),
+        secrets: Vec::new(),
+        rule: None,
+        facts: None,
         preview: None,
     }
 }
@@ -90,6 +95,19 @@ fn a_host_line_allows_only_what_connects_to_that_host() {
     check("path /\nhost docs.example.org", &writes, NO);
     check("path /", &connects("docs.example.org"), NO);
     check(text, &need("curl https://docs.example.org/", &[], &[]), NO);
+}
+
+#[test]
+fn a_host_line_allows_nothing_after_the_task_has_read_keys() {
+    let read = ApprovalNeed {
+        hosts: vec!["docs.example.org".into()],
+        secrets: vec![Secret::File(".env".into())],
+        ..need("GET https://docs.example.org/", &[], &[])
+    };
+    check("host docs.example.org", &read, NO);
+    // These name the request itself.
+    check("command GET https://docs.example.org/", &read, Decision::Allow { line: 1 });
+    check(&format!("command {}", read.digest), &read, Decision::Allow { line: 1 });
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn edit(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAnsw
         show::count(found as u64, "replacement", "replacements")
     );
     let plan = Plan {
-        always: overwrite::is_git_file(new.as_bytes()),
+        cause: overwrite::is_git_file(new.as_bytes()),
         is_kept: true,
         ..gate.plan(EditFile::NAME, command, [path])
     };

@@ -10,6 +10,7 @@ use percent_encoding::percent_decode_str;
 use secrecy::ExposeSecret;
 use setpoint_fetch::{Answer, Body, Fetcher, Headers, Page, Target as Url, markdown};
 use setpoint_protocol::Any;
+use setpoint_protocol::gate::Cause;
 use setpoint_scrub::Scrub;
 
 use crate::approval::{Gate, Plan};
@@ -147,14 +148,13 @@ impl Typed for HttpFetch {
         }
         let url = self.url(&input.url)?;
         let headers = self.headers(&input.headers, &url)?;
-        let mut reason = format!("it would connect to {}", url.host());
-        for name in sent(&input.headers) {
-            reason.push_str(&format!(" and send the secret {name}"));
-        }
         let gate = Gate::new(ctx);
         gate.check(&Plan {
             hosts: vec![url.host().to_owned()],
-            always: Some(reason),
+            cause: Some(Cause::Connects {
+                host: url.host().to_owned(),
+                sends: sent(&input.headers).map(str::to_owned).collect(),
+            }),
             ..gate.plan(HttpFetch::NAME, format!("GET {url}{}", shown(&input.headers)), [])
         })?;
         let got = tokio::select! {

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use setpoint_protocol::Any;
+use setpoint_protocol::gate::Cause;
 use setpoint_protocol::tool::ErrorKind;
 
 use super::shell;
@@ -123,8 +124,8 @@ impl Runner {
     ) -> Result<ToolAnswer, ToolError> {
         let seconds = shell::seconds(timeout_s)?;
         let gate = Gate::new(ctx);
-        let always = Some("what it does cannot be known before it runs".to_owned());
-        gate.check(&Plan { always, ..gate.plan(tool, command.to_owned(), []) })?;
+        let cause = Some(Cause::Command("what it does cannot be known before it runs".to_owned()));
+        gate.check(&Plan { cause, ..gate.plan(tool, command.to_owned(), []) })?;
         let job = Job {
             program: self.program.clone(),
             args,

@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::Stat;
+use setpoint_protocol::gate::Cause;
 use setpoint_protocol::tool::SideEffect;
 
 use crate::approval::watched::GIT_FILE;
@@ -131,8 +132,9 @@ fn not_made(path: &Path, source: io::Error) -> ToolError {
 }
 
 /// Returns why a new file with this content needs consent anywhere, or `None`: it points to a repository elsewhere.
-pub(super) fn is_git_file(content: &[u8]) -> Option<String> {
+pub(super) fn is_git_file(content: &[u8]) -> Option<Cause> {
     let is_git_file = content.trim_ascii_start().starts_with(GIT_FILE.as_bytes());
     is_git_file
         .then(|| format!("its content begins with `{GIT_FILE}`, which leads Git to a repository elsewhere"))
+        .map(Cause::Content)
 }

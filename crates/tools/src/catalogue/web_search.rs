@@ -3,6 +3,7 @@
 //! A person allows each query, or a file allows the engine's host. What is not known is an error, never an empty list.
 
 use setpoint_fetch::{Hit, Hits, QUERY_CHARS_MAX, RESULTS_MAX, Searcher};
+use setpoint_protocol::gate::Cause;
 use setpoint_scrub::Scrub;
 
 use crate::approval::{Gate, Plan};
@@ -73,7 +74,7 @@ impl Typed for WebSearch {
         let gate = Gate::new(ctx);
         gate.check(&Plan {
             hosts: vec![host.to_owned()],
-            always: Some(format!("it would send the query to {host}")),
+            cause: Some(Cause::Query(host.to_owned())),
             ..gate.plan(WebSearch::NAME, format!("search with {engine}: {}", show::line(&query)), [])
         })?;
         let found = tokio::select! {

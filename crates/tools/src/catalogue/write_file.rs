@@ -58,7 +58,7 @@ fn write(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAns
         show::count(content.len() as u64, "byte", "bytes")
     );
     let plan = Plan {
-        always: overwrite::is_git_file(content),
+        cause: overwrite::is_git_file(content),
         is_kept: true,
         ..gate.plan(WriteFile::NAME, command, [path])
     };

@@ -12,6 +12,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+use setpoint_protocol::gate::Cause;
 use setpoint_sandbox::changes::{self, Change, ChangeKind, Entry};
 use setpoint_sandbox::layer;
 
@@ -126,7 +127,7 @@ impl ChangeSet {
     }
 
     /// Returns why the changes need consent whatever they touch, or `None`.
-    pub(crate) fn always(&self, gate: &Gate) -> Option<String> {
+    pub(crate) fn always(&self, gate: &Gate) -> Option<Cause> {
         self.list.iter().find_map(|kept| {
             let path = kept.path();
             if kept.change.kind == ChangeKind::Removed || gate.is_in_workspace(&path) {
@@ -136,13 +137,14 @@ impl ChangeSet {
                 let target = fs::read_link(&kept.at).unwrap_or_default();
                 let shown = (show::path_line(&path), show::path_line(&target));
                 let Some(inner) = led_to(&kept.change.path, &target, &kept.folder) else {
-                    return Some(format!(
+                    return Some(Cause::Link(format!(
                         "{} would be a link that leads out of the folder, to {}",
                         shown.0, shown.1
-                    ));
+                    )));
                 };
                 let why = inner.strip_prefix(&kept.folder).ok().and_then(watched::reason);
-                return why.map(|why| format!("{} would be a link to {}: {why}", shown.0, shown.1));
+                return why
+                    .map(|why| Cause::Link(format!("{} would be a link to {}: {why}", shown.0, shown.1)));
             }
             None
         })

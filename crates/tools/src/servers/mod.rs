@@ -17,6 +17,7 @@ use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 use setpoint_mcp::{Definition, Endpoint, LeftOut, Listing, McpError, Outcome, Server};
 use setpoint_protocol::Any;
+use setpoint_protocol::gate::Cause;
 use setpoint_protocol::record::{ServerTool as Pin, Surroundings};
 use setpoint_protocol::tool::{
     CallReading, CapabilityClass, Effect, ErrorKind, SideEffect, Source, ToolAnswer, ToolCall, ToolSpec,
@@ -208,14 +209,12 @@ impl ServerTool {
         let mut plan = gate.plan(TOOL, self.command(&arguments), []);
         let name = setpoint_mcp::show::line(&self.definition.name);
         let place = Source::Server(self.server.name().to_owned());
-        plan.always = if is_read_only {
-            let beside = gate.read_beside(&place).filter(|_| self.reaches_out);
-            beside.map(|source| {
-                format!("it would send to {place} after the task has read {source}, which your trust in it does not cover")
-            })
-        } else {
-            Some(format!("it would call {name} of {place}"))
-        };
+        plan.cause = Some(Cause::Calls {
+            tool: name,
+            server: place.clone(),
+            is_trusted: is_read_only,
+            is_connected: self.reaches_out,
+        });
         // Consent to a tool is not consent to another one under its name.
         plan.content = Some(self.definition.hash.clone());
         gate.check(&plan)?;

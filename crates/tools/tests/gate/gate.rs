@@ -109,6 +109,7 @@ impl Gate {
             surroundings: self.surroundings(world, cwd).into(),
             created: BTreeSet::new(),
             sources: BTreeSet::new(),
+            secrets: BTreeSet::new(),
             cancel: CancellationToken::new(),
         };
         let answer = self.runtime.block_on(self.registry.run(&ask, place));

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use setpoint_machine::CallReader;
 use setpoint_mcp::Server;
 use setpoint_protocol::Any;
+use setpoint_protocol::gate::Rule;
 use setpoint_protocol::record::ServerTool as Pin;
-use setpoint_protocol::tool::{Effect, ErrorKind, SideEffect, Source, ToolCall};
+use setpoint_protocol::tool::{Effect, ErrorKind, Secret, SideEffect, Source, ToolCall};
 use setpoint_tools::servers::{Offer, Reach, ServerPlace, ServerPlan};
 use setpoint_tools::{Host, Registry, Sandbox, Tool};
 
@@ -126,7 +127,18 @@ async fn process_trust_in_a_server_does_not_cover_what_was_read_elsewhere() {
         need.reason,
         "it would send to the MCP server s after the task has read pages of a.example, which your trust in it does not cover"
     );
-    assert_eq!(need.after, [web, own]);
+    assert_eq!(need.after, [web, own.clone()]);
+    assert_eq!(need.rule, Some(Rule::ReadElsewhere));
+    let granted = Some(need.digest);
+    assert!(world.run_under("mcp_s_look", input.clone(), granted.clone()).await.ok);
+    world.sources = [own].into();
+    world.secrets.insert(Secret::File(".env".to_owned()));
+    let need = world.need("mcp_s_look", input.clone()).await;
+    assert_eq!((need.rule, need.secrets.len()), (Some(Rule::SecretRead), 1), "{}", need.reason);
+    assert!(
+        !world.run_under("mcp_s_look", input.clone(), granted).await.ok,
+        "it was given before the key was read"
+    );
     assert!(world.run_under("mcp_s_look", input.clone(), Some(need.digest)).await.ok);
     world.probe = true;
     assert_eq!(world.run("mcp_s_look", input).await.error_kind, Some(ErrorKind::Blocked));

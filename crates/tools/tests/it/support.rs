@@ -9,7 +9,7 @@ use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
 use setpoint_protocol::Any;
 use setpoint_protocol::record::{ServerTool, Surroundings};
-use setpoint_protocol::tool::{ApprovalNeed, CallReading, Phase, Source, ToolAnswer, ToolCall};
+use setpoint_protocol::tool::{ApprovalNeed, CallReading, Phase, Secret, Source, ToolAnswer, ToolCall};
 use setpoint_protocol::{CallId, TaskId};
 use setpoint_tools::undo::Undoing;
 use setpoint_tools::{CallPlace, Host, Registry};
@@ -21,6 +21,7 @@ pub(crate) struct World {
     pub(crate) registry: Registry,
     pub(crate) created: BTreeSet<PathBuf>,
     pub(crate) sources: BTreeSet<Source>,
+    pub(crate) secrets: BTreeSet<Secret>,
     pub(crate) cancel: CancellationToken,
     pub(crate) caution: bool,
     pub(crate) probe: bool,
@@ -43,6 +44,7 @@ impl World {
             registry: Registry::built_in(&host()),
             created: BTreeSet::new(),
             sources: BTreeSet::new(),
+            secrets: BTreeSet::new(),
             cancel: CancellationToken::new(),
             caution: false,
             probe: false,
@@ -117,6 +119,7 @@ impl World {
             surroundings: self.surroundings().into(),
             created: self.created.clone(),
             sources: self.sources.clone(),
+            secrets: self.secrets.clone(),
             cancel: self.cancel.clone(),
         };
         self.registry.run(&ask, place).await

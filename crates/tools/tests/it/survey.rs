@@ -11,6 +11,7 @@ async fn survey(world: &World, named: &[&str]) -> Survey {
         surroundings: world.surroundings().into(),
         created: world.created.clone(),
         sources: world.sources.clone(),
+        secrets: world.secrets.clone(),
         cancel: world.cancel.clone(),
     };
     let named = named.iter().map(|name| (*name).to_owned()).collect();

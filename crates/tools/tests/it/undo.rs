@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use setpoint_protocol::tool::{SideEffect, ToolAnswer};
-use setpoint_tools::Level;
+use setpoint_tools::RunLevel;
 use setpoint_tools::undo::{KEPT_FILE_BYTES_MAX, Undoing, Verb};
 
 use crate::sandbox::world as sandbox_world;
@@ -232,7 +232,7 @@ async fn what_is_kept_and_obeyed_by_nobody_needs_no_consent() {
     world.caution = true;
     world.need("write_file", replace("a")).await;
     world.caution = false;
-    world.registry = world.registry.clone().with_level(Level::L0);
+    world.registry = world.registry.clone().with_level(RunLevel::L0);
     for input in [replace("a"), json!({ "path": "new", "content": "x" })] {
         let need = world.need("write_file", input).await;
         assert!(need.reason.contains("L0"), "{}", need.reason);

@@ -88,6 +88,7 @@ async fn run(registry: &Registry, cwd: &Path, tool: &str, input: Value) -> ToolA
         surroundings: surroundings.into(),
         created: BTreeSet::new(),
         sources: BTreeSet::new(),
+        secrets: BTreeSet::new(),
         cancel: tokio_util::sync::CancellationToken::new(),
     };
     let answer = registry.run(&ask, place.clone()).await;

@@ -454,6 +454,9 @@ pub(crate) fn approval(call: &str, command: &str, deletes: &[&str]) -> ApprovalR
             digest: format!("digest of {command}"),
             scope: None,
             after: Vec::new(),
+            secrets: Vec::new(),
+            rule: None,
+            facts: None,
             preview: None,
         },
     }

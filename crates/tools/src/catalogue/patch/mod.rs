@@ -203,7 +203,7 @@ fn plan(text: &str, changes: &[Change], gate: &Gate) -> Plan {
     let new = changes.iter().filter_map(|change| change.new.as_ref());
     Plan {
         touches: changes.iter().map(touch).collect(),
-        always: new.filter_map(|new| overwrite::is_git_file(new.text.as_bytes())).next(),
+        cause: new.filter_map(|new| overwrite::is_git_file(new.text.as_bytes())).next(),
         is_kept: true,
         ..gate.plan(ApplyPatch::NAME, command, [])
     }

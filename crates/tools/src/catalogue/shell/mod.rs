@@ -19,6 +19,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use setpoint_command_line::{self as command_line, Reading, Verdict};
+use setpoint_protocol::gate::{Cause, Stage};
 use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ExecutedFile, SideEffect, ToolAnswer};
 
 use self::answer::{CommandEffects, FRAME_BYTES};
@@ -66,9 +67,6 @@ pub(crate) struct Input {
     /// Whether to run it outside the sandbox, with the network and the whole machine: a person is asked first.
     outside: Option<bool>,
 }
-
-/// What a question says about a command that cannot run in the sandbox, where there is one.
-const OUTSIDE: &str = "; it would run outside the sandbox, and what it changes is not kept for an undo";
 
 /// The description on a machine with a sandbox.
 const ABOUT_IN_SANDBOX: &str = "Runs a shell command in the sandbox and gives exit code, output and errors. It has no \
@@ -136,13 +134,14 @@ impl Typed for Shell {
         }
         let is_about_elsewhere = is_about_elsewhere(&input.command, &cwd, ctx).await?;
         let can_sandbox = self.can_sandbox(&input, &reading, &cwd, ctx);
-        let mut settled = match self.settle(&reading, input.command.clone(), cwd.clone(), ctx).await {
+        let stage = match self.host.sandbox() {
+            Some(_) if !can_sandbox => Stage::Outside,
+            _ => Stage::Plain,
+        };
+        let settled = self.settle(&reading, input.command.clone(), cwd.clone(), stage, ctx).await;
+        let mut settled = match settled {
             Err(ToolError::Approval(need)) if can_sandbox => {
                 return self.in_sandbox(*need, reading, input.command, cwd, seconds, ctx).await;
-            }
-            Err(ToolError::Approval(mut need)) if self.host.sandbox().is_some() => {
-                need.reason.push_str(OUTSIDE);
-                return Err(ToolError::Approval(need));
             }
             settled => settled?,
         };
@@ -246,6 +245,7 @@ impl Shell {
         reading: &Reading,
         command: String,
         cwd: PathBuf,
+        stage: Stage,
         ctx: &ToolCtx,
     ) -> Result<SettledCommand, ToolError> {
         let gate = Gate::new(ctx);
@@ -261,7 +261,7 @@ impl Shell {
                 let found = found.clone();
                 let settle = move |_: &Halt| {
                     place.check(&command)?;
-                    Removal::settle(&found, command, &cwd, &gate)
+                    Removal::settle(&found, command, &cwd, stage, &gate)
                 };
                 return ctx.blocking(settle).await;
             }
@@ -273,8 +273,8 @@ impl Shell {
             place.check(&command)?;
             let executed = executed(&executes, halt);
             let real = resolve::fully(&cwd);
-            let always = Some(reason);
-            let plan = Plan { cwd: real, executed, always, ..gate.plan("shell", command, []) };
+            let cause = Some(Cause::Command(reason));
+            let plan = Plan { cwd: real, executed, cause, stage, ..gate.plan("shell", command, []) };
             gate.check(&plan)?;
             let acts_elsewhere = elsewhere::acts(&plan.command, &programs, &roots, &cwd, &ground);
             Ok(SettledCommand {

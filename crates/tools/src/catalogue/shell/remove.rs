@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use setpoint_command_line::RemoveOrMake;
+use setpoint_protocol::gate::{Cause, Stage};
 use setpoint_protocol::tool::SideEffect;
 
 use super::SettledCommand;
@@ -50,17 +51,24 @@ impl Removal {
         found: &RemoveOrMake,
         command: String,
         cwd: &Path,
+        stage: Stage,
         gate: &Gate,
     ) -> Result<SettledCommand, ToolError> {
         let held = HeldDirectory::of(found, cwd);
-        let always = Some(match &held {
+        let why = match &held {
             Some(_) if found.removes() => "it deletes".to_owned(),
             Some(_) => "it makes directories by a shell command".to_owned(),
             None => "its paths cannot be held while it runs, so no rule about paths covers it".to_owned(),
-        });
+        };
         let touches = held.as_ref().map(|held| held.touches(found)).unwrap_or_default();
         let real = resolve::fully(cwd);
-        let plan = Plan { cwd: real, touches, always, ..gate.plan("shell", command, []) };
+        let plan = Plan {
+            cwd: real,
+            touches,
+            cause: Some(Cause::Command(why)),
+            stage,
+            ..gate.plan("shell", command, [])
+        };
         match &held {
             Some(held) => gate.check_at(&plan, &held.folder)?,
             None => gate.check(&plan)?,

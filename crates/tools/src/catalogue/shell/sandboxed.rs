@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use setpoint_command_line::Reading;
+use setpoint_machine::gate::{self, Decision};
+use setpoint_protocol::gate::Stage;
 use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile, SandboxTier, SideEffect, ToolAnswer};
 
 use super::answer::{self, CommandEffects, FRAME_BYTES};
@@ -258,9 +260,14 @@ fn workspace(place: &Place) -> Result<PathBuf, ToolError> {
 
 /// Returns the question whether a command may run outside, because the sandbox cannot be made.
 fn outside(need: ApprovalNeed, why: &str) -> ToolError {
-    let reason =
-        format!("{}; it would run outside of a sandbox, which could not be made: {why}", need.reason);
-    ToolError::Approval(ApprovalNeed { reason, ..need }.into())
+    let Some(mut facts) = need.facts.clone() else { return ToolError::Approval(need.into()) };
+    facts.stage = Stage::Unmade(why.to_owned());
+    ToolError::Approval(Box::new(match gate::decide(&facts) {
+        Decision::Ask(asking) => {
+            ApprovalNeed { rule: Some(asking.rule), reason: asking.reason, facts: Some(facts), ..need }
+        }
+        Decision::LetThrough | Decision::Refuse { .. } => need,
+    }))
 }
 
 impl Ran {
@@ -270,7 +277,8 @@ impl Ran {
             cwd: self.cwd.clone(),
             touches: self.changes.touches(),
             executed: self.executed.clone(),
-            always: self.changes.always(gate),
+            cause: self.changes.always(gate),
+            stage: Stage::Ran,
             has_scope: true,
             is_kept: true,
             ..gate.plan(Shell::NAME, self.command.clone(), [])
@@ -303,11 +311,9 @@ impl Ran {
 
     fn question(&self, need: ApprovalNeed, gate: &Gate) -> ApprovalNeed {
         let preview = Some(self.changes.preview(gate));
-        let reason =
-            format!("it ran in the sandbox, and what it changed is not in place yet: {}", need.reason);
         let is_named = need.writes.len() + need.deletes.len() <= NAMED_MAX;
         let (writes, deletes) = if is_named { (need.writes, need.deletes) } else { Default::default() };
-        ApprovalNeed { preview, reason, writes, deletes, ..need }
+        ApprovalNeed { preview, writes, deletes, ..need }
     }
 
     fn answer(self, placed: Placed, seconds: u64, ctx: &ToolCtx) -> ToolAnswer {

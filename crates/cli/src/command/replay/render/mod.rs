@@ -107,12 +107,15 @@ pub(crate) fn record_value(number: u64, record: &Record, manner: &RecordStyle<'_
 
 /// Returns the result of the replay, in a line or two.
 pub(crate) fn summary(report: &ReplayReport) -> Vec<Line> {
-    let counts = format!(
+    let mut counts = format!(
         "{}, {}, {}",
         words::count(report.replayed, "record"),
         words::count(report.steps, "step"),
         words::count(report.asks, "ask")
     );
+    if report.rules > 0 {
+        counts.push_str(&format!(", {}", words::count(report.rules, "rule")));
+    }
     let end = if report.is_closed { "" } else { "; the task has not ended" };
     match &report.divergence {
         None if report.is_exact => {

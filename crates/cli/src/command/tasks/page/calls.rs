@@ -86,13 +86,13 @@ fn approval(Consent { request, decision }: &Consent) -> Markup {
         }
     };
     let folder: Vec<String> = need.cwd.iter().cloned().collect();
-    let after: Vec<String> = need.after.iter().map(ToString::to_string).collect();
+    let read = need.read();
     let paths = [
         ("In the folder:", &folder),
         ("It connects to:", &need.hosts),
         ("It writes:", &need.writes),
         ("It deletes:", &need.deletes),
-        ("The task has read:", &after),
+        ("The task has read:", &read),
     ];
     let exactly = |texts: &[String]| texts.iter().map(|text| exact(text)).collect::<Vec<_>>();
     html! {
@@ -100,7 +100,7 @@ fn approval(Consent { request, decision }: &Consent) -> Markup {
             strong { (word) } ": "
             code dir="auto" { (clip(&exact(&need.command), limit::FIELD_CHARS_MAX)) }
             p.dim {
-                (request.for_call) ": " (isolated(&clip(&need.reason, limit::FIELD_CHARS_MAX)))
+                (request.for_call) ": " (isolated(&clip(&need.why(), limit::FIELD_CHARS_MAX)))
                 "; digest " (clip(&exact(&need.digest), limit::GIST_CHARS_MAX))
             }
             @if let Some(preview) = &need.preview {
