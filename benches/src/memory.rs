@@ -284,6 +284,7 @@ fn written(pos: u64, space: String) -> EventKind {
         sigma,
         k,
         known_to: Vec::new(),
+        after: Vec::new(),
     };
     EventKind::Written { task, megram: Box::new(megram) }
 }

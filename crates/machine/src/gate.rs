@@ -155,7 +155,7 @@ fn caused(cause: &Cause, facts: &Facts) -> Option<(Rule, String)> {
 /// Returns what the task has read from elsewhere than `server`: those who wrote it may have led a model to send
 /// something there.
 fn beside<'f>(server: &Source, facts: &'f Facts) -> Option<&'f Source> {
-    facts.sources.iter().find(|source| *source != server)
+    facts.sources.iter().find(|source| source.origin() != server)
 }
 
 fn unknown(touch: &TouchFacts) -> Option<String> {

@@ -12,7 +12,7 @@ use setpoint_protocol::{CallId, Timestamp, ToolId};
 
 use super::imagine::hypothesis_space;
 use super::operator::FACTS_MAX;
-use super::sharing::{Filter, Readers};
+use super::sharing::{Filter, Readers, after};
 use super::{Memory, MemoryFailure};
 use crate::store::StoredRecord;
 
@@ -112,19 +112,25 @@ impl Memory {
             by_rule.then_with(|| a.potentials.decision.total_cmp(&b.potentials.decision))
         });
         avoided.truncate(AVOIDED_MAX);
+        rules.truncate(RECORDS_MAX);
+        facts.truncate(FACTS_MAX);
+        let given = rules.iter().chain(&records).chain(&hypotheses).chain(&facts);
+        let given = given.chain(related.iter().map(|found| &found.record)).map(|record| &record.megram);
+        let after = after(given.chain(avoided.iter().map(|call| &call.evidence)));
         Ok(MemoryReply {
             call_id: query.call_id,
             availability: Availability::Available,
             reason: None,
-            rules: rules.iter().take(RECORDS_MAX).filter_map(sop).collect(),
+            rules: rules.iter().filter_map(sop).collect(),
             potentials: potentials(pair_sums),
             records: records.into_iter().map(|record| record.megram).collect(),
             related: related.into_iter().map(|found| found.record.megram).collect(),
             hypotheses: hypotheses.into_iter().map(|one| one.megram).collect(),
-            facts: facts.into_iter().take(FACTS_MAX).map(|fact| fact.megram).collect(),
+            facts: facts.into_iter().map(|fact| fact.megram).collect(),
             tools,
             avoided,
             withheld: filter.withheld,
+            after,
         })
     }
 
@@ -168,6 +174,7 @@ pub fn unavailable(call_id: CallId, reason: &str) -> MemoryReply {
         tools: Vec::new(),
         avoided: Vec::new(),
         withheld: 0,
+        after: Vec::new(),
     }
 }
 

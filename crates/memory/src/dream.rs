@@ -11,7 +11,7 @@ use setpoint_protocol::message::{Insight, InsightCategory, Level, Megram, SopKin
 use setpoint_protocol::text::clip;
 use setpoint_protocol::{MegramId, RoleId, Timestamp};
 
-use super::sharing::known_to;
+use super::sharing::{after, known_to};
 use super::{Memory, MemoryFailure, derived_id};
 use crate::store::Candidate;
 
@@ -198,6 +198,7 @@ fn rule(candidate: &Candidate, words: Option<String>, now: Timestamp) -> Megram 
         sigma: quantum.sigma,
         k: quantum.k,
         known_to: known_to(lessons.iter().map(|lesson| &lesson.megram)),
+        after: after(lessons.iter().map(|lesson| &lesson.megram)),
     }
 }
 

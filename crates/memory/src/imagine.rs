@@ -14,7 +14,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::{MegramId, RoleId, Timestamp, ToolId};
 
 use super::dream::DreamLock;
-use super::sharing::known_to;
+use super::sharing::{after, known_to};
 use super::{BEGINNING, Memory, MemoryFailure, derived_id};
 use crate::store::StoredRecord;
 
@@ -143,6 +143,7 @@ fn proposal(is_good: bool, tool: &ToolId, kinds: usize, now: Timestamp) -> Megra
         sigma: rule.quantum().sigma,
         k: rule.quantum().k,
         known_to: Vec::new(),
+        after: Vec::new(),
     }
 }
 
@@ -172,5 +173,6 @@ fn hypothesis(space: &str, known: &Megram, other: &Megram, now: Timestamp) -> Me
         sigma,
         k,
         known_to: known_to([known, other].into_iter()),
+        after: after([known, other].into_iter()),
     }
 }

@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use setpoint_journal::{JournalError, Kinds, NewRow, Row, SYSTEM_STREAM, Submission, TaskOpening};
+use setpoint_protocol::limits::LESSON_SOURCES_MAX;
 use setpoint_protocol::memory::{MEMORY_ACT_KIND, MemoryAct};
+use setpoint_protocol::message::MemoryReply;
 use setpoint_protocol::models::Models;
-use setpoint_protocol::record::{FORMAT, ForkedFrom};
+use setpoint_protocol::record::{Answer, Answered, FORMAT, ForkedFrom, RecordKind};
+use setpoint_protocol::tool::Source;
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{MegramId, RoleId, TaskId, Timestamp, id};
 
@@ -98,7 +101,7 @@ impl Memory {
         }
     }
 
-    /// Sets which models know what a task has learnt. Returns whether a fork inherited the record: memory has it from
+    /// Sets which models know what a task has learnt, and where it had read from. Returns whether a fork inherited the record: memory has it from
     /// the original task, and one event must not count twice. Records that a fork keeps for itself are its own.
     fn is_taken_over(
         &self,
@@ -106,9 +109,9 @@ impl Memory {
         row: &Row,
         beginnings: &mut BTreeMap<Arc<str>, Beginning>,
     ) -> Result<bool, MemoryFailure> {
-        let known_to = match &mut event.what {
-            EventKind::Written { megram, .. } => &mut megram.known_to,
-            EventKind::Contradicted { known_to, .. } => known_to,
+        let (known_to, after) = match &mut event.what {
+            EventKind::Written { megram, .. } => (&mut megram.known_to, &mut megram.after),
+            EventKind::Contradicted { known_to, after, .. } => (known_to, after),
             EventKind::Ended { .. } | EventKind::Act(_) => return Ok(false),
         };
         let beginning = match beginnings.entry(Arc::clone(&row.task)) {
@@ -116,6 +119,7 @@ impl Memory {
             Entry::Vacant(new) => new.insert(self.beginning(&row.task)?),
         };
         *known_to = Readers::of(&beginning.models).names();
+        *after = beginning.read_before(row.seq);
         if let EventKind::Written { task, megram } = &event.what
             && megram.space == format!("task:{task}")
         {
@@ -127,7 +131,48 @@ impl Memory {
     /// Returns how a task opened; the default if its first row cannot be read.
     fn beginning(&self, task: &str) -> Result<Beginning, MemoryFailure> {
         let first = self.journal.read_rows(task, 1, 1)?.into_iter().next();
-        Ok(first.and_then(|first| serde_json::from_slice(&first.body).ok()).unwrap_or_default())
+        let known = first.and_then(|first| serde_json::from_slice(&first.body).ok());
+        Ok(Beginning { read: self.read(task), ..known.unwrap_or_default() })
+    }
+
+    /// Returns where a task has read text that somebody elsewhere wrote, each with the number of the record by which it
+    /// did. Where a record was pruned or cannot be read, that is not known.
+    fn read(&self, task: &str) -> Vec<(u64, Source)> {
+        let mut read: Vec<(u64, Source)> = Vec::new();
+        let mut add = |seq, source| {
+            if read.iter().all(|(_, other)| *other != source) {
+                read.push((seq, source));
+            }
+        };
+        let (mut last, answered) = (0, RecordKind::Answered.name());
+        for row in self.journal.rows(task, 1) {
+            let Ok(row) = row else {
+                add(last + 1, Source::Unknown);
+                break;
+            };
+            last = row.seq;
+            let is_answer = row.kind == answered;
+            if !is_answer && row.kind != Kind::MemoryReply.name() {
+                continue;
+            }
+            if row.is_pruned {
+                add(row.seq, Source::Unknown);
+            } else if !has_source(&row.body) {
+            } else if is_answer {
+                match serde_json::from_slice(&row.body) {
+                    Ok(Answered { answer: Answer::Tool(answer), .. }) => {
+                        answer.source.into_iter().for_each(|source| add(row.seq, source));
+                    }
+                    Ok(Answered { answer: Answer::Survey(survey), .. }) => {
+                        survey.after.into_iter().for_each(|source| add(row.seq, source));
+                    }
+                    _ => {}
+                }
+            } else if let Ok(reply) = serde_json::from_slice::<MemoryReply>(&row.body) {
+                reply.sources().for_each(|source| add(row.seq, source));
+            }
+        }
+        read
     }
 
     /// Returns the journal position. After a rebuild, deletes first what had faded by the newest row: it was deleted
@@ -205,6 +250,22 @@ struct Beginning {
     forked_from: Option<ForkedFrom>,
     #[serde(default)]
     models: Models,
+    /// Where the task has read from, and by which record.
+    #[serde(skip)]
+    read: Vec<(u64, Source)>,
+}
+
+impl Beginning {
+    fn read_before(&self, seq: u64) -> Vec<Source> {
+        let before = self.read.iter().filter(|(by, _)| *by < seq);
+        before.take(LESSON_SOURCES_MAX).map(|(_, source)| source.clone()).collect()
+    }
+}
+
+/// Returns whether a body may name a source. Most do not, and are not parsed.
+fn has_source(body: &[u8]) -> bool {
+    let names = [&br#""source":"#[..], br#""after":"#];
+    names.iter().any(|name| body.windows(name.len()).any(|part| part == *name))
 }
 
 /// Returns whether another process has written after the head that the submission was based on.
@@ -233,7 +294,14 @@ fn event(row: &Row) -> Option<Event> {
         let (task, at) = (task()?, Timestamp::from_micros(row.at_us));
         let id = MegramId::from_uuid(id::derive(&task, row.seq, FEEDBACK_ID, at));
         let feedback = serde_json::from_slice(&row.body).ok()?;
-        read(EventKind::Contradicted { task, id, at, feedback: Box::new(feedback), known_to: Vec::new() })
+        read(EventKind::Contradicted {
+            task,
+            id,
+            at,
+            feedback: Box::new(feedback),
+            known_to: Vec::new(),
+            after: Vec::new(),
+        })
     } else if row.kind == Kind::FinalResult.name() {
         read(EventKind::Ended { task: task()? })
     } else {

@@ -80,6 +80,7 @@ impl Memory {
             sigma: 1.0,
             k: 0.0,
             known_to: Vec::new(),
+            after: Vec::new(),
         };
         self.act(RoleId::Operator, &MemoryAct::Recorded { megram, by: Author::Operator }, now)?;
         Ok(StatedFact { id, is_known: false })

@@ -8,9 +8,11 @@
 use std::collections::BTreeSet;
 
 use setpoint_model::playbook::PLAYBOOK_MODEL;
+use setpoint_protocol::limits::LESSON_SOURCES_MAX;
 use setpoint_protocol::memory::{Author, MemoryAct};
 use setpoint_protocol::message::Megram;
 use setpoint_protocol::models::Models;
+use setpoint_protocol::tool::Source;
 use setpoint_protocol::{RoleId, Timestamp};
 
 use super::{Memory, MemoryFailure};
@@ -78,6 +80,12 @@ pub(super) fn known_to<'a>(mut records: impl Iterator<Item = &'a Megram>) -> Vec
         known.retain(|name| record.known_to.contains(name));
         known
     })
+}
+
+/// Returns where any of these records comes from, of what somebody elsewhere wrote.
+pub(super) fn after<'a>(records: impl Iterator<Item = &'a Megram>) -> Vec<Source> {
+    let all: BTreeSet<&Source> = records.flat_map(|record| &record.after).collect();
+    all.into_iter().take(LESSON_SOURCES_MAX).cloned().collect()
 }
 
 impl Memory {

@@ -2,6 +2,8 @@
 
 /// Maximum characters of the operator's instructions for every task, all of them together.
 pub const THINKING_CHARS_MAX: usize = 8_000;
+/// Maximum sources that a record of memory, or its answer, carries. Others are left out: two decide all that more would.
+pub const LESSON_SOURCES_MAX: usize = 16;
 /// Longest raw input in bytes. A longer goal is refused before a task is opened.
 pub const RAW_INPUT_BYTES_MAX: usize = 256 * 1024;
 /// Maximum sub-tasks in one plan. A plan with more is refused by the plan validator.

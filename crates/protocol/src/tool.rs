@@ -267,6 +267,35 @@ pub enum Source {
     Web(String),
     /// Answers of this MCP server.
     Server(String),
+    /// What memory learnt in a task that had read from this source, directly or not.
+    Memory(Box<Source>),
+    /// Files that a task wrote after it had read from this source, directly or not.
+    Written(Box<Source>),
+    /// A source that is no longer known, because the record of it was pruned or cannot be read.
+    Unknown,
+}
+
+impl Source {
+    /// Returns the source of what memory learnt from this one.
+    #[must_use]
+    pub fn remembered(&self) -> Self {
+        Source::Memory(Box::new(self.origin().clone()))
+    }
+
+    /// Returns the source of a file that was written after reading from this one.
+    #[must_use]
+    pub fn written(&self) -> Self {
+        Source::Written(Box::new(self.origin().clone()))
+    }
+
+    /// Returns who wrote the text, however it came here.
+    #[must_use]
+    pub fn origin(&self) -> &Self {
+        match self {
+            Source::Memory(from) | Source::Written(from) => from.origin(),
+            Source::Web(_) | Source::Server(_) | Source::Unknown => self,
+        }
+    }
 }
 
 impl fmt::Display for Source {
@@ -274,6 +303,9 @@ impl fmt::Display for Source {
         match self {
             Source::Web(host) => write!(f, "pages of {host}"),
             Source::Server(name) => write!(f, "the MCP server {name}"),
+            Source::Memory(source) => write!(f, "memory of {source}"),
+            Source::Written(source) => write!(f, "files written after reading {source}"),
+            Source::Unknown => f.write_str("text from elsewhere whose origin is no longer known"),
         }
     }
 }

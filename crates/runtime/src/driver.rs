@@ -264,6 +264,11 @@ impl Driver {
         match external {
             External::Answered(Answered { call, answer, .. }) => {
                 self.finished(*call);
+                if let Answer::Survey(survey) = answer
+                    && !survey.after.is_empty()
+                {
+                    Arc::make_mut(&mut self.traces).surveyed(survey);
+                }
                 if let Answer::Tool(answer) = answer
                     && !(answer.created.is_empty() && answer.source.is_none() && answer.secrets.is_empty())
                 {
@@ -275,6 +280,9 @@ impl Driver {
             External::Reasked(reasked) => {
                 let resumed = self.resumed.remove(&reasked.call);
                 staged.restarts.extend(resumed.map(|resumed| (resumed.attempt, resumed.effect)));
+            }
+            External::Message { payload: Payload::MemoryReply(reply), .. } if !reply.after.is_empty() => {
+                Arc::make_mut(&mut self.traces).recalled(reply);
             }
             External::Opened(_) | External::Message { .. } | External::Fault(_) | External::Poisoned(_) => {}
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use setpoint_machine::CallReader;
 use setpoint_machine::effects::ToolAsk;
+use setpoint_protocol::message::MemoryReply;
 use setpoint_protocol::record::{Surroundings, Survey, SurveyAsk};
 use setpoint_protocol::tool::{Secret, Source, ToolAnswer, ToolSpec};
 use setpoint_protocol::{CallId, TaskId};
@@ -48,6 +49,18 @@ impl Traces {
         self.secrets.extend(answer.secrets.iter().cloned());
         bound(&mut self.sources);
         bound(&mut self.secrets);
+    }
+
+    /// Adds what the place of the task lets it read.
+    pub(crate) fn surveyed(&mut self, survey: &Survey) {
+        self.sources.extend(survey.after.iter().cloned());
+        bound(&mut self.sources);
+    }
+
+    /// Adds what memory's reply lets the task read.
+    pub(crate) fn recalled(&mut self, reply: &MemoryReply) {
+        self.sources.extend(reply.sources());
+        bound(&mut self.sources);
     }
 }
 

@@ -311,6 +311,7 @@ impl World<'_> {
                         tools: vec![],
                         avoided: vec![],
                         withheld: 0,
+                        after: Vec::new(),
                     }),
                 },
                 Payload::ApprovalRequest(request) => {

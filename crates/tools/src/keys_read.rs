@@ -154,7 +154,7 @@ mod tests {
             read("mcp__files__read", json!({ "at": { "p": ["/w/a.pem"] } }), ""),
             ["keys in /w/a.pem"]
         );
-        // Names alone are no keys.
+        // Names alone are not keys.
         assert_eq!(read("list_dir", json!({ "path": "/w" }), ".env: 3 bytes"), [""; 0]);
         assert_eq!(read("read_file", json!({ "path": "/w/a.rs" }), "let x = 1;"), [""; 0]);
     }

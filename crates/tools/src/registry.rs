@@ -121,6 +121,11 @@ impl Registry {
         }
     }
 
+    /// Returns the folder with what tasks changed.
+    pub(crate) fn kept(&self) -> Option<Arc<PathBuf>> {
+        self.kept.clone()
+    }
+
     fn kept_of(&self, task: &TaskId) -> Option<PathBuf> {
         self.kept.as_ref().map(|folder| folder.join(task.to_string()))
     }
@@ -169,6 +174,9 @@ impl Registry {
     }
 
     pub(crate) fn context(&self, ask: &ToolAsk, place: CallPlace) -> ToolCtx {
+        let keeper = place
+            .keeps_as
+            .and_then(|(task, call)| Some(Keeper::new(self.kept_of(&task)?, call, place.sources.clone())));
         ToolCtx {
             surroundings: place.surroundings,
             created: place.created,
@@ -180,7 +188,7 @@ impl Registry {
             caution: ask.caution,
             probe: ask.probe,
             level: self.level,
-            keeper: place.keeps_as.and_then(|(task, call)| Some(Keeper::new(self.kept_of(&task)?, call))),
+            keeper,
             #[cfg(feature = "ungated")]
             is_ungated: self.is_ungated,
             cancel: place.cancel,

@@ -7,19 +7,22 @@ mod project;
 mod skills;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use setpoint_machine::effects::ToolAsk;
-use setpoint_protocol::Any;
 use setpoint_protocol::record::{GitState, NamedPath, Survey, SurveyAsk};
-use setpoint_protocol::tool::{Phase, ToolCall};
+use setpoint_protocol::tool::{Phase, Source, ToolCall};
+use setpoint_protocol::{Any, TaskId};
 
+use crate::approval::resolve;
 use crate::error::ToolError;
 use crate::halt::Halt;
 use crate::registry::{CallPlace, Registry};
 use crate::show;
 use crate::tool::ToolCtx;
+use crate::undo::labels;
 
 /// Maximum milliseconds that Git may take; a survey without it is better than a plan that waits.
 const GIT_MS_MAX: u64 = 3_000;
@@ -29,6 +32,8 @@ const FILES_MS_MAX: u64 = 2_000;
 const GIT_PATHS_MAX: usize = 20;
 /// Maximum commits named, the latest first.
 const COMMITS_MAX: usize = 5;
+/// Maximum sources of files that are named. Two decide all that more would.
+const SOURCES_MAX: usize = 16;
 /// Maximum paths of the person's that are examined; callers pass fewer.
 const NAMED_MAX: usize = 64;
 
@@ -41,16 +46,38 @@ impl Registry {
         let ask = ask("git_report", json!({ "path": "." }));
         let mut ctx = self.context(&ask, place.clone());
         ctx.limits.native_ms_max = FILES_MS_MAX;
+        let task = place.keeps_as.as_ref().map(|(task, _)| task.clone());
+        let after = written_after(self.kept(), task, &ctx, &named).await;
         if names_only {
             let survey = names(&ctx, named).await.unwrap_or_default();
-            return self.without_keys(survey);
+            return self.without_keys(Survey { after, ..survey });
         }
         let git = tokio::time::timeout(Duration::from_millis(GIT_MS_MAX), self.run(&ask, place));
         let (git, files) = tokio::join!(git, files(&ctx, named));
         let git = git.ok().filter(|answer| answer.ok).and_then(|answer| answer.facts);
-        let survey = Survey { git: git.map(|facts| state(&facts.0)), ..files.unwrap_or_default() };
+        let survey = Survey { git: git.map(|facts| state(&facts.0)), after, ..files.unwrap_or_default() };
         self.without_keys(survey)
     }
+}
+
+/// Returns what earlier tasks had read when they wrote files that are in the working directory or at these paths.
+async fn written_after(
+    kept: Option<Arc<PathBuf>>,
+    task: Option<TaskId>,
+    ctx: &ToolCtx,
+    named: &[String],
+) -> Vec<Source> {
+    let Some(kept) = kept else { return Vec::new() };
+    let place = ctx.place();
+    let named = named.iter().filter_map(|text| place.path("path", text).ok());
+    let places: Vec<PathBuf> = named.chain([place.surroundings.cwd.clone()]).collect();
+    let written = ctx.blocking(move |halt| {
+        let places: Vec<PathBuf> = places.iter().map(|path| resolve::fully(path)).collect();
+        Ok(labels::written_below(&kept, task.as_ref(), &places, halt))
+    });
+    // What could not be looked at in time may be anything.
+    let written = written.await.unwrap_or_else(|_| [Source::Unknown.written()].into());
+    written.into_iter().take(SOURCES_MAX).collect()
 }
 
 fn ask(tool: &str, input: Value) -> ToolAsk {
@@ -94,7 +121,8 @@ async fn files(ctx: &ToolCtx, named: Vec<String>) -> Result<Survey, ToolError> {
         let guides = guides::texts(&root, &paths, halt);
         let (skills, skills_left_out) = skills::listed(&root, &home, halt);
         let project = project::files(&root, halt);
-        Ok(Survey { entries, left_out, git: None, project, named, guides, skills, skills_left_out })
+        let after = Vec::new();
+        Ok(Survey { entries, left_out, git: None, project, named, guides, skills, skills_left_out, after })
     })
     .await
 }

@@ -101,5 +101,6 @@ fn megram(id: MegramId, level: Level) -> Megram {
         sigma: 1.0,
         k,
         known_to: Vec::new(),
+        after: Vec::new(),
     }
 }

@@ -142,12 +142,14 @@ fn a_digest_from_a_refusal_allows_only_that_command() {
     let digest = approval["digest"].as_str().unwrap();
     assert_eq!((refused.code, approval["by"].as_str()), (5, Some("headless")));
     let why = "sh is not on the list of programs that only read";
-    let told = format!("refused, because you cannot be asked: sh ./release.sh  ({why}; digest {digest})\n");
+    let told = format!(
+        "refused, because you cannot be asked: sh ./release.sh  ({why} [not_read_only]; digest {digest})\n"
+    );
     assert!(refused.err.contains(&told), "{}", refused.err);
     let task = refused.json()["task_id"].as_str().unwrap().to_owned();
     let shown = home.run(&["tasks", "show", &task]).out;
     let consent = format!(
-        "consent refused by headless: sh ./release.sh\n        because {why}\n        digest {digest}\n"
+        "consent refused by headless: sh ./release.sh\n        because {why} [not_read_only]\n        digest {digest}\n"
     );
     assert!(shown.contains(&consent), "{shown}");
 

@@ -4,7 +4,7 @@ use setpoint_mkct::Quantum;
 use setpoint_mkct::consolidation::{self, Rule};
 use setpoint_protocol::memory::{Author, MemoryAct};
 use setpoint_protocol::message::{Insight, Level, Megram, NegativeFeedback};
-use setpoint_protocol::{MegramId, TaskId, Timestamp};
+use setpoint_protocol::{MegramId, TaskId, Timestamp, tool};
 
 use crate::store::batch::{Batch, Source, WriteOutcome, number};
 use crate::store::database::set_shared;
@@ -48,8 +48,8 @@ fn one(batch: &mut Batch<'_>, event: &Event) -> Result<Option<WriteOutcome>> {
         EventKind::Written { task, megram } => {
             batch.write(megram, &Source { author: Author::Task, task: Some(task), pos }).map(Some)
         }
-        EventKind::Contradicted { task, id, at, feedback, known_to } => {
-            contradict(batch, task, (id, *at), feedback, known_to, pos)
+        EventKind::Contradicted { task, id, at, feedback, known_to, after } => {
+            contradict(batch, task, (id, *at), feedback, (known_to, after), pos)
         }
         EventKind::Ended { task } => {
             let tid = batch.task(task)?;
@@ -97,7 +97,7 @@ fn contradict(
     task: &TaskId,
     (id, at): (&MegramId, Timestamp),
     feedback: &NegativeFeedback,
-    known_to: &[String],
+    (known_to, after): (&[String], &[tool::Source]),
     pos: u64,
 ) -> Result<Option<WriteOutcome>> {
     let rule = entry_of(batch, &feedback.rule_id)?.filter(|rule| rule.new.quantum.sigma != 0.0);
@@ -116,6 +116,7 @@ fn contradict(
         sigma,
         k,
         known_to: known_to.to_vec(),
+        after: after.to_vec(),
     };
     batch.write(&megram, &Source { author: Author::Task, task: Some(task), pos }).map(Some)
 }

@@ -2,6 +2,7 @@
 
 use setpoint_protocol::memory::MemoryAct;
 use setpoint_protocol::message::{Megram, NegativeFeedback};
+use setpoint_protocol::tool::Source;
 use setpoint_protocol::{MegramId, TaskId, Timestamp};
 
 /// An event, with its journal position.
@@ -29,6 +30,8 @@ pub enum EventKind {
         feedback: Box<NegativeFeedback>,
         /// The language models of the task.
         known_to: Vec<String>,
+        /// Where the task had read from.
+        after: Vec<Source>,
     },
     /// A task has ended: the outputs kept for its later rounds are no longer needed.
     Ended { task: TaskId },

@@ -116,6 +116,7 @@ fn contradictions_bankrupt_a_rule_which_fades_from_then_on() {
         at: day(1.0),
         feedback: Box::new(NegativeFeedback { rule_id: id(100), content: insight("it did not hold") }),
         known_to: Vec::new(),
+        after: Vec::new(),
     };
     take(&store, [contradiction(201)]);
     let against = store.get(&id(201)).unwrap();

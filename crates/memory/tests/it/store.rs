@@ -269,6 +269,7 @@ fn a_negative_zero_is_a_zero() {
         at: day(0.0),
         feedback: Box::new(NegativeFeedback { rule_id: id(2), content: insight("no") }),
         known_to: Vec::new(),
+        after: Vec::new(),
     };
     let applied = take(&store, [written(1, zero), written(1, other), against]);
     assert_eq!((applied.written, applied.refused), (2, 0), "what speaks for nothing cannot be contradicted");

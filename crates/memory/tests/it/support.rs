@@ -56,6 +56,7 @@ pub(crate) fn megram(n: u128, space: &str, state: State, at: Timestamp) -> Megra
         sigma,
         k,
         known_to: Vec::new(),
+        after: Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@ use setpoint_control::MacroState;
 use crate::id::{MegramId, ToolId};
 use crate::message::subtask::ApproachName;
 use crate::time::Timestamp;
+use crate::tool::Source;
 
 /// One immutable record of experience.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +37,10 @@ pub struct Megram {
     /// was learnt without one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known_to: Vec<String>,
+    /// Where the tasks that it was learnt in had read text that somebody elsewhere wrote: at most
+    /// [`LESSON_SOURCES_MAX`](crate::limits::LESSON_SOURCES_MAX). The one who writes it down sees to that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Source>,
 }
 
 /// The four layers.

@@ -7,6 +7,7 @@ use crate::id::MegramId;
 use crate::id::{CallId, ToolId};
 use crate::message::megram::Megram;
 use crate::message::subtask::ApproachName;
+use crate::tool::Source;
 
 /// The calibration question before every plan. No model call is behind it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +79,16 @@ pub struct MemoryReply {
     /// they were learnt without them, and the operator has not allowed it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub withheld: u32,
+    /// Where the tasks that this was learnt in had read text that somebody elsewhere wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Source>,
+}
+
+impl MemoryReply {
+    /// Returns what the task that receives this has read by it.
+    pub fn sources(&self) -> impl Iterator<Item = Source> {
+        self.after.iter().map(Source::remembered)
+    }
 }
 
 fn is_zero(n: &u32) -> bool {

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::tool::Source;
+
 /// What a look around found. Names and texts in it come from files: hostile input, one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Survey {
@@ -30,6 +32,9 @@ pub struct Survey {
     /// Skills that are not listed: there are too many, or their heads cannot be read; or at least so many.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub skills_left_out: u64,
+    /// What earlier tasks had read when they wrote files that are here, or at the paths that the person names, unchanged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Source>,
 }
 
 /// What a look around is about.

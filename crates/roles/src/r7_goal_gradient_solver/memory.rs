@@ -161,5 +161,6 @@ fn publish(key: Key, quantum: Quantum, content: Insight, fx: &mut Fx<'_>) {
         sigma: quantum.sigma,
         k: quantum.k,
         known_to: Vec::new(),
+        after: Vec::new(),
     });
 }

@@ -10,6 +10,7 @@ use setpoint_machine::cell::{AskClass, Divergence, PendingAsk, ReplayedTask, Ste
 use setpoint_machine::{Cell, External, WorldEffect};
 use setpoint_protocol::message::{FaultKind, TaskFault};
 use setpoint_protocol::record::{Answer, Answered, Opened, Reasked, Record, RecordKind, Usage};
+use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{CallId, RoleId, TaskId};
 
 use super::again::broken_off;
@@ -75,18 +76,31 @@ pub(crate) fn restore(
 fn traces(task: &TaskId, records: &[Record]) -> Traces {
     let opened = records.first().and_then(|first| serde_json::from_slice::<Opened>(&first.body).ok());
     let fork = opened.and_then(|opened| Some((opened.forked_from?, opened.surroundings)));
-    let answers = records.iter().filter(|record| record.kind == RecordKind::Answered);
     let mut traces = Traces::default();
-    for record in answers {
-        if let Ok(Answered { answer: Answer::Tool(answer), .. }) = serde_json::from_slice(&record.body) {
-            traces.read(&answer);
-            match fork.as_ref().filter(|(from, _)| record.seq <= from.seq) {
-                Some((from, place)) => {
-                    let copies = answer.created.iter();
-                    traces.created.extend(copies.filter_map(|path| created_in_copy(path, place, from, task)));
+    for record in records {
+        if record.kind == RecordKind::Message(Kind::MemoryReply)
+            && let Ok(reply) = serde_json::from_slice(&record.body)
+        {
+            traces.recalled(&reply);
+        }
+        if record.kind != RecordKind::Answered {
+            continue;
+        }
+        match serde_json::from_slice(&record.body) {
+            Ok(Answered { answer: Answer::Survey(survey), .. }) => traces.surveyed(&survey),
+            Ok(Answered { answer: Answer::Tool(answer), .. }) => {
+                traces.read(&answer);
+                match fork.as_ref().filter(|(from, _)| record.seq <= from.seq) {
+                    Some((from, place)) => {
+                        let copies = answer.created.iter();
+                        traces
+                            .created
+                            .extend(copies.filter_map(|path| created_in_copy(path, place, from, task)));
+                    }
+                    None => traces.created.extend(answer.created),
                 }
-                None => traces.created.extend(answer.created),
             }
+            _ => {}
         }
     }
     traces
@@ -168,7 +182,7 @@ impl Driver {
 
 #[cfg(test)]
 mod tests {
-    use setpoint_protocol::record::{ForkedFrom, Surroundings};
+    use setpoint_protocol::record::{ForkedFrom, Surroundings, Survey};
     use setpoint_protocol::tool::{Secret, Source, ToolAnswer};
     use setpoint_protocol::{Address, Timestamp};
 
@@ -207,6 +221,26 @@ mod tests {
         };
         let records = [opened("/w".to_owned(), None), read(4, &server), created(5, "/w/a"), read(6, &web)];
         assert_eq!(traces(&task, &records).sources.into_iter().collect::<Vec<_>>(), [web, server]);
+    }
+
+    #[test]
+    fn what_memory_learnt_elsewhere_is_read_by_the_task_that_recalls_it() {
+        let mut reply = setpoint_memory::unavailable("r2/1".parse().unwrap(), "");
+        reply.after = vec![Source::Web("a.example".to_owned()), Source::Unknown.remembered()];
+        let reply = record(4, RecordKind::Message(Kind::MemoryReply), &reply);
+        let read = traces(&TaskId::mint("count", 1), &[opened("/w".to_owned(), None), reply]).sources;
+        let told: Vec<String> = read.iter().map(ToString::to_string).collect();
+        let unknown = "memory of text from elsewhere whose origin is no longer known";
+        assert_eq!(told, ["memory of pages of a.example", unknown]);
+    }
+
+    #[test]
+    fn what_files_were_written_after_is_known_after_a_restart() {
+        let after = vec![Source::Web("a.example".to_owned()).written()];
+        let survey = Answer::Survey(Box::new(Survey { after: after.clone(), ..Survey::default() }));
+        let survey = record(4, RecordKind::Answered, &Answered::new("r2/1".parse().unwrap(), 1, survey));
+        let records = [opened("/w".to_owned(), None), survey];
+        assert_eq!(traces(&TaskId::mint("count", 1), &records).sources, after.into_iter().collect());
     }
 
     #[test]

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use setpoint_own_files::own::{self, Access};
 use setpoint_protocol::CallId;
+use setpoint_protocol::tool::Source;
 
+use super::labels;
 use super::note::{self, Identity, Line, MODE, Note, Place, State, entries};
 use super::{KEPT_BYTES_MAX, KEPT_ENTRIES_MAX, KEPT_FILE_BYTES_MAX};
 use crate::files::draft::unused_name;
@@ -35,6 +37,8 @@ const NOW: rustix::fs::Timespec = rustix::fs::Timespec { tv_sec: 0, tv_nsec: rus
 pub(crate) struct Keeper {
     folder: PathBuf,
     call: CallId,
+    /// Where the task had read from before the call.
+    after: BTreeSet<Source>,
 }
 
 /// The size of what a change would have to keep.
@@ -88,8 +92,8 @@ impl Size {
 
 impl Keeper {
     /// Creates the keeper of a call, in the folder of its task. Nothing is created before there is something to keep.
-    pub(crate) fn new(folder: PathBuf, call: CallId) -> Self {
-        Keeper { folder, call }
+    pub(crate) fn new(folder: PathBuf, call: CallId, after: BTreeSet<Source>) -> Self {
+        Keeper { folder, call, after }
     }
 
     /// Returns whether this much can still be kept for the task.
@@ -134,7 +138,7 @@ impl Keeper {
     /// Begins to keep what changes together.
     pub(crate) fn begin(&self) -> Keeping<'_> {
         let room = KEPT_BYTES_MAX.saturating_sub(self.bytes());
-        Keeping { keeper: self, lines: Vec::new(), room, is_kept: true }
+        Keeping { keeper: self, lines: Vec::new(), written: Vec::new(), room, is_kept: true }
     }
 }
 
@@ -143,6 +147,8 @@ impl Keeper {
 pub(crate) struct Keeping<'k> {
     keeper: &'k Keeper,
     lines: Vec<u8>,
+    /// What will be where, if the task had read from elsewhere.
+    written: Vec<(PathBuf, State)>,
     /// Bytes that can still be kept for the task.
     room: u64,
     is_kept: bool,
@@ -198,7 +204,12 @@ impl Keeping<'_> {
         held: &Folder,
     ) -> io::Result<()> {
         for (from, to) in list {
-            let found = Spot::real(from, Some(held))?.look()?.ok_or(io::ErrorKind::NotFound)?;
+            let spot = Spot::real(from, Some(held))?;
+            let found = spot.look()?.ok_or(io::ErrorKind::NotFound)?;
+            if !self.keeper.after.is_empty() {
+                // Under another name it is still what the task may have written.
+                self.written.push((to.to_path_buf(), State::at(&spot)?));
+            }
             let file = Identity::of(&found);
             self.note(Note::Move { from: Place(from.into()), to: Place(to.into()), file })?;
         }
@@ -207,6 +218,8 @@ impl Keeping<'_> {
 
     /// Writes the notes to the disk. The changes may begin. Returns whether everything was kept.
     pub(crate) fn finish(self) -> io::Result<bool> {
+        let written = self.written.iter().map(|(path, is)| (path.as_path(), is));
+        labels::add(&self.keeper.folder, written, &self.keeper.after)?;
         if !self.lines.is_empty() {
             own::create_dir(&self.keeper.folder)?;
             let mut log = own::open_or_create(&self.keeper.folder.join(LOG), Access::Append)?;
@@ -228,6 +241,11 @@ impl Keeping<'_> {
     }
 
     fn note(&mut self, note: Note) -> io::Result<()> {
+        if let Note::Change { path, is, .. } = &note
+            && !self.keeper.after.is_empty()
+        {
+            self.written.push((path.0.clone(), is.clone()));
+        }
         serde_json::to_writer(&mut self.lines, &Line { call: self.keeper.call, note })?;
         self.lines.push(b'\n');
         Ok(())

@@ -10,6 +10,7 @@
 //! otherwise.
 
 mod keep;
+pub(crate) mod labels;
 mod note;
 mod plan;
 mod restore;

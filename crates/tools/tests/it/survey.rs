@@ -5,7 +5,7 @@ use setpoint_tools::{CallPlace, House, Registry};
 
 use crate::support::{World, host, output};
 
-async fn survey(world: &World, named: &[&str]) -> Survey {
+pub(crate) async fn survey(world: &World, named: &[&str]) -> Survey {
     let place = CallPlace {
         keeps_as: None,
         surroundings: world.surroundings().into(),

@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use setpoint_protocol::tool::{SideEffect, ToolAnswer};
+use setpoint_protocol::tool::{SideEffect, Source, ToolAnswer};
 use setpoint_tools::RunLevel;
 use setpoint_tools::undo::{KEPT_FILE_BYTES_MAX, Undoing, Verb};
 
@@ -49,6 +49,43 @@ async fn ran(world: &mut World, tool: &str, input: Value) -> ToolAnswer {
 
 async fn edit(world: &mut World, path: &str, find: &str, replace: &str) -> ToolAnswer {
     ran(world, "edit_file", json!({ "path": path, "find": find, "replace": replace })).await
+}
+
+/// Returns what a task reads by working here, which is not the one that wrote the files.
+async fn read_here(world: &World) -> Vec<String> {
+    let survey = crate::survey::survey(world, &[]).await;
+    survey.after.iter().map(ToString::to_string).collect()
+}
+
+#[tokio::test]
+async fn files_written_after_reading_elsewhere_carry_that() {
+    let mut world = world();
+    world.file("old", "one\ntwo\n");
+    ran(&mut world, "write_file", json!({ "path": "clean", "content": "x\n" })).await;
+    assert_eq!(read_here(&world).await, [""; 0]);
+    world.sources.insert(Source::Web("a.example".to_owned()));
+    ran(&mut world, "write_file", json!({ "path": "new/notes", "content": "from a page\n" })).await;
+    let read = ["files written after reading pages of a.example"];
+    assert_eq!(read_here(&world).await, read);
+    fs::remove_dir_all(world.at("new")).unwrap();
+    assert_eq!(read_here(&world).await, [""; 0]);
+    edit(&mut world, "old", "one", "three").await;
+    assert_eq!(read_here(&world).await, read);
+    // Under another name it is the same file.
+    ran(&mut world, "rename_files", json!({ "dir": ".", "find": "old", "replace": "other" })).await;
+    assert!(world.at("other").exists());
+    assert_eq!(read_here(&world).await, read);
+    fs::write(world.at("other"), "by hand").unwrap();
+    assert_eq!(read_here(&world).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn process_files_of_a_command_carry_what_its_task_had_read() {
+    let Some(mut world) = sandbox_world().map(World::keeping) else { return };
+    world.probe = false;
+    world.sources.insert(Source::Server("wiki".to_owned()));
+    ran(&mut world, "shell", json!({ "command": "mkdir d; echo x > d/made" })).await;
+    assert_eq!(read_here(&world).await, ["files written after reading the MCP server wiki"]);
 }
 
 fn undone(world: &World) -> Undoing {

@@ -240,6 +240,7 @@ pub(crate) fn record(n: u32, lesson: &str) -> RecordLine {
             sigma: 1.0,
             k: 0.05,
             known_to: Vec::new(),
+            after: Vec::new(),
         },
         author: Author::Task,
         task: Some(TaskId::mint("count the files", 0x7f3a)),

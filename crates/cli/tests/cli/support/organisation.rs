@@ -242,6 +242,7 @@ impl Organisation for Fake {
             replayed: divergence.as_ref().map_or(records, |place| place.seq - 1),
             steps: 3,
             asks: 2,
+            rules: 0,
             is_exact: true,
             logic_version: 1,
             is_closed: true,

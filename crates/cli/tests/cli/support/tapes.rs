@@ -109,6 +109,7 @@ pub(crate) fn migration() -> Tape {
                 tools: vec![],
                 avoided: vec![],
                 withheld: 0,
+                after: Vec::new(),
             },
         )
         .ask_model("r2/2", Purpose::Plan)

@@ -161,6 +161,7 @@ fn memory_reply(call: &str) -> Payload {
         tools: vec![],
         avoided: vec![],
         withheld: 0,
+        after: Vec::new(),
     }
     .into()
 }

@@ -4,6 +4,7 @@ mod answers;
 mod burst;
 mod damage;
 mod dreaming;
+mod labels;
 mod operator;
 mod sharing;
 
@@ -80,6 +81,7 @@ fn megram(n: u32, space: &str, entity: &str, state: State) -> Megram {
         sigma,
         k,
         known_to: Vec::new(),
+        after: Vec::new(),
     }
 }
 
@@ -114,6 +116,7 @@ fn task(journal: &Journal, n: u64, messages: &[(&'static str, Vec<u8>)]) {
             })
             .unwrap();
     }
+    submission.close(NOW.as_micros());
     journal.append(submission).unwrap();
 }
 
