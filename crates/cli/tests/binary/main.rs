@@ -36,6 +36,8 @@ mod net;
 #[cfg(test)]
 mod observing;
 #[cfg(test)]
+mod process_consent;
+#[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod process_crashes;
 #[cfg(test)]

@@ -8,8 +8,8 @@ use crate::support::Home;
 use crate::support::held::{COMMAND, GOAL, Held};
 
 /// The character of Ctrl-C.
-const INTERRUPT: &str = "\u{3}";
-const QUESTION: &str = "[y]";
+pub(crate) const INTERRUPT: &str = "\u{3}";
+pub(crate) const QUESTION: &str = "[y]";
 
 #[test]
 fn an_approval_is_given_with_one_key() {
@@ -79,7 +79,7 @@ fn asked() -> (Held, Terminal) {
 }
 
 /// Returns the one task, which has not ended and which no process drives.
-fn open_task(home: &Home) -> String {
+pub(crate) fn open_task(home: &Home) -> String {
     let tasks = home.run(&["tasks", "list", "--open", "--json"]).json();
     assert_eq!(
         (tasks.as_array().unwrap().len(), &tasks[0]["driven_by"]),
@@ -99,7 +99,7 @@ fn assert_one_end(home: &Home) {
 }
 
 /// A terminal of 80 columns in which the binary runs.
-struct Terminal {
+pub(crate) struct Terminal {
     script: Child,
     keys: ChildStdin,
     screen: ChildStdout,
@@ -109,7 +109,7 @@ struct Terminal {
 
 impl Terminal {
     /// Starts a command in it; `before` comes before the command.
-    fn start(home: &Home, before: &str, arguments: &str) -> Self {
+    pub(crate) fn start(home: &Home, before: &str, arguments: &str) -> Self {
         let binary = env!("CARGO_BIN_EXE_setpoint");
         let line = format!("stty cols 80 rows 24; exec env {before}'{binary}' {arguments}");
         let mut script = home
@@ -124,12 +124,12 @@ impl Terminal {
         Terminal { script, keys, screen, shown: String::new() }
     }
 
-    fn types(&mut self, keys: &str) {
+    pub(crate) fn types(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Reads until this text has been shown.
-    fn waits_for(&mut self, text: &str) {
+    pub(crate) fn waits_for(&mut self, text: &str) {
         let mut bytes = std::mem::take(&mut self.shown).into_bytes();
         let mut buffer = [0; 1024];
         while !String::from_utf8_lossy(&bytes).contains(text) {
@@ -141,7 +141,7 @@ impl Terminal {
     }
 
     /// Reads to the end. Returns the exit code and everything that was shown.
-    fn end(mut self) -> (i32, String) {
+    pub(crate) fn end(mut self) -> (i32, String) {
         let mut rest = Vec::new();
         self.screen.read_to_end(&mut rest).unwrap();
         let status = self.script.wait().unwrap();
