@@ -20,10 +20,12 @@ pub mod programs;
 pub mod tier;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{NOT_MADE, command, command_for_another, probe, serve};
+pub use elsewhere::{NOT_MADE, command, command_for_another, is_apart, probe, serve};
+#[cfg(target_os = "linux")]
+pub use linux::beside::is_apart;
 #[cfg(target_os = "linux")]
 pub use linux::probe;
 #[cfg(target_os = "linux")]
 pub use linux::stage::{NOT_MADE, command, command_for_another, serve};
-pub use policy::{Access, Folder, Limits, Policy, PolicyError};
+pub use policy::{Access, Folder, Limits, Outer, Policy, PolicyError};
 pub use tier::{Missing, Probed, Tier};

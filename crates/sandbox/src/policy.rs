@@ -12,7 +12,7 @@ pub const HIDDEN_MAX: usize = 64;
 
 /// What a program may see and do. Beside the folders named here it sees the read-only programs and libraries of the
 /// system, and empty folders of its own for temporary files. It has no network but a loopback interface that nothing
-/// else uses, and no other process.
+/// outside of sandboxes uses, and no other process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
@@ -26,6 +26,19 @@ pub struct Policy {
     pub cwd: PathBuf,
     /// What the program may use up.
     pub limits: Limits,
+    /// The sandbox whose loopback interface it uses; without one it has its own.
+    #[serde(default)]
+    pub beside: Option<Outer>,
+}
+
+/// The outer stage of a running sandbox of the same user. Both numbers together mean this process for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outer {
+    /// Its process number.
+    pub pid: u32,
+    /// When it started, in the kernel's ticks from boot.
+    pub started: u64,
 }
 
 /// A folder that the program sees under its own path.
@@ -188,6 +201,7 @@ mod tests {
             home: "/home/ada".into(),
             cwd: cwd.into(),
             limits: Limits::default(),
+            beside: None,
         }
         .checked()
     }
@@ -232,6 +246,7 @@ mod tests {
                 home: "/home/ada".into(),
                 cwd: "/w".into(),
                 limits: Limits::default(),
+                beside: None,
             }
             .checked()
         };

@@ -60,7 +60,7 @@ impl Sandbox {
         folders.push(folder);
         folders.extend(workspace);
         let (home, cwd) = (self.home.clone(), cwd.to_path_buf());
-        Policy { folders, hidden, home, cwd, limits: Limits::default() }
+        Policy { folders, hidden, home, cwd, limits: Limits::default(), beside: None }
     }
 
     /// Returns the job that runs on a view of `folder`, whose changes are discarded. Its own folder must be at or below

@@ -1,5 +1,6 @@
 //! The mechanism on Linux.
 
+pub mod beside;
 mod confine;
 mod mounts;
 mod probe;

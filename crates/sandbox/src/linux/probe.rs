@@ -64,6 +64,7 @@ fn attempt(stage: &Path, tier: Tier, room: &Path) -> io::Result<Option<String>> 
         home: work.clone(),
         cwd: work.clone(),
         limits: Limits::default(),
+        beside: None,
     };
     let output = stage::command(stage, tier, &policy, OsStr::new("/bin/sh"))?
         .args(["-c", TRY, "sh"])

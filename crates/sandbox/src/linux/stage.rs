@@ -17,6 +17,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use rustix::process::{DumpableBehavior, Pid, Resource, Rlimit, Signal, WaitOptions};
 use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags};
 
+use super::beside;
 use super::confine::{Paths, confine};
 use super::raw;
 use super::root::{self, Failed};
@@ -198,21 +199,26 @@ fn read_policy(text: &str) -> Result<Policy, Failed> {
     policy.checked().map_err(|error| invalid("use its policy", error))
 }
 
+/// The namespaces that no sandbox shares with another.
+const OF_ITS_OWN: UnshareFlags = UnshareFlags::NEWNS
+    .union(UnshareFlags::NEWPID)
+    .union(UnshareFlags::NEWIPC)
+    .union(UnshareFlags::NEWUTS)
+    .union(UnshareFlags::NEWCGROUP);
+
 fn full(policy: &OsStr, args: impl Iterator<Item = OsString>) -> Result<ExitCode, Failed> {
     let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-    raw::unshare(
-        UnshareFlags::NEWUSER
-            | UnshareFlags::NEWNS
-            | UnshareFlags::NEWPID
-            | UnshareFlags::NEWNET
-            | UnshareFlags::NEWIPC
-            | UnshareFlags::NEWUTS
-            | UnshareFlags::NEWCGROUP,
-    )
-    .map_err(|error| ("make namespaces", error))?;
-    map("setgroups", "deny").or_else(|error| if user == 0 { Ok(()) } else { Err(error) })?;
-    map("uid_map", &one_to_one(user))?;
-    map("gid_map", &one_to_one(group))?;
+    let failed = |error| ("make namespaces", error);
+    if let Some(other) = read_policy(policy.to_str().unwrap_or_default())?.beside {
+        // The user namespace of the other sandbox owns its network, and gives this user the same id.
+        beside::join(&other).map_err(|error| ("join the network of the other sandbox", error))?;
+        raw::unshare(OF_ITS_OWN).map_err(failed)?;
+    } else {
+        raw::unshare(OF_ITS_OWN | UnshareFlags::NEWUSER | UnshareFlags::NEWNET).map_err(failed)?;
+        map("setgroups", "deny").or_else(|error| if user == 0 { Ok(()) } else { Err(error) })?;
+        map("uid_map", &one_to_one(user))?;
+        map("gid_map", &one_to_one(group))?;
+    }
     keep_capabilities().map_err(|error| ("keep capabilities until the sandbox is made", error))?;
     let (ours, theirs) = channel().map_err(|error| ("open a channel", error))?;
     let mut inner = Command::new("/proc/self/exe")

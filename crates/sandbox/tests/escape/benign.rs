@@ -77,6 +77,7 @@ fn workload(stage: &Path, script: &str, is_kept: bool) -> Result<(), String> {
         home: place("home"),
         cwd: place("work"),
         limits: Limits::default(),
+        beside: None,
     };
     let mut command = stage::command(stage, Tier::Full, &policy, "bash".as_ref()).unwrap();
     command.args(["-eu", "-o", "pipefail", "-c", script]).env_clear().env("HOME", place("home"));

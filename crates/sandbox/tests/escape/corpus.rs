@@ -75,7 +75,7 @@ pub(crate) fn run() -> Vec<String> {
     for tier in [Tier::Full, Tier::Partial] {
         match missing(tier, &stage.path()) {
             Some(why) => skip(tier, &why),
-            None => in_tier(tier, &attempts, &stage, &mut wrong),
+            None => in_mode(Mode::In(tier), &attempts, &stage, &mut wrong),
         }
     }
     wrong
@@ -108,36 +108,43 @@ fn controls(attempts: &[Attempt], stage: &Stage, wrong: &mut Vec<String>) {
     }
 }
 
-fn in_tier(tier: Tier, attempts: &[Attempt], stage: &Stage, wrong: &mut Vec<String>) {
-    let is_tried = |one: &&Attempt| tier == Tier::Full || !one.is_for_full;
+pub(crate) fn in_mode(mode: Mode, attempts: &[Attempt], stage: &Stage, wrong: &mut Vec<String>) {
+    let is_partial = mode == Mode::In(Tier::Partial);
+    let name = match mode {
+        Mode::Control => "no",
+        Mode::In(tier) => tier.name(),
+        Mode::Beside(_) => Tier::Full.name(),
+    };
+    let is_here = |one: &Attempt| !one.is_for_x86 || cfg!(target_arch = "x86_64");
+    let is_tried = |one: &&Attempt| is_here(one) && (!is_partial || !one.is_for_full);
     let mut classes: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut holes = Vec::new();
     for (number, attempt) in attempts.iter().filter(is_tried).enumerate() {
         let (blocked, tried) = classes.entry(attempt.class).or_default();
         *tried += 1;
-        let is_expected = tier == Tier::Partial && attempt.is_known_hole;
-        match outcome(attempt, Mode::In(tier), number, stage) {
+        let is_expected = is_partial && attempt.is_known_hole;
+        match outcome(attempt, mode, number, stage) {
             Outcome::Blocked => {
                 *blocked += 1;
                 if is_expected {
-                    wrong.push(format!("{}: {} is blocked, but listed as a hole", tier.name(), attempt.name));
+                    wrong.push(format!("{}: {} is blocked, but listed as a hole", name, attempt.name));
                 }
             }
             Outcome::GotThrough(_) if is_expected => holes.push(attempt.name),
             Outcome::GotThrough(what) => {
-                wrong.push(format!("{}: {} got through: {what}", tier.name(), attempt.name));
+                wrong.push(format!("{}: {} got through: {what}", name, attempt.name));
             }
             Outcome::NotMade(why) => {
-                wrong.push(format!("{}: {} was not tried: {why}", tier.name(), attempt.name));
+                wrong.push(format!("{}: {} was not tried: {why}", name, attempt.name));
             }
         }
     }
     let (blocked, tried) = classes.values().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    println!("{} tier: {blocked} of {tried} attempts are blocked", tier.name());
+    println!("{name} tier: {blocked} of {tried} attempts are blocked");
     for (class, (blocked, tried)) in classes {
         println!("    {class}: {blocked} of {tried}");
     }
-    if tier == Tier::Partial {
+    if is_partial {
         println!("partial tier: {} known holes: {}", holes.len(), holes.join(" "));
     }
 }

@@ -13,6 +13,9 @@ mod attempts;
 mod benign;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
+mod beside;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod corpus;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
@@ -35,6 +38,7 @@ type Test = (&'static str, fn() -> Vec<String>);
 #[cfg(target_os = "linux")]
 const TESTS: &[Test] = &[
     ("process_no_attempt_escapes", corpus::run),
+    ("process_neighbours_share_a_network_and_nothing_else", beside::run),
     ("process_benign_programs_work", benign::run),
     ("process_odd_policies_hold", odd::run),
     ("process_signals_reach_the_program", signals::run),

@@ -47,7 +47,14 @@ impl Room {
         let folder = |(name, access): (&str, Access)| Folder { path: at.join(name), access };
         let folders: Vec<Folder> = folders.into_iter().map(folder).collect();
         let cwd = folders.first().map(|one| one.path.clone()).unwrap_or_default();
-        Policy { folders, hidden: Vec::new(), home: at.join("home"), cwd, limits: Limits::default() }
+        Policy {
+            folders,
+            hidden: Vec::new(),
+            home: at.join("home"),
+            cwd,
+            limits: Limits::default(),
+            beside: None,
+        }
     }
 
     fn read(&self, name: &str) -> String {

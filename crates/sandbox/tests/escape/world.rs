@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use setpoint_sandbox::linux::stage;
-use setpoint_sandbox::{Access, Folder, Limits, Policy, Tier};
+use setpoint_sandbox::{Access, Folder, Limits, Outer, Policy, Tier};
 use tempfile::TempDir;
 
 /// The user and group for what must not run as root.
@@ -41,6 +41,8 @@ pub(crate) enum Mode {
     /// Without a sandbox: what it tries must work, or it proves nothing.
     Control,
     In(Tier),
+    /// In the full tier, beside another sandbox.
+    Beside(Outer),
 }
 
 /// Whether this process is root's.
@@ -122,7 +124,21 @@ impl World {
             folders.push(folder("work/repo/hooks", Access::Read));
             hidden = ["work/hidden", "work/conf/.env", "keep/hidden.txt"].map(|name| self.path(name)).into();
         }
-        Policy { folders, hidden, home: self.path("home"), cwd: self.path("work"), limits: LIMITS }
+        Policy {
+            folders,
+            hidden,
+            home: self.path("home"),
+            cwd: self.path("work"),
+            limits: LIMITS,
+            beside: None,
+        }
+    }
+
+    fn confined(&self, stage: &Path, tier: Tier, beside: Option<Outer>, program: &str) -> Command {
+        let policy = Policy { beside, ..self.policy(tier) };
+        let mut command = stage::command(stage, tier, &policy, "timeout".as_ref()).unwrap();
+        command.args(["20", program]);
+        command
     }
 
     /// Runs a program and returns what it printed. `stage` is this executable at a place that everybody can read.
@@ -139,12 +155,8 @@ impl World {
                 command.args(["20", program]);
                 command
             }
-            Mode::In(tier) => {
-                let policy = self.policy(tier);
-                let mut command = stage::command(stage, tier, &policy, "timeout".as_ref()).unwrap();
-                command.args(["20", program]);
-                command
-            }
+            Mode::In(tier) => self.confined(stage, tier, None, program),
+            Mode::Beside(other) => self.confined(stage, Tier::Full, Some(other), program),
         };
         if let Some(user) = self.user {
             command.uid(user).gid(user);
