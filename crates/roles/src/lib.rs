@@ -16,6 +16,7 @@ pub mod fingerprint;
 pub mod judging;
 pub mod left;
 pub mod line;
+mod programs;
 pub mod r1_perceiver;
 pub mod r2_planner;
 pub mod r3_executor;

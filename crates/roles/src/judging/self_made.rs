@@ -20,6 +20,7 @@ use super::programs::READERS;
 use super::runner::{is_examiner, is_test, says_what_runs, scope};
 use super::strength::{only_looks, only_prints};
 use crate::evidence::command_of;
+use crate::programs::is_with_shell;
 
 /// The tool that writes a file whole.
 pub(super) const WRITE_FILE: &str = "write_file";
@@ -28,6 +29,9 @@ pub(super) const APPLY_PATCH: &str = "apply_patch";
 
 /// Returns whether the call shows only what the work made or changed itself.
 pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
+    if is_own_program(record) {
+        return true;
+    }
     // A report of tests that the work wrote is not independent evidence about tests.
     let speaks_of_tests = counts(&record.evidence).is_some() || is_about_passing_tests(&criterion.criterion);
     let is_asked_for = |path: &str| {
@@ -69,6 +73,11 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
         || runs_own_tests(record, case)
         || runs_changed_tests(record, case)
         || runs_a_stand_in(record, case)
+}
+
+/// Returns whether the result is the words of a program that the work wrote, or that it keeps running.
+fn is_own_program(record: &ToolRecord) -> bool {
+    is_with_shell(record.tool.tool())
 }
 
 /// Returns whether a criterion names files of which the person spoke too, and this file is none of them: that a report
@@ -372,7 +381,8 @@ pub(super) fn touched(record: &ToolRecord) -> Vec<String> {
     let facts = record.facts.as_ref().map(|facts| &facts.0);
     let changed = facts.and_then(|facts| facts.pointer("/changed/paths")?.as_array());
     let changed = changed.into_iter().flatten().filter_map(serde_json::Value::as_str).map(str::to_owned);
-    let is_of_one_file = command_of(record).is_none() && record.tool.as_str() != APPLY_PATCH;
+    let is_of_one_file =
+        command_of(record).is_none() && record.tool.as_str() != APPLY_PATCH && !is_own_program(record);
     let own = if is_of_one_file { vec![path_of(record)] } else { written(record) };
     let renames = facts.and_then(|facts| facts.get("renames")?.as_array()).into_iter().flatten();
     let renamed = renames.flat_map(|one| [one.get("from"), one.get("to")]).flatten();

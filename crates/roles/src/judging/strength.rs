@@ -14,6 +14,7 @@ use super::named::{bare, is_named};
 use super::programs::{EXITS, FINDERS, INTERPRETERS, LISTERS, NAMERS, READERS, SPEAKERS};
 use super::runner::runs_tests;
 use crate::evidence::command_of;
+use crate::programs::{BACKGROUND, RUN_CODE};
 
 /// Number of words by which a criterion names a command: the program and its subcommand.
 const NAMING_WORDS: usize = 2;
@@ -204,8 +205,14 @@ fn is_a_deed_of_something_else(record: &ToolRecord, criterion: &Criterion) -> bo
 }
 
 /// Returns whether a command can only print its own text: `echo 42`, or a program text that opens nothing, shows
-/// nothing about the world.
+/// nothing about the world. What a process in the background printed is not tied to a state of the work.
 pub(super) fn only_prints(record: &ToolRecord) -> bool {
+    if record.tool.as_str() == RUN_CODE {
+        return !record.input.get("code").and_then(Value::as_str).is_some_and(may_read);
+    }
+    if record.tool.as_str() == BACKGROUND {
+        return true;
+    }
     let Some(command) = command_of(record) else { return false };
     let programs: Option<Vec<&str>> = programs(record).collect();
     let Some(programs) = programs.filter(|programs| !programs.is_empty()) else { return false };
@@ -228,14 +235,18 @@ fn only_says_in(part: &[(String, bool)]) -> bool {
     let is_flag = |word: &str| word.starts_with('-') && word.len() > 1;
     let has_text = own.is_some() || given.iter().any(|(_, is_quoted)| *is_quoted);
     let reads = |(word, is_quoted): &(String, bool)| match is_quoted {
-        true => {
-            ["open", "read", "path", "file", "os.", "/", "argv", "env", "getline", "system", "exec", "import"]
-                .iter()
-                .any(|mark| word.contains(mark))
-        }
+        true => may_read(word),
         false => !is_flag(word),
     };
     has_text && !given.iter().any(reads)
+}
+
+/// Words of a program's text by which it may read something else.
+const READS: &[&str] =
+    &["open", "read", "path", "file", "os.", "/", "argv", "env", "getline", "system", "exec", "import"];
+
+fn may_read(program: &str) -> bool {
+    READS.iter().any(|mark| program.contains(mark))
 }
 
 /// Splits a line into commands and words, each word with whether it was quoted.
@@ -359,6 +370,12 @@ mod tests {
         ] {
             assert!(!only_prints(&record(tool, command)), "{command}");
         }
+        for (code, says) in [("print(42)", true), ("print(len(open('a.txt').read()))", false)] {
+            let mut own = record("run_code", "");
+            own.input = Any(serde_json::json!({ "language": "python", "code": code }));
+            assert_eq!(only_prints(&own), says, "{code}");
+        }
+        assert!(only_prints(&record("background", "make test")));
         assert!(!only_prints(&serde_json::from_value(serde_json::json!({
             "call_id": "r3.1/1", "attempt": 1, "phase": "after", "tool": "read_file", "input": {"path": "a"},
             "target": "a", "ok": true, "evidence": "", "duration_ms": 1,

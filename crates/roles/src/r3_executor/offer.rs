@@ -9,6 +9,8 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{CapabilityClass, ToolCall, ToolSpec};
 use setpoint_protocol::{Any, ToolId};
 
+use crate::programs::{SHELL, is_with_shell};
+
 /// The tool that loads others. It touches nothing, so R3 answers it itself.
 const LOADER: &str = "load_tools";
 /// Maximum characters of a name that is quoted.
@@ -31,13 +33,14 @@ static LOADER_SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {
     })
 });
 
-/// Returns the tools that may be called: those that the sub-task names (none named: all), except those blocked as a
-/// whole. Blocking one program does not remove the tool that runs programs.
+/// Returns the tools that may be called: those that the sub-task names (none named: all) and what comes with the shell, if
+/// it names that, except those blocked as a whole. Blocking one program does not remove the tool that runs programs.
 pub(super) fn allowed(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<Arc<ToolSpec>> {
     let is_allowed = |spec: &&Arc<ToolSpec>| {
         let id = ToolId::of_name(&spec.name);
         let named = subtask.tools.is_empty()
-            || subtask.tools.iter().any(|tool| *tool == id || tool.tool() == spec.name);
+            || subtask.tools.iter().any(|tool| *tool == id || tool.tool() == spec.name)
+            || comes_with_shell(subtask, &id);
         named && !subtask.limits.blocked_tools.contains(&id)
     };
     catalogue.iter().filter(is_allowed).cloned().collect()
@@ -74,7 +77,14 @@ pub(super) fn loadable(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<St
 
 /// Returns whether the sub-task lets a call run under this id.
 pub(super) fn names(subtask: &SubTask, id: &ToolId) -> bool {
-    subtask.tools.is_empty() || subtask.tools.iter().any(|named| named.covers(id))
+    subtask.tools.is_empty()
+        || subtask.tools.iter().any(|named| named.covers(id))
+        || comes_with_shell(subtask, id)
+}
+
+/// Returns whether the sub-task names the shell as a whole, and this tool comes with it.
+fn comes_with_shell(subtask: &SubTask, id: &ToolId) -> bool {
+    is_with_shell(id.tool()) && subtask.tools.iter().any(|named| named.as_str() == SHELL)
 }
 
 /// Answers a call of the loader with the schemas of what it loads. `None` for a call of another tool.
@@ -115,4 +125,29 @@ pub(super) fn load(
         text.push_str("give `names`, a list of tools out of those that can be loaded\n");
     }
     Some((unknown.is_empty(), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_run_commands_may_run_programs() {
+        let may = |tools: &[&str], blocked: &[&str], id: &str| {
+            let subtask: SubTask = serde_json::from_value(json!({
+                "subtask_id": "00000000-0000-7000-8000-000000000001", "intent": "x", "success_criteria": [],
+                "context": "", "sequence": 1, "fingerprint": "f", "tools": tools,
+                "limits": { "blocked_tools": blocked },
+            }))
+            .unwrap();
+            let spec = json!({ "name": id, "description": "", "input_schema": {}, "class": "run" });
+            let catalogue = [Arc::new(serde_json::from_value(spec).unwrap())];
+            (names(&subtask, &ToolId::of_name(id)), allowed(&subtask, &catalogue).len() == 1)
+        };
+        assert_eq!(may(&["shell"], &[], "run_code"), (true, true));
+        assert_eq!(may(&["shell"], &["run_code"], "run_code"), (true, false));
+        assert_eq!(may(&["background"], &[], "background"), (true, true));
+        assert_eq!(may(&["shell/make", "read_file"], &[], "background"), (false, false));
+        assert_eq!(may(&["shell"], &[], "write_file"), (false, false));
+    }
 }

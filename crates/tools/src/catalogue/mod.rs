@@ -48,7 +48,7 @@ pub use hash_files::HASH_PATHS_MAX;
 pub use http_fetch::{FETCH_CHARS_DEFAULT, FETCH_CHARS_MAX};
 pub use patch::{PATCH_BYTES_MAX, PATCH_FILES_MAX};
 pub use read_file::{READ_BYTES_MAX, READ_LINES_DEFAULT};
-pub use shell::{TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
+pub use shell::{CODE_BYTES_MAX, TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
 pub use web_search::SEARCH_RESULTS_DEFAULT;
 
 /// Returns the tools that work on this machine.
@@ -74,6 +74,7 @@ pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
         tool(read_file::ReadFile),
         tool(rename::RenameFiles),
         tool(rename::RenamePreview),
+        tool(shell::RunCode::new(host)),
         tool(shell::Shell::new(host)),
         tool(table::TableSummary),
         tool(write_file::WriteFile),

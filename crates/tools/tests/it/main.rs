@@ -7,6 +7,7 @@ mod archives;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod changes;
+mod code;
 #[cfg(test)]
 mod consent;
 #[cfg(test)]

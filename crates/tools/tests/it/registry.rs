@@ -35,6 +35,7 @@ const CHANGING: &[&str] = &[
     "http_fetch",
     "manifest_create",
     "rename_files",
+    "run_code",
     "shell",
     "write_file",
 ];
@@ -327,6 +328,7 @@ fn example(tool: &str) -> Value {
         }
         "manifest_verify" => json!({ "manifest": "~/pictures.sha256", "root": "~/Pictures" }),
         "read_file" => json!({ "path": "src/main.rs", "offset": 100, "limit": 50 }),
+        "run_code" => json!({ "language": "python", "code": "print(1)", "timeout_s": 5 }),
         "rename_files" => {
             json!({ "dir": "~/Pictures", "find": ".jpeg", "replace": ".jpg", "recursive": true })
         }

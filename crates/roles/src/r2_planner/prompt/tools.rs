@@ -6,6 +6,7 @@ use serde_json::Value;
 use setpoint_protocol::tool::{CapabilityClass, ToolSpec};
 
 use crate::line::one_line;
+use crate::programs::to_plan_with;
 
 /// Maximum length, in characters, of a sentence about a tool or its result.
 const ABOUT_CHARS_MAX: usize = 80;
@@ -29,11 +30,12 @@ const GREP: &str =
 
 pub(super) fn listed(tools: &[Arc<ToolSpec>]) -> String {
     let mut text = String::from(HEADING);
+    let listed = to_plan_with(tools);
     if tools.iter().any(|tool| tool.name == "grep") {
         text.push_str(GREP);
     }
     for (class, name) in CLASSES {
-        let mut of_class = tools.iter().filter(|tool| tool.class == class).peekable();
+        let mut of_class = listed.iter().copied().filter(|tool| tool.class == class).peekable();
         if of_class.peek().is_some() {
             text.push_str(&format!("\n{name}:"));
             of_class.for_each(|tool| text.push_str(&line(tool)));

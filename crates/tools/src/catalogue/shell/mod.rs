@@ -5,10 +5,12 @@
 //! `sh -c`.
 
 mod answer;
+mod code;
 mod elsewhere;
 mod house;
 mod look;
 mod matching;
+mod plain;
 mod remove;
 mod repository;
 mod sandboxed;
@@ -23,17 +25,18 @@ use setpoint_protocol::gate::{Cause, Stage};
 use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ExecutedFile, SideEffect, ToolAnswer};
 
 use self::answer::{CommandEffects, FRAME_BYTES};
+pub use self::code::CODE_BYTES_MAX;
+pub(crate) use self::code::RunCode;
 use self::remove::Removal;
 use self::repository::RepositoryCheck;
-use self::sandboxed::Waiting;
-use self::traces::Traces;
+use self::sandboxed::{Line, Waiting};
 use super::git::{self, Settings};
 use crate::approval::{Gate, Plan, resolve};
 use crate::catalogue::prelude::*;
 use crate::files::hash::{self, Algorithm};
 use crate::host::Host;
+use crate::process::Job;
 use crate::process::env::{self, Programs};
-use crate::process::{self, Ending, Job};
 use crate::target::{self, Target};
 use crate::typed::{self, Typed, tool_ids};
 
@@ -141,7 +144,7 @@ impl Typed for Shell {
         let settled = self.settle(&reading, input.command.clone(), cwd.clone(), stage, ctx).await;
         let mut settled = match settled {
             Err(ToolError::Approval(need)) if can_sandbox => {
-                return self.in_sandbox(*need, reading, input.command, cwd, seconds, ctx).await;
+                return self.in_sandbox(*need, self.line(reading, input.command), cwd, seconds, ctx).await;
             }
             settled => settled?,
         };
@@ -165,23 +168,12 @@ impl Typed for Shell {
             is_bounded: is_read_only,
         };
         let worked_in = settled.removal.as_ref().and_then(Removal::folder).unwrap_or(&job.cwd).to_path_buf();
-        let before = if is_read_only { None } else { traces(&worked_in, ctx).await };
-        if before.is_some() {
-            tokio::time::sleep(traces::TICK).await;
-        }
-        let ended = process::run(job, &self.host, &ctx.cancel)
-            .await
-            .map_err(|source| ToolError::file("start", &self.shell, source))?;
-        if ended.ending == Ending::Cancelled {
-            return Err(ToolError::Cancelled);
-        }
+        let observed = (!is_read_only).then_some(worked_in);
+        let (ended, changes) = self.run_plain(job, observed.as_deref(), ctx).await?;
         let acts_elsewhere = settled.acts_elsewhere;
         let mut after = settled.after();
         after.is_about_elsewhere = is_about_elsewhere;
-        if let Some(before) = before
-            && let Some(now) = traces(&worked_in, ctx).await
-        {
-            let changes = before.until(&now);
+        if let Some(changes) = changes {
             if changes.is_empty() && !acts_elsewhere {
                 after.side_effect = SideEffect::None;
             }
@@ -326,6 +318,12 @@ impl Shell {
         names.iter().filter_map(|name| env::find_program(name, &env)).collect()
     }
 
+    /// Returns the command line as what runs in the sandbox.
+    fn line(&self, reading: Reading, text: String) -> Line {
+        let args = self.arguments(&text);
+        Line { tool: Self::NAME, text, program: self.shell.clone(), args, executes: reading.executes }
+    }
+
     fn arguments(&self, command: &str) -> Vec<OsString> {
         let flags: &[&str] =
             if self.is_bash { &["--noprofile", "--norc", "-c", "--"] } else { &["-c", "--"] };
@@ -359,12 +357,6 @@ fn roots(cwd: &Path, ctx: &ToolCtx) -> Vec<PathBuf> {
     roots.push(roots.iter().find_map(within).unwrap_or_else(|| cwd.to_path_buf()));
     roots.dedup();
     roots
-}
-
-/// Records what is in these folders; `None` if that takes too long or fails.
-async fn traces(cwd: &Path, ctx: &ToolCtx) -> Option<Traces> {
-    let roots = roots(cwd, ctx);
-    ctx.blocking(move |halt| Ok(Traces::below(&roots, halt))).await.ok().flatten()
 }
 
 /// Returns whether the command runs in, or names, a place outside the task's folders.

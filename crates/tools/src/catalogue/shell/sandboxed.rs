@@ -5,6 +5,7 @@
 //! nothing but what the task may change. A command whose text shows that it is about something the sandbox does not
 //! have (the network, another place of this machine) asks before it runs, as on a machine without a sandbox.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,9 +22,9 @@ use crate::caches;
 use crate::changeset::{ChangeSet, Room};
 use crate::error::ToolError;
 use crate::place::Place;
-use crate::process::env::{self, Programs};
+use crate::process::env::{self, Environment, Programs};
 use crate::process::{self, Ending, Job, ProgramEnd};
-use crate::sandbox;
+use crate::sandbox::{self, Sandbox};
 use crate::show;
 use crate::tool::{Limits, ToolCtx};
 use crate::typed::Typed;
@@ -40,6 +41,9 @@ const CREATED_MAX: usize = 2_000;
 const SPECIAL_MAX: usize = 5;
 /// Milliseconds that putting changes in place may take.
 const APPLY_MS_MAX: u64 = 600_000;
+
+/// What the answer of a command adds to what the sandbox lacks.
+const WAY_OUT: &str = "; with `outside` it can run outside, if a person allows it";
 
 /// What programs print where they miss something that the sandbox does not have.
 const LACKS: &[&str] = &[
@@ -78,19 +82,33 @@ impl Waiting {
     }
 }
 
-/// A command that ran in the sandbox.
+/// A program to run, and the text that a person is shown for it.
 #[derive(Debug)]
-struct Ran {
-    command: String,
-    cwd: PathBuf,
-    ended: ProgramEnd,
-    changes: ChangeSet,
-    executed: Vec<ExecutedFile>,
+pub(super) struct Line {
+    /// The name of the tool that runs it.
+    pub(super) tool: &'static str,
+    pub(super) text: String,
+    pub(super) program: PathBuf,
+    pub(super) args: Vec<OsString>,
+    /// The files of the task that it executes.
+    pub(super) executes: Vec<PathBuf>,
+}
+
+/// A program that ran in the sandbox.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) tool: &'static str,
+    /// The text that a person is shown for it.
+    pub(super) command: String,
+    pub(super) cwd: PathBuf,
+    pub(super) ended: ProgramEnd,
+    pub(super) changes: ChangeSet,
+    pub(super) executed: Vec<ExecutedFile>,
 }
 
 /// Changes that were put in place.
 #[derive(Debug, Default)]
-struct Placed {
+pub(super) struct Placed {
     /// What was not there before.
     created: Vec<PathBuf>,
     /// Whether all that was there before is kept, for an undo.
@@ -116,41 +134,25 @@ impl Shell {
             }
     }
 
-    /// Runs a command in the sandbox, and puts what it changed in place if the gate allows that. `need` is the question
+    /// Runs a program in the sandbox, and puts what it changed in place if the gate allows that. `need` is the question
     /// that it would take to run it outside.
     pub(super) async fn in_sandbox(
         &self,
         need: ApprovalNeed,
-        reading: Reading,
-        command: String,
+        line: Line,
         cwd: PathBuf,
         seconds: u64,
         ctx: &ToolCtx,
     ) -> Result<ToolAnswer, ToolError> {
-        if let Some(ran) = ctx.grant.as_ref().and_then(|grant| self.waiting.take(grant, &command, &cwd)) {
-            return self.settle_changes(ran, seconds, ctx).await;
+        if let Some(ran) = ctx.grant.as_ref().and_then(|grant| self.waiting.take(grant, &line.text, &cwd)) {
+            let (ran, placed) = self.settle_changes(ran, ctx).await?;
+            return Ok(ran.answer(placed, seconds, ctx));
         }
         let Some(sandbox) = self.host.sandbox().cloned() else {
             return Err(ToolError::Approval(need.into()));
         };
-        let house = house::Surroundings::new(&cwd, ctx);
-        let (place, executes, layers) = (ctx.place(), reading.executes, sandbox.layers.clone());
-        let (command, cwd, room, executed) = ctx
-            .blocking(move |halt| {
-                house.check(&command)?;
-                let (root, cwd) = (resolve::fully(&place.surroundings.cwd), resolve::fully(&cwd));
-                let folder = if cwd.starts_with(&root) { root } else { cwd.clone() };
-                let space = Some(workspace(&place)?).filter(|space| *space != folder);
-                let folders = [folder].into_iter().chain(space).collect();
-                let room = Room::new(&layers, folders)
-                    .map_err(|source| ToolError::file("make a folder for changes in", &layers, source))?;
-                Ok((command, cwd, room, executed(&executes, halt)))
-            })
-            .await?;
-        let mut env = env::for_task(self.host.env(), &ctx.surroundings, Programs::TaskToo);
-        // Git refreshes its index when it only looks, which would be a change.
-        env.insert("GIT_OPTIONAL_LOCKS".into(), "0".into());
-        let job = Job { env, ..self.job(&command, cwd.clone(), seconds, ctx) };
+        let (cwd, room, executed) = self.room(&line, cwd, &sandbox, ctx).await?;
+        let job = self.job_in_view(&line, cwd.clone(), seconds, ctx);
         let job = match sandbox.keeping(job, &room) {
             Ok(job) => job,
             Err(error) => return Err(outside(need, &error.to_string())),
@@ -160,11 +162,46 @@ impl Shell {
             Err(why) => return Err(outside(need, &why)),
         };
         let changes = ctx.blocking(move |_| room.read()).await?;
-        self.settle_changes(Ran { command, cwd, ended, changes, executed }, seconds, ctx).await
+        let ran = Ran { tool: line.tool, command: line.text, cwd, ended, changes, executed };
+        let (ran, placed) = self.settle_changes(ran, ctx).await?;
+        Ok(ran.answer(placed, seconds, ctx))
+    }
+
+    /// Returns the folder that it starts in, with links resolved, a room for what it changes there and in the workspace,
+    /// and the files that it executes.
+    async fn room(
+        &self,
+        line: &Line,
+        cwd: PathBuf,
+        sandbox: &Sandbox,
+        ctx: &ToolCtx,
+    ) -> Result<(PathBuf, Room, Vec<ExecutedFile>), ToolError> {
+        let house = house::Surroundings::new(&cwd, ctx);
+        let (place, layers) = (ctx.place(), sandbox.layers.clone());
+        let (text, executes) = (line.text.clone(), line.executes.clone());
+        ctx.blocking(move |halt| {
+            house.check(&text)?;
+            let (root, cwd) = (resolve::fully(&place.surroundings.cwd), resolve::fully(&cwd));
+            let folder = if cwd.starts_with(&root) { root } else { cwd.clone() };
+            let space = Some(workspace(&place)?).filter(|space| *space != folder);
+            let folders = [folder].into_iter().chain(space).collect();
+            let room = Room::new(&layers, folders)
+                .map_err(|source| ToolError::file("make a folder for changes in", &layers, source))?;
+            Ok((cwd, room, executed(&executes, halt)))
+        })
+        .await
+    }
+
+    /// Returns the job of a program whose changes may count.
+    pub(super) fn job_in_view(&self, line: &Line, cwd: PathBuf, seconds: u64, ctx: &ToolCtx) -> Job {
+        let mut env = env::for_task(self.host.env(), &ctx.surroundings, Programs::TaskToo);
+        // Git refreshes its index when it only looks, which would be a change.
+        env.insert("GIT_OPTIONAL_LOCKS".into(), "0".into());
+        job(line.program.clone(), line.args.clone(), cwd, env, seconds, ctx)
     }
 
     /// Puts the changes in place, or keeps them until a person has allowed them.
-    async fn settle_changes(&self, ran: Ran, seconds: u64, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+    async fn settle_changes(&self, ran: Ran, ctx: &ToolCtx) -> Result<(Ran, Placed), ToolError> {
         let gate = Gate::new(ctx);
         let patient =
             ToolCtx { limits: Limits { native_ms_max: APPLY_MS_MAX, ..ctx.limits.clone() }, ..ctx.clone() };
@@ -176,7 +213,7 @@ impl Shell {
             })
             .await?;
         match settled? {
-            Ok(placed) => Ok(ran.answer(placed, seconds, ctx)),
+            Ok(placed) => Ok((ran, placed)),
             Err(need) => {
                 self.waiting.add(need.clone(), ran);
                 Err(ToolError::Approval(need.into()))
@@ -213,7 +250,7 @@ impl Shell {
             })
             .await?;
         let env = env::for_task(self.host.env(), &ctx.surroundings, Programs::TaskToo);
-        let job = Job { env, ..self.job(&script, cwd, seconds, ctx) };
+        let job = job(self.shell.clone(), self.arguments(&script), cwd, env, seconds, ctx);
         let job = sandbox.discarding(job, &folder)?;
         let ended = self.run_staged(job, ctx).await?;
         let ended = ended.map_err(|why| refused(format!("the sandbox could not be made: {why}")))?;
@@ -235,19 +272,18 @@ impl Shell {
             None => Ok(ended),
         })
     }
+}
 
-    /// Returns the job of a command, without an environment.
-    fn job(&self, command: &str, cwd: PathBuf, seconds: u64, ctx: &ToolCtx) -> Job {
-        Job {
-            program: self.shell.clone(),
-            args: self.arguments(command),
-            cwd,
-            env: env::Environment::default(),
-            ms_max: seconds * 1_000,
-            output_bytes_max: ctx.limits.output_bytes_max.saturating_sub(FRAME_BYTES) / 2,
-            is_bounded: false,
-        }
-    }
+fn job(
+    program: PathBuf,
+    args: Vec<OsString>,
+    cwd: PathBuf,
+    env: Environment,
+    seconds: u64,
+    ctx: &ToolCtx,
+) -> Job {
+    let output_bytes_max = ctx.limits.output_bytes_max.saturating_sub(FRAME_BYTES) / 2;
+    Job { program, args, cwd, env, ms_max: seconds * 1_000, output_bytes_max, is_bounded: false }
 }
 
 /// Returns the task's workspace, created if it is missing: what a command writes there must last.
@@ -281,7 +317,7 @@ impl Ran {
             stage: Stage::Ran,
             has_scope: true,
             is_kept: true,
-            ..gate.plan(Shell::NAME, self.command.clone(), [])
+            ..gate.plan(self.tool, self.command.clone(), [])
         };
         let need = match gate.check(&plan) {
             Ok(()) => None,
@@ -317,7 +353,23 @@ impl Ran {
     }
 
     fn answer(self, placed: Placed, seconds: u64, ctx: &ToolCtx) -> ToolAnswer {
+        let (tool, special) = (self.tool, self.special());
+        let (ended, after) = self.effects(placed);
         let cwd = ctx.place().surroundings.cwd;
+        let mut answer = answer::answer(&ended, seconds, ctx.limits.output_bytes_max, &cwd, after);
+        answer.text.push_str(&special);
+        if !answer.ok && LACKS.iter().any(|sign| answer.text.contains(sign)) {
+            let way_out = if tool == Shell::NAME { WAY_OUT } else { "" };
+            answer.text.push_str(&format!(
+                "\n[it ran in the sandbox: without network, with an empty home folder, seeing only this folder and the \
+                 programs of the system{way_out}]",
+            ));
+        }
+        answer
+    }
+
+    /// Returns how it ended, and what it changed.
+    fn effects(self, placed: Placed) -> (ProgramEnd, CommandEffects) {
         let changes = Changes::of(self.changes.paths());
         let side_effect = match (self.changes.is_empty(), self.changes.overwrites()) {
             (true, _) => SideEffect::None,
@@ -336,21 +388,16 @@ impl Ran {
             changes: Some(changes),
             is_about_elsewhere: false,
         };
-        let mut answer = answer::answer(&self.ended, seconds, ctx.limits.output_bytes_max, &cwd, after);
+        (self.ended, after)
+    }
+
+    /// Names what it made that is not put in place.
+    fn special(&self) -> String {
         let special = self.changes.special();
-        if !special.is_empty() {
-            let named: Vec<_> = special.iter().take(SPECIAL_MAX).map(|path| show::path_line(path)).collect();
-            answer.text.push_str(&format!(
-                "\n[not kept, since only files, folders and links are: {}]",
-                named.join(", ")
-            ));
+        if special.is_empty() {
+            return String::new();
         }
-        if !answer.ok && LACKS.iter().any(|sign| answer.text.contains(sign)) {
-            answer.text.push_str(
-                "\n[it ran in the sandbox: without network, with an empty home folder, seeing only this folder and the \
-                 programs of the system; with `outside` it can run outside, if a person allows it]",
-            );
-        }
-        answer
+        let named: Vec<_> = special.iter().take(SPECIAL_MAX).map(|path| show::path_line(path)).collect();
+        format!("\n[not kept, since only files, folders and links are: {}]", named.join(", "))
     }
 }
