@@ -162,6 +162,8 @@ impl Driver {
             }
         };
         self.stop_running().await;
+        // What was kept running beside the calls does not outlast them, and no other process could take it over.
+        self.services.toolbox.end_background(&self.task).await;
         end
     }
 

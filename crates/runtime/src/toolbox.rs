@@ -109,6 +109,11 @@ pub trait Toolbox: Send + Sync {
         Ok(())
     }
 
+    /// Ends what the calls of a task keep running, and returns when it has ended.
+    async fn end_background(&self, task: &TaskId) {
+        let _ = task;
+    }
+
     /// Ends the processes that the calls of a dead process left running, and returns when all of them are gone.
     async fn end_calls_of(&self, process: &DeadProcess);
 }
@@ -157,6 +162,10 @@ impl Toolbox for Tools {
 
     fn forget(&self, task: &TaskId) -> std::io::Result<()> {
         self.registry.forget(task)
+    }
+
+    async fn end_background(&self, task: &TaskId) {
+        self.registry.end_background(task).await;
     }
 
     async fn end_calls_of(&self, process: &DeadProcess) {

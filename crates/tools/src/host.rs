@@ -8,6 +8,7 @@ use setpoint_command_line::Form;
 use setpoint_fetch::{Fetcher, Searcher, SystemResolver, address};
 use setpoint_scrub::Scrub;
 
+use crate::background::Background;
 use crate::process::env::{self, Environment};
 use crate::process::keeper;
 use crate::sandbox::Sandbox;
@@ -33,6 +34,7 @@ pub struct Host {
     fetcher: Fetcher,
     secrets: Secrets,
     searcher: Option<Result<Searcher, String>>,
+    background: Background,
 }
 
 impl Host {
@@ -56,6 +58,7 @@ impl Host {
             fetcher: Fetcher::new(Arc::new(SystemResolver), address::is_public),
             secrets: Secrets::default(),
             searcher: None,
+            background: Background::default(),
         }
     }
 
@@ -116,6 +119,11 @@ impl Host {
     /// Returns how pages are fetched.
     pub(crate) fn fetcher(&self) -> &Fetcher {
         &self.fetcher
+    }
+
+    /// Returns what tasks keep running.
+    pub(crate) fn background(&self) -> &Background {
+        &self.background
     }
 
     /// Returns the sandbox.

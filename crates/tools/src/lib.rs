@@ -10,6 +10,7 @@
 mod answer;
 mod approval;
 pub mod approval_file;
+mod background;
 mod caches;
 mod catalogue;
 mod changeset;
@@ -36,6 +37,7 @@ mod typed;
 pub mod undo;
 mod walk;
 
+pub use background::{BACKGROUND_MAX, BACKGROUND_STARTS_MAX};
 pub use catalogue::*;
 pub use error::ToolError;
 pub use host::Host;

@@ -17,6 +17,7 @@ use setpoint_scrub::Scrub;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::background::Background;
 use crate::catalogue;
 use crate::error::ToolError;
 use crate::facts;
@@ -40,6 +41,7 @@ pub struct Registry {
     house: Arc<House>,
     search_path: Arc<Vec<PathBuf>>,
     keys: Scrub,
+    background: Background,
     level: RunLevel,
     /// The folder with what tasks changed, for an undo.
     kept: Option<Arc<PathBuf>>,
@@ -71,7 +73,8 @@ impl Registry {
         let search_path =
             host.env().get(OsStr::new("PATH")).map(|path| std::env::split_paths(path).collect());
         let search_path = Arc::new(search_path.unwrap_or_default());
-        let mut registry = Registry { search_path, keys: host.keys().clone(), ..Registry::default() };
+        let (keys, background) = (host.keys().clone(), host.background().clone());
+        let mut registry = Registry { search_path, keys, background, ..Registry::default() };
         for tool in catalogue::tools(host) {
             registry.add(tool);
         }
@@ -126,6 +129,12 @@ impl Registry {
         self.kept.clone()
     }
 
+    /// Ends what the calls of a task keep running, and returns when it has ended. What it changed and was not put in place is
+    /// discarded.
+    pub async fn end_background(&self, task: &TaskId) {
+        self.background.end(task).await;
+    }
+
     fn kept_of(&self, task: &TaskId) -> Option<PathBuf> {
         self.kept.as_ref().map(|folder| folder.join(task.to_string()))
     }
@@ -174,6 +183,8 @@ impl Registry {
     }
 
     pub(crate) fn context(&self, ask: &ToolAsk, place: CallPlace) -> ToolCtx {
+        let task = place.keeps_as.as_ref().map(|(task, _)| task.clone());
+        let kept = task.as_ref().and_then(|task| self.kept_of(task));
         let keeper = place
             .keeps_as
             .and_then(|(task, call)| Some(Keeper::new(self.kept_of(&task)?, call, place.sources.clone())));
@@ -188,6 +199,8 @@ impl Registry {
             caution: ask.caution,
             probe: ask.probe,
             level: self.level,
+            kept,
+            task,
             keeper,
             #[cfg(feature = "ungated")]
             is_ungated: self.is_ungated,

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use setpoint_sandbox::{Access, Folder, Limits, NOT_MADE, Policy, Tier, command_for_another};
+use setpoint_sandbox::{Access, Folder, Limits, NOT_MADE, Outer, Policy, Tier, command_for_another};
 
 use crate::changeset::Room;
 use crate::error::ToolError;
-use crate::process::{Job, ProgramEnd};
+use crate::process::{CapturedOutput, Job, ProgramEnd};
 
 /// At most this many bytes of what a program printed are searched for the stage's own line, which comes first.
 const SAID_BYTES_MAX: usize = 4_096;
@@ -72,8 +72,8 @@ impl Sandbox {
     }
 
     /// Returns the job that runs on views of the room's folders, the first of which must be at or above its own; their
-    /// changes are kept in the room.
-    pub(crate) fn keeping(&self, job: Job, room: &Room) -> Result<Job, ToolError> {
+    /// changes are kept in the room. It shares the network of the sandbox `beside`.
+    pub(crate) fn keeping(&self, job: Job, room: &Room, beside: Option<Outer>) -> Result<Job, ToolError> {
         let keep = |(folder, layer): (&Path, PathBuf)| Folder {
             path: folder.to_path_buf(),
             access: Access::Keep { layer },
@@ -87,7 +87,7 @@ impl Sandbox {
                 "there is no folder to work in",
             ));
         };
-        let policy = self.policy_with(folder, folders.next(), &job.cwd);
+        let policy = Policy { beside, ..self.policy_with(folder, folders.next(), &job.cwd) };
         self.staged(job, policy, &shown)
     }
 
@@ -126,6 +126,11 @@ impl Sandbox {
 
 /// Returns why a sandbox could not be made, if that is how a job ended.
 pub(crate) fn not_made(ended: &ProgramEnd) -> Option<String> {
-    let said = ended.stderr.text(SAID_BYTES_MAX);
+    why_not_made(&ended.stderr)
+}
+
+/// Returns why a sandbox could not be made, if a stage said so here.
+pub(crate) fn why_not_made(printed: &CapturedOutput) -> Option<String> {
+    let said = printed.text(SAID_BYTES_MAX);
     said.lines().find_map(|line| line.strip_prefix(NOT_MADE)).map(str::to_owned)
 }

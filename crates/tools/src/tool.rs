@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use setpoint_protocol::Any;
 use setpoint_protocol::gate::RunLevel;
 use setpoint_protocol::limits::{FACTS_BYTES_MAX, TOOL_OUTPUT_BYTES_MAX};
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::{CallReading, Secret, Source, ToolAnswer, ToolSpec};
+use setpoint_protocol::{Any, TaskId};
 use tokio_util::sync::CancellationToken;
 
 use crate::house::House;
@@ -52,6 +52,10 @@ pub struct ToolCtx {
     pub probe: bool,
     /// How much may be changed without consent.
     pub level: RunLevel,
+    /// The task whose call it is.
+    pub(crate) task: Option<TaskId>,
+    /// The folder of what is kept for the task.
+    pub(crate) kept: Option<PathBuf>,
     /// Keeps what the call changes, for an undo.
     pub(crate) keeper: Option<Keeper>,
     /// The gate lets everything through.
@@ -78,6 +82,8 @@ impl ToolCtx {
             caution: false,
             probe: false,
             level: RunLevel::default(),
+            task: None,
+            kept: None,
             keeper: None,
             #[cfg(feature = "ungated")]
             is_ungated: false,

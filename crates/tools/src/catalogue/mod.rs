@@ -48,7 +48,7 @@ pub use hash_files::HASH_PATHS_MAX;
 pub use http_fetch::{FETCH_CHARS_DEFAULT, FETCH_CHARS_MAX};
 pub use patch::{PATCH_BYTES_MAX, PATCH_FILES_MAX};
 pub use read_file::{READ_BYTES_MAX, READ_LINES_DEFAULT};
-pub use shell::{CODE_BYTES_MAX, TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
+pub use shell::{CODE_BYTES_MAX, DEADLINE_S_DEFAULT, DEADLINE_S_MAX, TIMEOUT_S_DEFAULT, TIMEOUT_S_MAX};
 pub use web_search::SEARCH_RESULTS_DEFAULT;
 
 /// Returns the tools that work on this machine.
@@ -79,6 +79,7 @@ pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
         tool(table::TableSummary),
         tool(write_file::WriteFile),
     ];
+    tools.extend(shell::BackgroundTool::new(host).map(tool));
     tools.extend(git_report::GitReport::new(host).map(tool));
     tools.extend(web_search::WebSearch::new(host).map(tool));
     tools.extend(macos::AppleScript::new(host).map(tool));

@@ -1,7 +1,7 @@
 //! Captures a program's output: its beginning and its end, in constant memory.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use setpoint_scrub::{SPAN_BYTES_MAX, Scrub};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -63,29 +63,32 @@ impl Capture {
         }
     }
 
-    /// Returns the output so far, without keys. Keys are removed before the borders are cut, because half a key is
-    /// still a secret.
+    /// Takes the output so far, without keys. Keys are removed before the borders are cut, because half a key is still a
+    /// secret.
     pub(crate) fn take(&self) -> CapturedOutput {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
         let head = std::mem::take(&mut kept.head);
         let tail = Vec::from(std::mem::take(&mut kept.tail));
-        let head_max = kept.head_max.min(head.len());
-        let tail_min = tail.len().saturating_sub(kept.tail_max);
-        let (keys, total) = (&kept.keys, kept.total);
-        let left_out = total.saturating_sub((head_max + tail.len() - tail_min) as u64);
-        let cut = |(head, tail)| CapturedOutput { head, tail, left_out, total };
-        if total > (head_max + tail.len()) as u64 {
-            return cut((keys.part(&head, 0..head_max), keys.part(&tail, tail_min..tail.len())));
-        }
-        let whole = [head.get(..head_max).unwrap_or_default(), &tail].concat();
-        if left_out == 0 {
-            return cut((keys.part(&whole, 0..whole.len()), Vec::new()));
-        }
-        cut((keys.part(&whole, 0..head_max), keys.part(&whole, head_max + tail_min..whole.len())))
+        kept.output(head, tail)
+    }
+
+    /// Returns a copy of the output so far, likewise.
+    pub(crate) fn so_far(&self) -> CapturedOutput {
+        let kept = self.kept();
+        kept.output(kept.head.clone(), Vec::from(kept.tail.clone()))
+    }
+
+    /// Returns how many bytes were printed so far.
+    pub(crate) fn total(&self) -> u64 {
+        self.kept().total
+    }
+
+    fn kept(&self) -> MutexGuard<'_, KeptBytes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn push(&self, block: &[u8]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
         let border = if kept.keys.is_empty() { 0 } else { SPAN_BYTES_MAX };
         let begins = usize::try_from(kept.total).unwrap_or(usize::MAX);
         kept.total += block.len() as u64;
@@ -98,6 +101,24 @@ impl Capture {
         let excess = (kept.tail.len() + to_tail.len()).saturating_sub(tail_max);
         kept.tail.drain(..excess);
         kept.tail.extend(to_tail);
+    }
+}
+
+impl KeptBytes {
+    fn output(&self, head: Vec<u8>, tail: Vec<u8>) -> CapturedOutput {
+        let head_max = self.head_max.min(head.len());
+        let tail_min = tail.len().saturating_sub(self.tail_max);
+        let (keys, total) = (&self.keys, self.total);
+        let left_out = total.saturating_sub((head_max + tail.len() - tail_min) as u64);
+        let cut = |(head, tail)| CapturedOutput { head, tail, left_out, total };
+        if total > (head_max + tail.len()) as u64 {
+            return cut((keys.part(&head, 0..head_max), keys.part(&tail, tail_min..tail.len())));
+        }
+        let whole = [head.get(..head_max).unwrap_or_default(), &tail].concat();
+        if left_out == 0 {
+            return cut((keys.part(&whole, 0..whole.len()), Vec::new()));
+        }
+        cut((keys.part(&whole, 0..head_max), keys.part(&whole, head_max + tail_min..whole.len())))
     }
 }
 

@@ -12,13 +12,15 @@ pub(crate) mod env;
 mod frame;
 pub mod keeper;
 mod kept;
+mod lasting;
 mod orphans;
 mod run;
 mod server;
 pub(crate) mod time_zone;
 mod tree;
 
-pub(crate) use capture::CapturedOutput;
+pub(crate) use capture::{Capture, CapturedOutput};
+pub(crate) use lasting::LastingProgram;
 pub use orphans::end_calls_of;
 pub(crate) use run::{Ending, Job, ProgramEnd, run};
 pub(crate) use server::{ServerProgram, serve};

@@ -60,6 +60,17 @@ pub(crate) enum Ending {
     Cancelled,
 }
 
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ending::Exit(code) => write!(f, "exit code {code}"),
+            Ending::Signal(signal) => write!(f, "signal {signal}"),
+            Ending::TimedOut => f.write_str("its time was over"),
+            Ending::Cancelled => f.write_str("it was stopped"),
+        }
+    }
+}
+
 impl Job {
     /// Sets everything but the program and its standard input.
     pub(super) fn prepare<'c>(&self, command: &'c mut Command) -> &'c mut Command {

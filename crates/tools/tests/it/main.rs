@@ -6,6 +6,7 @@ mod approval;
 mod archives;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
+mod background;
 mod changes;
 mod code;
 #[cfg(test)]

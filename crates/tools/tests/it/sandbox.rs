@@ -14,7 +14,11 @@ const STAGE: &str = env!("CARGO_BIN_EXE_tools-keeper");
 
 /// Returns a world for probes with a sandbox; `None` if this machine cannot hold one.
 pub(crate) fn world() -> Option<World> {
-    let mut world = World::new();
+    with_sandbox(World::new())
+}
+
+/// Gives a world a sandbox, and probes that may run programs in it.
+pub(crate) fn with_sandbox(mut world: World) -> Option<World> {
     let probed = setpoint_sandbox::probe(Path::new(STAGE), &world.root()).unwrap();
     if !probed.missing.is_empty() {
         eprintln!("not tried, because the sandbox does not hold here: {:?}", probed.missing);

@@ -17,7 +17,11 @@ use tokio_util::sync::CancellationToken;
 
 /// `home`, `project` (the working directory) and `space` (the workspace) in one temporary folder.
 pub(crate) struct World {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+    /// Removes the folder, if this world made it.
+    _made: Option<tempfile::TempDir>,
+    /// Whose calls they are.
+    pub(crate) task: TaskId,
     pub(crate) registry: Registry,
     pub(crate) created: BTreeSet<PathBuf>,
     pub(crate) sources: BTreeSet<Source>,
@@ -35,12 +39,20 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let made = tempfile::tempdir().unwrap();
         for name in ["home", "project", "space"] {
-            std::fs::create_dir(folder.path().join(name)).unwrap();
+            std::fs::create_dir(made.path().join(name)).unwrap();
         }
+        let world = World::of_another_process(made.path());
+        World { _made: Some(made), ..world }
+    }
+
+    /// The world that another process made in this folder.
+    pub(crate) fn of_another_process(folder: &Path) -> Self {
         World {
-            folder,
+            folder: folder.to_path_buf(),
+            _made: None,
+            task: task(),
             registry: Registry::built_in(&host()),
             created: BTreeSet::new(),
             sources: BTreeSet::new(),
@@ -68,7 +80,7 @@ impl World {
     }
 
     pub(crate) fn root(&self) -> PathBuf {
-        std::fs::canonicalize(self.folder.path()).unwrap()
+        std::fs::canonicalize(&self.folder).unwrap()
     }
 
     /// Returns a path in the working directory.
@@ -115,7 +127,7 @@ impl World {
         let call = ToolCall { tool: tool.to_owned(), input: Any(input) };
         let ask = ToolAsk { call, phase: Phase::Work, probe: self.probe, grant, caution: self.caution };
         let place = CallPlace {
-            keeps_as: Some((task(), CallId { n: self.call, .."r3/1".parse().unwrap() })),
+            keeps_as: Some((self.task.clone(), CallId { n: self.call, .."r3/1".parse().unwrap() })),
             surroundings: self.surroundings().into(),
             created: self.created.clone(),
             sources: self.sources.clone(),

@@ -100,7 +100,7 @@ impl Escape {
 }
 
 /// Returns the command lines that contain this path.
-fn left_of(root: &std::path::Path) -> Vec<String> {
+pub(crate) fn left_of(root: &std::path::Path) -> Vec<String> {
     let root = root.to_str().unwrap();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());

@@ -44,6 +44,7 @@ impl Language {
 
 #[derive(Clone, Deserialize, JsonSchema)]
 pub(crate) struct Input {
+    /// Its language.
     language: Language,
     /// The program, at most 100 KiB.
     code: String,

@@ -39,6 +39,30 @@ const STREAMS: &[&str] = &[
     "/dev/zero",
 ];
 
+/// Programs that connect to a server and do nothing else with it.
+const CLIENTS: &str = "curl wget nc ncat netcat telnet socat";
+/// The hosts of a loopback interface, as a URL names them.
+const LOOPBACK: &[&str] = &["localhost", "127.0.0.1", "[::1]"];
+
+/// Returns whether the command's text names a host of the loopback interface, and no URL of another host.
+pub(super) fn is_about_loopback(command: &str) -> bool {
+    let is_local = |url: &str| {
+        let authority = url.split(|c: char| c.is_whitespace() || "/?#'\"\\);&|,".contains(c)).next();
+        let port = LOOPBACK.iter().find_map(|host| authority?.strip_prefix(host));
+        // Anything else may be another host: `localhost.example.org`, `localhost:1@example.org`.
+        port.is_some_and(|port| {
+            port.is_empty()
+                || port.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+        })
+    };
+    LOOPBACK.iter().any(|host| command.contains(host)) && command.split("://").skip(1).all(is_local)
+}
+
+/// Returns whether a program only connects to a server.
+pub(super) fn is_client(program: &str) -> bool {
+    CLIENTS.split_whitespace().any(|name| name == program)
+}
+
 /// Returns whether the command, with these programs, may act outside `roots`.
 pub(super) fn acts(command: &str, programs: &[String], roots: &[PathBuf], cwd: &Path, place: &Place) -> bool {
     has_acting_words(command, programs) || is_about(command, roots, cwd, place)

@@ -5,6 +5,7 @@
 //! `sh -c`.
 
 mod answer;
+mod background;
 mod code;
 mod elsewhere;
 mod house;
@@ -25,6 +26,8 @@ use setpoint_protocol::gate::{Cause, Stage};
 use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ExecutedFile, SideEffect, ToolAnswer};
 
 use self::answer::{CommandEffects, FRAME_BYTES};
+pub(crate) use self::background::BackgroundTool;
+pub use self::background::{DEADLINE_S_DEFAULT, DEADLINE_S_MAX};
 pub use self::code::CODE_BYTES_MAX;
 pub(crate) use self::code::RunCode;
 use self::remove::Removal;
@@ -136,7 +139,9 @@ impl Typed for Shell {
             return self.probe(reading, input.command, cwd, seconds, ctx).await;
         }
         let is_about_elsewhere = is_about_elsewhere(&input.command, &cwd, ctx).await?;
-        let can_sandbox = self.can_sandbox(&input, &reading, &cwd, ctx);
+        let has_neighbours = self.host.background().beside(ctx.task.as_ref()).is_some();
+        let can_sandbox = !input.outside.unwrap_or_default()
+            && self.can_sandbox(&input.command, &reading, &cwd, has_neighbours, ctx);
         let stage = match self.host.sandbox() {
             Some(_) if !can_sandbox => Stage::Outside,
             _ => Stage::Plain,

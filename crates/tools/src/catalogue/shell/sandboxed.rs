@@ -13,10 +13,11 @@ use setpoint_command_line::Reading;
 use setpoint_machine::gate::{self, Decision};
 use setpoint_protocol::gate::Stage;
 use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile, SandboxTier, SideEffect, ToolAnswer};
+use setpoint_sandbox::is_apart;
 
 use super::answer::{self, CommandEffects, FRAME_BYTES};
 use super::traces::Changes;
-use super::{Input, Shell, elsewhere, executed, house, roots};
+use super::{Shell, elsewhere, executed, house, roots};
 use crate::approval::{Gate, Plan, resolve};
 use crate::caches;
 use crate::changeset::{ChangeSet, Room};
@@ -74,7 +75,7 @@ impl Waiting {
     }
 
     /// Returns the latest run of this command whose changes this approval covers.
-    fn take(&self, grant: &str, command: &str, named_cwd: &Path) -> Option<Ran> {
+    pub(super) fn take(&self, grant: &str, command: &str, named_cwd: &Path) -> Option<Ran> {
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_meant = |ran: &Ran| ran.command == command && ran.cwd == resolve::fully(named_cwd);
         let at = list.iter().rposition(|(need, ran)| need.is_covered_by(grant) && is_meant(ran))?;
@@ -116,22 +117,32 @@ pub(super) struct Placed {
 }
 
 impl Shell {
-    /// Returns whether a command that would need consent can run in the sandbox instead.
-    pub(super) fn can_sandbox(&self, input: &Input, reading: &Reading, cwd: &Path, ctx: &ToolCtx) -> bool {
-        ctx.surroundings.has_sandbox
-            && self.host.sandbox().is_some()
-            && !input.outside.unwrap_or_default()
-            && {
-                let mut in_sight = roots(cwd, ctx);
-                in_sight.extend(SYSTEM.iter().map(PathBuf::from));
-                !elsewhere::acts_out_of_sandbox(
-                    &input.command,
-                    &reading.programs,
-                    &in_sight,
-                    cwd,
-                    &ctx.place(),
-                )
+    /// Returns whether a command that would need consent can run in the sandbox instead. There it can use the loopback
+    /// interface, with what the task keeps running, if it `has_neighbours`.
+    pub(super) fn can_sandbox(
+        &self,
+        command: &str,
+        reading: &Reading,
+        cwd: &Path,
+        has_neighbours: bool,
+        ctx: &ToolCtx,
+    ) -> bool {
+        ctx.surroundings.has_sandbox && self.host.sandbox().is_some() && {
+            let mut in_sight = roots(cwd, ctx);
+            in_sight.extend(SYSTEM.iter().map(PathBuf::from));
+            let place = ctx.place();
+            if has_neighbours && elsewhere::is_about_loopback(command) {
+                let programs: Vec<String> = reading
+                    .programs
+                    .iter()
+                    .filter(|program| !elsewhere::is_client(program))
+                    .cloned()
+                    .collect();
+                let command = command.replace("://", " ");
+                return !elsewhere::acts_out_of_sandbox(&command, &programs, &in_sight, cwd, &place);
             }
+            !elsewhere::acts_out_of_sandbox(command, &reading.programs, &in_sight, cwd, &place)
+        }
     }
 
     /// Runs a program in the sandbox, and puts what it changed in place if the gate allows that. `need` is the question
@@ -153,13 +164,18 @@ impl Shell {
         };
         let (cwd, room, executed) = self.room(&line, cwd, &sandbox, ctx).await?;
         let job = self.job_in_view(&line, cwd.clone(), seconds, ctx);
-        let job = match sandbox.keeping(job, &room) {
-            Ok(job) => job,
-            Err(error) => return Err(outside(need, &error.to_string())),
-        };
-        let ended = match self.run_staged(job, ctx).await? {
-            Ok(ended) => ended,
-            Err(why) => return Err(outside(need, &why)),
+        let mut beside = self.host.background().beside(ctx.task.as_ref());
+        let ended = loop {
+            let job = match sandbox.keeping(job.clone(), &room, beside) {
+                Ok(job) => job,
+                Err(error) => return Err(outside(need, &error.to_string())),
+            };
+            match self.run_staged(job, ctx).await? {
+                Ok(ended) => break ended,
+                // The process whose network it would have joined has ended just now.
+                Err(_) if beside.is_some_and(|other| is_apart(&other).is_err()) => beside = None,
+                Err(why) => return Err(outside(need, &why)),
+            }
         };
         let changes = ctx.blocking(move |_| room.read()).await?;
         let ran = Ran { tool: line.tool, command: line.text, cwd, ended, changes, executed };
@@ -169,7 +185,7 @@ impl Shell {
 
     /// Returns the folder that it starts in, with links resolved, a room for what it changes there and in the workspace,
     /// and the files that it executes.
-    async fn room(
+    pub(super) async fn room(
         &self,
         line: &Line,
         cwd: PathBuf,
@@ -201,7 +217,7 @@ impl Shell {
     }
 
     /// Puts the changes in place, or keeps them until a person has allowed them.
-    async fn settle_changes(&self, ran: Ran, ctx: &ToolCtx) -> Result<(Ran, Placed), ToolError> {
+    pub(super) async fn settle_changes(&self, ran: Ran, ctx: &ToolCtx) -> Result<(Ran, Placed), ToolError> {
         let gate = Gate::new(ctx);
         let patient =
             ToolCtx { limits: Limits { native_ms_max: APPLY_MS_MAX, ..ctx.limits.clone() }, ..ctx.clone() };
@@ -369,7 +385,7 @@ impl Ran {
     }
 
     /// Returns how it ended, and what it changed.
-    fn effects(self, placed: Placed) -> (ProgramEnd, CommandEffects) {
+    pub(super) fn effects(self, placed: Placed) -> (ProgramEnd, CommandEffects) {
         let changes = Changes::of(self.changes.paths());
         let side_effect = match (self.changes.is_empty(), self.changes.overwrites()) {
             (true, _) => SideEffect::None,
@@ -392,7 +408,7 @@ impl Ran {
     }
 
     /// Names what it made that is not put in place.
-    fn special(&self) -> String {
+    pub(super) fn special(&self) -> String {
         let special = self.changes.special();
         if special.is_empty() {
             return String::new();
