@@ -19,6 +19,14 @@ pub fn serve() -> Option<ExitCode> {
     None
 }
 
+/// Restricts nothing: the caller has only the limits that it sets itself.
+///
+/// # Errors
+/// Never.
+pub fn only_compute() -> io::Result<()> {
+    Ok(())
+}
+
 /// Makes no command.
 ///
 /// # Errors

@@ -6,8 +6,9 @@
 //! program and ends everything that the program left. What a program changes in a folder can be kept apart
 //! ([`Access::Keep`]), and looked at before it counts.
 //!
-//! Without namespaces there is [`Tier::Partial`], which holds less and says so. `linux::probe` runs the whole chain once, with a write that must be refused: a kernel or container that has only parts
-//! of it is reported as such, with what is missing.
+//! Without namespaces there is [`Tier::Partial`], which holds less and says so. `linux::probe` runs the whole chain once,
+//! with a write that must be refused: a kernel or container that has only parts of it is reported as such, with what is
+//! missing.
 
 pub mod changes;
 #[cfg(not(target_os = "linux"))]
@@ -20,12 +21,12 @@ pub mod programs;
 pub mod tier;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{NOT_MADE, command, command_for_another, is_apart, probe, serve};
+pub use elsewhere::{NOT_MADE, command, command_for_another, is_apart, only_compute, probe, serve};
 #[cfg(target_os = "linux")]
 pub use linux::beside::is_apart;
 #[cfg(target_os = "linux")]
-pub use linux::probe;
-#[cfg(target_os = "linux")]
 pub use linux::stage::{NOT_MADE, command, command_for_another, serve};
+#[cfg(target_os = "linux")]
+pub use linux::{only_compute, probe};
 pub use policy::{Access, Folder, Limits, Outer, Policy, PolicyError};
 pub use tier::{Missing, Probed, Tier};

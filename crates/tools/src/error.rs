@@ -4,11 +4,12 @@ use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
+use setpoint_documents::{DocumentError, Refusal};
 use setpoint_fetch::{FetchError, SearchError};
 use setpoint_mcp::McpError;
 use setpoint_protocol::tool::{ApprovalNeed, ErrorKind, ToolAnswer};
 
-use crate::house::Refusal;
+use crate::house::Refusal as HouseRefusal;
 use crate::paths::PathError;
 use crate::secrets::SecretError;
 use crate::show;
@@ -111,6 +112,15 @@ pub enum ToolError {
         #[source]
         source: Box<FetchError>,
     },
+    /// A document could not be read.
+    #[error("read {path}")]
+    Document {
+        /// The path, escaped for display.
+        path: String,
+        /// Why.
+        #[source]
+        source: Box<DocumentError>,
+    },
     /// A URL contains a key of this machine. Nothing was sent.
     #[error("fetch it: the URL contains a key of this machine, which would be sent; leave the key out")]
     KeyInUrl,
@@ -158,7 +168,7 @@ pub enum ToolError {
 impl ToolError {
     /// Returns the error for a failed operation on the file at `path`.
     pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> Self {
-        if let Some(Refusal(real)) = Refusal::of(&source) {
+        if let Some(HouseRefusal(real)) = HouseRefusal::of(&source) {
             return ToolError::House { path: show::path(real) };
         }
         ToolError::File { doing, path: show::path(path), source }
@@ -208,6 +218,7 @@ impl ToolError {
             | ToolError::KeyInQuery => ErrorKind::Permission,
             ToolError::Search { source, .. } => search_kind(source),
             ToolError::Fetch { source, .. } => fetch_kind(source),
+            ToolError::Document { source, .. } => document_kind(source),
             ToolError::NoProbe { .. } => ErrorKind::Blocked,
             ToolError::Approval(_) => ErrorKind::ApprovalRequired,
             ToolError::Server(error) => server_kind(error),
@@ -256,6 +267,20 @@ fn fetch_kind(error: &FetchError) -> ErrorKind {
         | FetchError::Addresses { .. }
         | FetchError::Client(_)
         | FetchError::Unreachable { .. } => ErrorKind::Network,
+    }
+}
+
+/// Returns the kind of failure for a document that could not be read.
+fn document_kind(error: &DocumentError) -> ErrorKind {
+    match error {
+        DocumentError::NotStarted(_) => ErrorKind::MissingTool,
+        DocumentError::TimedOut { .. } => ErrorKind::Timeout,
+        DocumentError::Refused(Refusal::NoSheet { .. } | Refusal::NoPage { .. }) => ErrorKind::InvalidInput,
+        DocumentError::Refused(Refusal::NotConfined { .. }) => ErrorKind::Other,
+        DocumentError::Refused(_)
+        | DocumentError::TooLarge
+        | DocumentError::Memory { .. }
+        | DocumentError::Broken => ErrorKind::InvalidData,
     }
 }
 

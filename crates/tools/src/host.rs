@@ -62,7 +62,8 @@ impl Host {
         }
     }
 
-    /// Sets the executable that keeps calls. Its `main` must begin with [`crate::keeper::serve`].
+    /// Sets the executable that keeps calls and reads documents. Its `main` must begin with [`crate::keeper::serve`] and
+    /// [`setpoint_documents::serve`].
     #[must_use]
     pub fn with_keeper(self, keeper: impl Into<PathBuf>) -> Self {
         Host { keeper: Some(keeper.into()), ..self }
@@ -154,7 +155,7 @@ impl Host {
         NOTABLE.iter().filter(|name| self.program(name).is_some()).map(|name| (*name).to_owned()).collect()
     }
 
-    /// Returns the executable that keeps calls. Without one, a call ends only its process group.
+    /// Returns the executable that keeps calls and reads documents. Without one, a call ends only its process group.
     pub(crate) fn keeper(&self) -> Option<&Path> {
         self.keeper.as_deref()
     }

@@ -34,6 +34,7 @@ pub(super) const TABLE: &[Row] = &[
     Row { name: "machine", layer: 1, may_use: MayUse::Only(&["protocol"]) },
     Row { name: "roles", layer: 2, may_use: MayUse::UpTo(1) },
     Row { name: "audit", layer: 3, may_use: MayUse::And(2, &["journal", "own_files"]) },
+    Row { name: "documents", layer: 3, may_use: MayUse::Only(&["sandbox"]) },
     // Layer 3 because it connects; it knows nothing of the others there.
     Row { name: "fetch", layer: 3, may_use: MayUse::Nothing },
     Row { name: "journal", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
@@ -45,7 +46,11 @@ pub(super) const TABLE: &[Row] = &[
     // Layer 3 because it starts processes; it knows nothing of the others there.
     Row { name: "sandbox", layer: 3, may_use: MayUse::Nothing },
     Row { name: "telemetry", layer: 3, may_use: MayUse::And(1, OWN_FILES) },
-    Row { name: "tools", layer: 3, may_use: MayUse::And(1, &["fetch", "mcp", "own_files", "sandbox"]) },
+    Row {
+        name: "tools",
+        layer: 3,
+        may_use: MayUse::And(1, &["documents", "fetch", "mcp", "own_files", "sandbox"]),
+    },
     Row { name: "history", layer: 4, may_use: MayUse::UpTo(3) },
     Row { name: "model_server", layer: 4, may_use: MayUse::Nothing },
     Row { name: "runtime", layer: 4, may_use: MayUse::And(3, &["history"]) },

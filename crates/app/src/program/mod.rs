@@ -72,10 +72,11 @@ const HINTS: Hints = Hints {
 };
 
 /// Does the work of a small process between this program and another one, if this process was started as one: a keeper
-/// of a call, or a stage of a sandbox. `main` must then return the exit code. Must be the first call in `main`.
+/// of a call, a stage of a sandbox, or a reader of a document. `main` must then return the exit code. Must be the first
+/// call in `main`.
 #[must_use]
 pub fn serve_another() -> Option<ExitCode> {
-    setpoint_tools::keeper::serve().or_else(setpoint_sandbox::serve)
+    setpoint_tools::keeper::serve().or_else(setpoint_sandbox::serve).or_else(setpoint_documents::serve)
 }
 
 /// Returns whether nothing exists at a path. What cannot be inspected may exist.

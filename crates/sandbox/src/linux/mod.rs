@@ -1,5 +1,6 @@
 //! The mechanism on Linux.
 
+mod alone;
 pub mod beside;
 mod confine;
 mod mounts;
@@ -9,4 +10,5 @@ mod root;
 pub mod stage;
 mod syscalls;
 
+pub use alone::only_compute;
 pub use probe::probe;

@@ -25,6 +25,7 @@ mod overwrite;
 mod patch;
 mod pattern;
 mod prelude;
+mod read_document;
 mod read_file;
 pub(crate) mod rename;
 mod shell;
@@ -71,6 +72,7 @@ pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
         tool(list_dir::ListDir),
         tool(manifest::ManifestCreate),
         tool(manifest::ManifestVerify),
+        tool(read_document::ReadDocument::new(host)),
         tool(read_file::ReadFile),
         tool(rename::RenameFiles),
         tool(rename::RenamePreview),

@@ -63,7 +63,10 @@ fn read(path: &Path, range: Range, halt: &Halt) -> Result<String, ToolError> {
     let failed = |source| ToolError::file("read", path, source);
     let mut reader = BufReader::with_capacity(text::SNIFF_BYTES, open::regular(path, halt).map_err(failed)?);
     if text::is_binary(reader.fill_buf().map_err(failed)?) {
-        return Err(ToolError::unfit(path, "it is no text; file_facts describes it"));
+        return Err(ToolError::unfit(
+            path,
+            "it is no text; read_document reads PDF files and workbooks, file_facts describes anything",
+        ));
     }
     let mut kept: Vec<u8> = Vec::new();
     let mut line = Vec::new();

@@ -12,6 +12,8 @@ mod code;
 #[cfg(test)]
 mod consent;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod fetch;
 #[cfg(test)]
 mod files;

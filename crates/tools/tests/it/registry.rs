@@ -24,6 +24,7 @@ const READ_ONLY: &[&str] = &[
     "hash_files",
     "list_dir",
     "manifest_verify",
+    "read_document",
     "read_file",
     "rename_preview",
     "table_summary",
@@ -324,6 +325,7 @@ fn example(tool: &str) -> Value {
         "hash_files" => json!({ "root": "~/Pictures", "algorithm": "blake3", "only_duplicates": true }),
         "http_fetch" => json!({ "url": "https://example.org/docs?page=2", "raw": false, "max_chars": 5_000 }),
         "apply_patch" => json!({ "patch": "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n" }),
+        "read_document" => json!({ "path": "~/costs.xlsx", "sheet": "2", "from": 2, "to": 9 }),
         "list_dir" => json!({ "path": "~/Documents", "hidden": true }),
         "manifest_create" => {
             json!({ "root": "~/Pictures", "manifest": "~/pictures.sha256", "algorithm": "sha256" })
