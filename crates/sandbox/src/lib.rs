@@ -8,7 +8,7 @@
 //!
 //! Without namespaces there is [`Tier::Partial`], which holds less and says so. `linux::probe` runs the whole chain once,
 //! with a write that must be refused: a kernel or container that has only parts of it is reported as such, with what is
-//! missing.
+//! missing. Other systems have no tier yet; [`seatbelt`] writes a policy as text for macOS, under which nothing runs.
 
 pub mod changes;
 #[cfg(not(target_os = "linux"))]
@@ -18,6 +18,7 @@ pub mod layer;
 pub mod linux;
 pub mod policy;
 pub mod programs;
+pub mod seatbelt;
 pub mod tier;
 
 #[cfg(not(target_os = "linux"))]
