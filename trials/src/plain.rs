@@ -209,6 +209,7 @@ impl Loop {
             surroundings: Arc::clone(&self.surroundings),
             created: self.created.clone(),
             sources: BTreeSet::new(),
+            secrets: BTreeSet::new(),
             cancel: CancellationToken::new(),
         }
     }

@@ -104,6 +104,9 @@ mod tests {
             digest: "d".repeat(64),
             scope: None,
             after: Vec::new(),
+            secrets: Vec::new(),
+            rule: None,
+            facts: None,
             preview: None,
         }
     }

@@ -217,6 +217,7 @@ mod tests {
 
     fn policy(folders: &[(&str, Access)], hidden: &[&str]) -> Policy {
         Policy {
+            beside: None,
             folders: folders
                 .iter()
                 .map(|(path, access)| Folder { path: path.into(), access: access.clone() })

@@ -147,7 +147,7 @@ impl Registry {
     /// Returns the catalogue, by name.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools.values().map(|tool| tool.spec()).collect()
+        self.tools.values().filter(|tool| tool.is_offered()).map(|tool| tool.spec()).collect()
     }
 
     /// Returns the tool of this name.

@@ -21,6 +21,11 @@ pub trait Tool: Send + Sync {
     /// Returns its entry in the catalogue.
     fn spec(&self) -> ToolSpec;
 
+    /// Returns whether it is in the catalogue of this machine; one that is not still reads calls.
+    fn is_offered(&self) -> bool {
+        true
+    }
+
     /// Reads a call before it runs. Pure: depends on nothing but its arguments.
     fn read(&self, input: &Any, surroundings: &Surroundings) -> CallReading;
 

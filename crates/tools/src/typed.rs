@@ -35,6 +35,12 @@ pub(crate) trait Typed: Send + Sync {
     /// Whether an executor is offered the tool from the start.
     const CORE: bool = false;
 
+    /// Returns whether tasks are offered the tool. One that cannot run on this machine still reads the calls of tasks that
+    /// began elsewhere, or under other settings.
+    fn is_offered(&self) -> bool {
+        true
+    }
+
     /// Returns its description; overridden only by tools that differ from machine to machine.
     fn about(&self) -> Cow<'static, str> {
         Self::ABOUT.into()
@@ -122,6 +128,10 @@ impl<T: Typed> Tool for Adapter<T> {
             volatile: false,
             core: T::CORE,
         }
+    }
+
+    fn is_offered(&self) -> bool {
+        self.0.is_offered()
     }
 
     fn read(&self, input: &Any, surroundings: &Surroundings) -> CallReading {

@@ -86,7 +86,7 @@ step = {n}
             inputs = inputs.join(", "),
         ));
         if n < depth {
-            home.file(&format!("step{n}.txt"), "one\n");
+            home.file(format!("step{n}.txt"), "one\n");
             book.push_str(&format!(
                 r#"
 [criteria.counted{n}]

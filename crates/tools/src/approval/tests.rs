@@ -211,7 +211,7 @@ fn a_question_names_its_rule_and_keeps_the_facts_that_decided() {
         assert!(need.why().ends_with(&format!(" [{}]", need.rule.unwrap())), "{}", need.why());
         need.rule.unwrap()
     };
-    assert_eq!(rule(&world, write(old.clone())), Rule::NotKept);
+    assert_eq!(rule(&world, write(old)), Rule::NotKept);
     assert_eq!(rule(&world, write(diary)), Rule::Elsewhere);
     assert_eq!(rule(&world, write(world.at("home/new"))), Rule::Elsewhere);
     assert_eq!(rule(&world, write(world.at("project/.envrc"))), Rule::Obeyed);

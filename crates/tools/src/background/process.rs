@@ -1,7 +1,7 @@
 //! One process in the background.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use setpoint_protocol::tool::ExecutedFile;
@@ -52,6 +52,7 @@ pub(crate) struct Process {
     stop: CancellationToken,
     /// What it changed; taken when that is put in place.
     room: Mutex<Option<Room>>,
+    saved: Option<Arc<Saved>>,
 }
 
 /// What is known of a process before it starts.
@@ -85,15 +86,29 @@ impl Process {
         let stop = CancellationToken::new();
         let deadline = started + Duration::from_secs(start.deadline_s);
         let output = program.output.clone();
-        let saved =
-            folder.map(|folder| Saved { folder, name: start.name.clone(), command: start.command.clone() });
-        let minded = mind(program, early, deadline, stop.clone(), saved);
+        let (name, command) = (start.name.clone(), start.command.clone());
+        let written = tokio::sync::Mutex::new(Written::Nothing);
+        let saved = folder.map(|folder| Arc::new(Saved { folder, name, command, written }));
+        let minded = mind(program, early, deadline, stop.clone(), saved.clone());
         tokio::spawn(async move {
             tell.send_replace(Some(minded.await));
         });
         let Start { name, command, cwd, executed, deadline_s, room } = start;
         let room = Mutex::new(Some(room));
-        Process { name, command, cwd, executed, started, deadline_s, output, outer, ending, stop, room }
+        Process {
+            name,
+            command,
+            cwd,
+            executed,
+            started,
+            deadline_s,
+            output,
+            outer,
+            ending,
+            stop,
+            room,
+            saved,
+        }
     }
 
     /// Returns how it ended; `None` while it runs.
@@ -112,6 +127,13 @@ impl Process {
         let mut ending = self.ending.clone();
         let ended = ending.wait_for(Option::is_some).await.ok().and_then(|ended| *ended);
         ended.unwrap_or(Ending::Cancelled)
+    }
+
+    /// Writes its output down, so that a restart knows at least what a call has told.
+    pub(crate) async fn save(&self) {
+        if let Some(saved) = &self.saved {
+            saved.write(&self.output, None).await;
+        }
     }
 
     /// Takes what it changed; `None` if that was taken before.
@@ -150,19 +172,37 @@ impl Drop for Process {
 }
 
 /// Where the last output of a process is written down.
+#[derive(Debug)]
 struct Saved {
     folder: Folder,
     name: String,
     command: String,
+    written: tokio::sync::Mutex<Written>,
+}
+
+/// What was written down last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    Nothing,
+    /// The output of a process that runs, as many bytes as it had printed.
+    Output(u64),
+    /// All of it, with its ending.
+    Ending,
 }
 
 impl Saved {
     async fn write(&self, output: &Capture, ending: Option<Ending>) {
+        let mut written = self.written.lock().await;
+        let now = if ending.is_some() { Written::Ending } else { Written::Output(output.total()) };
+        if *written == Written::Ending || *written == now {
+            return;
+        }
         let (folder, name, command) = (self.folder.clone(), self.name.clone(), self.command.clone());
         let output = output.so_far();
         let write = move || folder.write(&name, &command, &output, ending);
         // Without the file, a restart knows less of the process, which changes nothing else.
         drop(tokio::task::spawn_blocking(write).await);
+        *written = now;
     }
 }
 
@@ -172,15 +212,11 @@ async fn mind(
     early: Option<Ending>,
     deadline: Instant,
     stop: CancellationToken,
-    saved: Option<Saved>,
+    saved: Option<Arc<Saved>>,
 ) -> Ending {
     let output = program.output.clone();
-    let mut written = None;
     let ending = loop {
-        if let Some(saved) = &saved
-            && written != Some(output.total())
-        {
-            written = Some(output.total());
+        if let Some(saved) = &saved {
             saved.write(&output, None).await;
         }
         if let Some(early) = early {

@@ -58,6 +58,7 @@ pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
         tool(patch::ApplyPatch),
         tool(archive::ArchiveCreate),
         tool(archive::ArchiveList),
+        tool(shell::BackgroundTool::new(host)),
         tool(broken_links::BrokenLinks),
         tool(compare_dirs::CompareDirs),
         tool(count_lines::CountLines),
@@ -81,7 +82,6 @@ pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
         tool(table::TableSummary),
         tool(write_file::WriteFile),
     ];
-    tools.extend(shell::BackgroundTool::new(host).map(tool));
     tools.extend(git_report::GitReport::new(host).map(tool));
     tools.extend(web_search::WebSearch::new(host).map(tool));
     tools.extend(macos::AppleScript::new(host).map(tool));

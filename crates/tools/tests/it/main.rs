@@ -7,7 +7,11 @@ mod archives;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod background;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod changes;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod code;
 #[cfg(test)]
 mod consent;

@@ -106,7 +106,10 @@ async fn macos_automation_always_needs_consent() {
 #[test]
 fn every_schema_is_valid_and_every_example_fits_it() {
     // With a sandbox there is one tool more.
+    #[cfg(target_os = "linux")]
     let world = crate::sandbox::world().unwrap_or_else(World::new);
+    #[cfg(not(target_os = "linux"))]
+    let world = World::new();
     for spec in world.registry.specs() {
         let schema = &spec.input_schema.0;
         assert!(jsonschema::meta::is_valid(schema), "{}: {schema}", spec.name);

@@ -1,5 +1,7 @@
 //! Goals with language models: the binary against the scripted server, over real TCP.
 
+#[cfg(target_os = "linux")]
+mod background;
 mod cassettes;
 mod costs;
 #[cfg(target_os = "linux")]

@@ -44,10 +44,6 @@ fn server(plan: Value, steps: Vec<Step>, judge: impl Fn(&str) -> Value + Send + 
     Hosted::start(Arc::new(answer)).unwrap()
 }
 
-fn nobody(question: &str) -> Value {
-    panic!("nobody has to be judged by a model: {question}")
-}
-
 fn one(criteria: &[Value]) -> Value {
     json!({ "subtasks": [{ "intent": "do the one thing", "success_criteria": criteria }] })
 }

@@ -16,7 +16,7 @@ use crate::catalogue::prelude::*;
 use crate::changeset::Room;
 use crate::host::Host;
 use crate::process::{CapturedOutput, Ending, LastingProgram, ProgramEnd};
-use crate::sandbox::{self, Sandbox};
+use crate::sandbox::Sandbox;
 use crate::typed::tool_ids;
 
 /// Seconds after which a process is ended if the call gives no number.
@@ -36,14 +36,14 @@ const SHOWN_BYTES_MAX: usize = 8 * 1024;
 
 pub(crate) struct BackgroundTool {
     shell: Shell,
-    sandbox: Sandbox,
+    /// Of a machine that also has a keeper, which ends what this starts.
+    sandbox: Option<Sandbox>,
 }
 
 impl BackgroundTool {
-    /// Returns the tool on a machine with a sandbox and a keeper, which end what it starts.
-    pub(crate) fn new(host: &Host) -> Option<Self> {
-        host.keeper()?;
-        Some(BackgroundTool { shell: Shell::new(host), sandbox: host.sandbox()?.clone() })
+    pub(crate) fn new(host: &Host) -> Self {
+        let sandbox = host.sandbox().filter(|_| host.keeper().is_some()).cloned();
+        BackgroundTool { shell: Shell::new(host), sandbox }
     }
 }
 
@@ -81,6 +81,10 @@ impl Typed for BackgroundTool {
     const CLASS: CapabilityClass = CapabilityClass::Run;
     const EFFECT: Effect = Effect::Unsafe;
 
+    fn is_offered(&self) -> bool {
+        self.sandbox.is_some()
+    }
+
     fn target(&self, input: &Input, _: &Place) -> Result<Target, ToolError> {
         let (verb, about) = match input.action {
             Action::Start => ("start", &input.command),
@@ -109,7 +113,9 @@ impl Typed for BackgroundTool {
         let wanted = wanted(&input)?;
         if input.action == Action::Start {
             let process = self.start(&input, &of_task, ctx).await?;
-            return Ok(waited(&process, wanted.unwrap_or((Wanted::Output, FIRST_MS)), ctx).await);
+            let answer = waited(&process, wanted.unwrap_or((Wanted::Output, FIRST_MS)), ctx).await;
+            process.save().await;
+            return Ok(answer);
         }
         let name =
             input.name.ok_or_else(|| ToolError::parameter("name", "it must name a process, as `p1`"))?;
@@ -120,11 +126,13 @@ impl Typed for BackgroundTool {
             };
             return Ok(of_before(&name, kept));
         };
-        match (input.action, wanted) {
-            (Action::Stop, _) => self.stop(&process, ctx).await,
-            (_, Some(wanted)) => Ok(waited(&process, wanted, ctx).await),
-            (_, None) => Ok(said(&process, "")),
-        }
+        let answer = match (input.action, wanted) {
+            (Action::Stop, _) => return self.stop(&process, ctx).await,
+            (_, Some(wanted)) => waited(&process, wanted, ctx).await,
+            (_, None) => said(&process, ""),
+        };
+        process.save().await;
+        Ok(answer)
     }
 }
 
@@ -148,12 +156,13 @@ impl BackgroundTool {
         let refused = |reason: &str| ToolError::blocked_by_state("run in the background in", &cwd, reason);
         let as_command = CommandInput { command, timeout_s: None, cwd: None, outside: None };
         let (reading, _) = self.shell.read_command(&as_command, &place)?;
-        if !self.shell.can_sandbox(&as_command.command, &reading, &cwd, true, ctx) {
+        let can_sandbox = self.shell.can_sandbox(&as_command.command, &reading, &cwd, true, ctx);
+        let Some(sandbox) = self.sandbox.as_ref().filter(|_| can_sandbox) else {
             return Err(refused(
                 "only the sandbox runs something in the background, and this task has none, or the command is about a \
                  network or another place of this machine; `shell` can run it if a person allows it",
             ));
-        }
+        };
         let _one_at_a_time = of_task.starting.lock().await;
         let running = of_task.running();
         if running.len() >= BACKGROUND_MAX {
@@ -167,18 +176,17 @@ impl BackgroundTool {
         }
         let name = format!("p{}", used + 1);
         let line = self.shell.line(reading, as_command.command);
-        let process =
-            match self.begin(&name, &line, deadline_s, of_task.network(), folder.clone(), ctx).await? {
-                Ok(process) => process,
-                // The one whose network it would have joined has ended meanwhile.
-                Err(why) => match of_task.network() {
-                    Some(_) => return Err(not_made(&cwd, &why)),
-                    None => self
-                        .begin(&name, &line, deadline_s, None, folder, ctx)
-                        .await?
-                        .map_err(|why| not_made(&cwd, &why))?,
-                },
-            };
+        let process = match self.begin(sandbox, &name, &line, deadline_s, of_task.network(), ctx).await? {
+            Ok(process) => process,
+            // The one whose network it would have joined has ended meanwhile.
+            Err(why) => match of_task.network() {
+                Some(_) => return Err(not_made(&cwd, &why)),
+                None => self
+                    .begin(sandbox, &name, &line, deadline_s, None, ctx)
+                    .await?
+                    .map_err(|why| not_made(&cwd, &why))?,
+            },
+        };
         let process = Arc::new(process);
         of_task.add(Arc::clone(&process));
         Ok(process)
@@ -187,26 +195,26 @@ impl BackgroundTool {
     /// Starts a command beside another sandbox; returns the process, or why no sandbox could be made.
     async fn begin(
         &self,
+        sandbox: &Sandbox,
         name: &str,
         line: &Line,
         deadline_s: u64,
         beside: Option<Outer>,
-        folder: Option<Folder>,
         ctx: &ToolCtx,
     ) -> Result<Result<Process, String>, ToolError> {
         let cwd = ctx.place().surroundings.cwd;
-        let (cwd, room, executed) = self.shell.room(line, cwd, &self.sandbox, ctx).await?;
+        let (cwd, room, executed) = self.shell.room(line, cwd, sandbox, ctx).await?;
         let job = self.shell.job_in_view(line, cwd.clone(), deadline_s, ctx);
-        let mut job = self.sandbox.keeping(job, &room, beside)?;
+        let mut job = sandbox.keeping(job, &room, beside)?;
         job.output_bytes_max = OUTPUT_BYTES_MAX;
         let program = LastingProgram::start(&job, &self.shell.host)
             .map_err(|source| ToolError::file("start", &job.program, source))?;
         let command = line.text.clone();
         let start = Start { name: name.to_owned(), command, cwd, executed, deadline_s, room };
-        let process = Process::new(program, start, folder).await;
+        let process = Process::new(program, start, self.folder(ctx)).await;
         if process.outer.is_none() {
             let ending = process.end().await;
-            if let Some(why) = sandbox::why_not_made(&process.output.so_far()) {
+            if let Some(why) = crate::sandbox::why_not_made(&process.output.so_far()) {
                 return Ok(Err(why));
             }
             if ending == Ending::Cancelled {

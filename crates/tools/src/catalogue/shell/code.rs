@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use setpoint_protocol::gate::Cause;
+
 use super::answer::{self, CommandEffects};
 use super::sandboxed::Line;
 use super::{Shell, seconds};
@@ -86,8 +88,8 @@ impl Typed for RunCode {
         let cwd = ctx.place().surroundings.cwd;
         let can_sandbox = ctx.surroundings.has_sandbox && self.0.host.sandbox().is_some();
         let gate = Gate::new(ctx);
-        let always = Some("what it does cannot be known before it runs".to_owned());
-        let plan = Plan { always, ..gate.plan(Self::NAME, line.text.clone(), []) };
+        let cause = Some(Cause::Command("what it does cannot be known before it runs".to_owned()));
+        let plan = Plan { cause, ..gate.plan(Self::NAME, line.text.clone(), []) };
         let house = super::house::Surroundings::new(&cwd, ctx);
         let allowed = ctx
             .blocking(move |_| {
