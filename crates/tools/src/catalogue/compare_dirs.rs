@@ -29,7 +29,7 @@ impl Typed for CompareDirs {
     const NAME: &'static str = "compare_dirs";
     const ABOUT: &'static str = "Compares two folders, hidden files too, by content: what is only in one of them, what differs, \
          and how much is the same.";
-    const GIVES: &'static str = "/identical /only_left /only_right /different /same";
+    const GIVES: &'static str = "/identical /only_left /only_right /different";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 

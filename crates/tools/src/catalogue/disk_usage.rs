@@ -46,7 +46,7 @@ impl Typed for DiskUsage {
     const NAME: &'static str = "disk_usage";
     const ABOUT: &'static str = "Measures how long the files of a folder are and what they take on the disk, which folders below it \
          take most, and which files are the largest. Hidden files count; other file systems do not.";
-    const GIVES: &'static str = "/total_bytes /disk_bytes /files /directories /largest_files";
+    const GIVES: &'static str = "/total_bytes /files /largest_files";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 

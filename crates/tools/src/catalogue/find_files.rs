@@ -63,7 +63,7 @@ impl Typed for FindFiles {
     const NAME: &'static str = "find_files";
     const ABOUT: &'static str = "Finds files and folders by name anywhere below a folder, from the system's index where there \
          is one. For a place that is known, `glob` is exact.";
-    const GIVES: &'static str = "paths, one a line; /paths /count";
+    const GIVES: &'static str = "paths; /paths /count";
     const CLASS: CapabilityClass = CapabilityClass::Search;
     const EFFECT: Effect = Effect::ReadOnly;
 

@@ -62,7 +62,7 @@ impl Typed for GitReport {
     const NAME: &'static str = "git_report";
     const ABOUT: &'static str = "Describes a Git repository: branch, number of commits, authors, changed and untracked files, \
          an unfinished merge or rebase, and the last commit.";
-    const GIVES: &'static str = "/branch /commits /authors /changed /untracked /last_commit/subject";
+    const GIVES: &'static str = "/branch /commits /changed /untracked /last_commit/subject";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 

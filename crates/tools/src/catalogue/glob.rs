@@ -37,7 +37,7 @@ impl Typed for Glob {
     const NAME: &'static str = "glob";
     const ABOUT: &'static str = "Finds files and folders by a pattern over their paths. Leaves out hidden, ignored and cached \
          ones unless `hidden` is set.";
-    const GIVES: &'static str = "paths, one a line; /paths /count";
+    const GIVES: &'static str = "paths; /paths /count";
     const CLASS: CapabilityClass = CapabilityClass::Search;
     const EFFECT: Effect = Effect::ReadOnly;
     const CORE: bool = true;

@@ -38,7 +38,7 @@ impl Typed for HashFiles {
     const NAME: &'static str = "hash_files";
     const ABOUT: &'static str = "Computes checksums of the files in `paths` or of all below `root`, and groups files with the \
          same content. `only_duplicates` is fast: it reads only files that share their size.";
-    const GIVES: &'static str = "/files/0/hash /duplicates /count";
+    const GIVES: &'static str = "/files/0/hash /duplicates";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 

@@ -23,7 +23,7 @@ impl Typed for ListDir {
     type Input = Input;
     const NAME: &'static str = "list_dir";
     const ABOUT: &'static str = "Lists one folder: names, kinds and sizes, sorted by name.";
-    const GIVES: &'static str = "names, kinds, sizes; /entries/0/name /count";
+    const GIVES: &'static str = "names; /entries/0/name /count";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
     const CORE: bool = true;

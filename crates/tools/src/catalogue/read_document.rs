@@ -41,8 +41,7 @@ impl Typed for ReadDocument {
     const ABOUT: &'static str = "Gives the text of a PDF file by pages, or the cells of a sheet of a workbook (xlsx, ods) by \
          rows as CSV with the values that were stored. Says how many pages, sheets and rows there are, what was cut and where \
          to go on, which pages have no text, such as scans, and which formulas have no stored value.";
-    const GIVES: &'static str =
-        "text; /kind; a PDF: /pages; a workbook: /sheets /sheet, with content: /rows /columns";
+    const GIVES: &'static str = "text of a PDF or workbook; /pages /sheets /rows";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 

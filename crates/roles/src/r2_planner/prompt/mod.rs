@@ -66,7 +66,7 @@ judges read those words, and an executor the calls that checks look at; do not r
 `inputs` picks some, by place in your list from 1.
 - `tools` names the few tools that it needs: it can call no others.
 - Write no ids, times or names of files that the program makes.
-- `allow` beside `subtasks` says what a person must allow: \"host docs.rs\", \"path ~/notes\", \"command make install\".
+- `allow`: what a person must allow, as \"host docs.rs\", \"path ~/x\", \"command make install\".
 
 Criteria
 
@@ -97,7 +97,7 @@ that is green then counts for nothing.
 {\"all\":[]}, {\"any\":[]}, {\"not\":{}} of these");
 
 static FORMAT: Instruction = Instruction::new("\
-Reply with one JSON object, nothing before it and nothing after it, such as:
+Reply with one JSON object alone, such as:
 {\"subtasks\":[{\"intent\":\"complete terms.md\",\"tools\":[\"read_file\",\"edit_file\",\"shell\"],\"success_criteria\":[{\"criterion\":\"terms.md has 12 \
 headings\",\"check\":{\"on\":{\"probe\":{\"tool\":\"grep\",\"input\":{\"pattern\":\"^## \",\"path\":\"terms.md\"}}},\
 \"expect\":{\"pointer\":{\"at\":\"/count\",\"is\":{\"equals\":12}}}}},{\"criterion\":\"`make links` ends with 0\",\"check\":\
@@ -108,7 +108,7 @@ headings\",\"check\":{\"on\":{\"probe\":{\"tool\":\"grep\",\"input\":{\"pattern\
 macro_rules! plan_schema {
     ($more:literal) => {
         concat!(
-            r##"{"type":"object","properties":{"subtasks":{"type":"array","items":{"type":"object","properties":{"intent":{"type":"string"},"success_criteria":{"$ref":"#/$defs/criteria"},"context":{"type":"string"},"inputs":{"type":"array","items":{"type":"integer"}},"sequence":{"type":"integer"},"tools":{"type":"array","items":{"type":"string"}}},"required":["intent","success_criteria"]}},"task_criteria":{"$ref":"#/$defs/criteria"},"allow":{"type":"array","items":{"type":"string"}}"##,
+            r##"{"type":"object","properties":{"subtasks":{"type":"array","items":{"type":"object","properties":{"intent":{"type":"string"},"success_criteria":{"$ref":"#/$defs/criteria"},"context":{"type":"string"},"inputs":{"type":"array","items":{"type":"integer"}},"sequence":{"type":"integer"},"tools":{"type":"array","items":{"type":"string"}}},"required":["intent","success_criteria"]}},"task_criteria":{"$ref":"#/$defs/criteria"},"allow":{"type":"array"}"##,
             $more,
             r##"},"required":["subtasks"],"$defs":{"criteria":{"type":"array","items":{"type":"object","properties":{"criterion":{"type":"string"},"mode":{"enum":["verifiable","plausible"]},"check":{},"asked":{"type":"string"},"assumes":{"type":"string"}},"required":["criterion"]}}}}"##
         )

@@ -25,8 +25,7 @@ const CLASSES: [(CapabilityClass, &str); 6] = [
 const HEADING: &str =
     "Tools{input that is needed} => what a result holds; /x is a fact, /count of what is listed.";
 /// Hint that is shown if the tool exists.
-const GREP: &str =
-    " grep's pattern is a regular expression in Rust's syntax, its /count is of matching lines.";
+const GREP: &str = " grep takes regular expressions in Rust's syntax; its /count is of lines.";
 
 pub(super) fn listed(tools: &[Arc<ToolSpec>]) -> String {
     let mut text = String::from(HEADING);

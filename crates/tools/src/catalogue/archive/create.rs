@@ -39,7 +39,7 @@ impl Typed for ArchiveCreate {
     const NAME: &'static str = "archive_create";
     const ABOUT: &'static str = "Packs a folder or file into a new tar archive (.tar.gz, .tgz or .tar), hidden files too. An \
          archive that is there already is only replaced with a person's consent.";
-    const GIVES: &'static str = "/entries /archive_bytes /sha256";
+    const GIVES: &'static str = "/entries /sha256";
     const CLASS: CapabilityClass = CapabilityClass::Write;
     const EFFECT: Effect = Effect::Unsafe;
 

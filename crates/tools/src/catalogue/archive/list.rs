@@ -31,7 +31,7 @@ impl Typed for ArchiveList {
     const NAME: &'static str = "archive_list";
     const ABOUT: &'static str = "Lists a tar archive (gzip or plain) without unpacking it: paths, sizes and SHA-256 of its files, \
          and the sum of the sizes.";
-    const GIVES: &'static str = "paths; /entries/0/path /count /files /bytes";
+    const GIVES: &'static str = "paths; /entries/0/path /count";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 

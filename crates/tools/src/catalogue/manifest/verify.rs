@@ -36,7 +36,7 @@ impl Typed for ManifestVerify {
     const NAME: &'static str = "manifest_verify";
     const ABOUT: &'static str = "Checks the files that a manifest lists (lines of a SHA-256, SHA-512 or BLAKE3 checksum and a name) \
          and says which are missing or changed.";
-    const GIVES: &'static str = "/ok /count /matched /missing /changed";
+    const GIVES: &'static str = "/ok /missing /changed";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 

@@ -68,7 +68,7 @@ impl Typed for RenamePreview {
     const NAME: &'static str = "rename_preview";
     const ABOUT: &'static str = "Shows which files of a folder would get which names if a text in their names became another, and \
          which of them cannot. Changes nothing.";
-    const GIVES: &'static str = "FROM -> TO; /renames /conflicts /count";
+    const GIVES: &'static str = "FROM -> TO; /renames /conflicts";
     const CLASS: CapabilityClass = CapabilityClass::Read;
     const EFFECT: Effect = Effect::ReadOnly;
 
