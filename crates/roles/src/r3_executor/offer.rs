@@ -46,23 +46,31 @@ pub(super) fn allowed(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<Arc
     catalogue.iter().filter(is_allowed).cloned().collect()
 }
 
-/// Returns the tools offered with their schemas: all that the sub-task names, otherwise the core and the loaded ones,
-/// with the loader if there are more.
+/// Returns the tools offered with their schemas: all that the sub-task names, otherwise the core, and the loaded ones, with
+/// the loader if there are more.
 pub(super) fn offered(
     subtask: &SubTask,
     loaded: &BTreeSet<String>,
     catalogue: &[Arc<ToolSpec>],
 ) -> Vec<Arc<ToolSpec>> {
     let mut tools = allowed(subtask, catalogue);
-    let is_offered = |spec: &Arc<ToolSpec>| spec.core || loaded.contains(&spec.name);
-    let has_core = subtask.tools.is_empty() && tools.iter().any(|spec| spec.core);
-    if has_core && tools.iter().any(|spec| !spec.core) {
-        // The core comes first, so that loading a tool only changes the end of the list.
-        tools.retain(is_offered);
-        tools.sort_by_key(|spec| !spec.core);
+    let is_first = |spec: &Arc<ToolSpec>| is_offered_at_first(subtask, spec);
+    if tools.iter().any(is_first) && !tools.iter().all(is_first) {
+        // The first ones stay first, so that loading a tool only changes the end of the list.
+        tools.retain(|spec| is_first(spec) || loaded.contains(&spec.name));
+        tools.sort_by_key(|spec| !is_first(spec));
         tools.push(Arc::clone(&LOADER_SPEC));
     }
     tools
+}
+
+/// Returns whether a tool is offered from the start: one that the sub-task names, or one of the core if it names none.
+fn is_offered_at_first(subtask: &SubTask, spec: &ToolSpec) -> bool {
+    if subtask.tools.is_empty() {
+        return spec.core;
+    }
+    let id = ToolId::of_name(&spec.name);
+    !comes_with_shell(subtask, &id) || subtask.tools.iter().any(|named| named.covers(&id))
 }
 
 /// Returns the names of the tools that can be loaded; their descriptions follow when they are.
@@ -71,7 +79,7 @@ pub(super) fn loadable(subtask: &SubTask, catalogue: &[Arc<ToolSpec>]) -> Vec<St
     if !offered.iter().any(|spec| spec.name == LOADER) {
         return Vec::new();
     }
-    let rest = allowed(subtask, catalogue).into_iter().filter(|spec| !spec.core);
+    let rest = allowed(subtask, catalogue).into_iter().filter(|spec| !is_offered_at_first(subtask, spec));
     rest.map(|spec| spec.name.clone()).collect()
 }
 
@@ -130,6 +138,37 @@ pub(super) fn load(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_comes_with_the_shell_is_loaded_on_demand() {
+        let spec = |name: &&str| {
+            let core = ["read_file", "shell"].contains(name);
+            let spec =
+                json!({ "name": name, "description": "", "input_schema": {}, "class": "run", "core": core });
+            Arc::new(serde_json::from_value(spec).unwrap())
+        };
+        let catalogue: Vec<Arc<ToolSpec>> =
+            ["background", "glob", "read_file", "run_code", "shell"].iter().map(spec).collect();
+        let offers = |tools: &[&str], loaded: &[&str]| {
+            let subtask: SubTask = serde_json::from_value(json!({
+                "subtask_id": "00000000-0000-7000-8000-000000000001", "intent": "x", "success_criteria": [],
+                "context": "", "sequence": 1, "fingerprint": "f", "tools": tools, "limits": {},
+            }))
+            .unwrap();
+            let loaded = loaded.iter().map(|name| (*name).to_owned()).collect();
+            let names: Vec<String> =
+                offered(&subtask, &loaded, &catalogue).iter().map(|spec| spec.name.clone()).collect();
+            format!("{}; {}", names.join(" "), loadable(&subtask, &catalogue).join(" "))
+        };
+        assert_eq!(offers(&["glob", "shell"], &[]), "glob shell load_tools; background run_code");
+        assert_eq!(
+            offers(&["glob", "shell"], &["run_code"]),
+            "glob shell run_code load_tools; background run_code"
+        );
+        assert_eq!(offers(&["run_code", "shell"], &[]), "run_code shell load_tools; background");
+        assert_eq!(offers(&["glob"], &[]), "glob; ");
+        assert_eq!(offers(&[], &[]), "read_file shell load_tools; background glob run_code");
+    }
 
     #[test]
     fn who_may_run_commands_may_run_programs() {
