@@ -108,6 +108,9 @@ pub struct SubTaskDraft {
     /// Tools it may use; none means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
+    /// What a person must allow for it, where the plan does not say it as a whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
     /// When it must be done, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<String>,

@@ -240,7 +240,7 @@ pub(crate) fn class_of_the_work(case: &Case<'_>) -> Option<FailureClass> {
 }
 
 /// Returns the output as a predicate sees it: a text that is a JSON object or array is parsed.
-fn claim(output: &Any) -> Cow<'_, Value> {
+pub(super) fn claim(output: &Any) -> Cow<'_, Value> {
     if let Value::String(text) = &output.0
         && let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
     {

@@ -133,7 +133,7 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
     let (added_criteria, replaced) = task_criteria(draft, &subtasks, rules, &mut reasons);
     let withdrawn = premise::withdrawn(&draft.withdraw, !added_criteria.is_empty(), rules.task, &mut reasons);
     let fingerprint = repetition::fingerprint(&subtasks, rules.task);
-    let needs = needs(&draft.allow);
+    let needs = needs(draft.subtasks.iter().flat_map(|subtask| &subtask.allow).chain(&draft.allow));
     let plan = ValidPlan { subtasks, added_criteria, replaced, withdrawn, fingerprint, needs };
     // A plan without sub-tasks is refused already, or has only the criteria that it had.
     if !plan.subtasks.is_empty() {
@@ -154,7 +154,7 @@ pub(super) fn validate(draft: &PlanDraft, rules: &Rules<'_>) -> Result<ValidPlan
 
 /// Returns the needs that may be lines of an approval file; anything else is left out, because each call is asked about
 /// anyway.
-fn needs(drafted: &[String]) -> Vec<String> {
+fn needs<'d>(drafted: impl Iterator<Item = &'d String>) -> Vec<String> {
     let is_line = |line: &&str| {
         let subject = line.split_once(' ').map(|(subject, _)| subject);
         matches!(subject, Some("path" | "command" | "host"))
@@ -162,7 +162,7 @@ fn needs(drafted: &[String]) -> Vec<String> {
             && !line.chars().any(char::is_control)
     };
     let mut needs: Vec<String> = Vec::new();
-    for line in drafted.iter().map(|line| line.trim()).filter(is_line) {
+    for line in drafted.map(|line| line.trim()).filter(is_line) {
         if needs.len() < NEEDS_MAX && !needs.iter().any(|known| known == line) {
             needs.push(line.to_owned());
         }
