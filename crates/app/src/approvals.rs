@@ -40,41 +40,40 @@ pub fn read(file: &Path, surroundings: &Surroundings) -> Result<Policy, Approval
 /// Maximum lines that are offered for one call.
 const WIDER_MAX: usize = 4;
 
-/// Returns whether the text is a line of an approval file that allows something.
+/// Returns a line of an approval file as a person who is to allow it for a task must see it, with links followed; `None`
+/// if it allows nothing, or more than one sees: patterns, hosts by their ending, the working or the home directory.
 #[must_use]
-pub fn is_line(line: &str, surroundings: &Surroundings) -> bool {
-    let is_rule = ["path", "command", "host"].iter().any(|word| line.trim_start().starts_with(word));
-    is_rule && parsed(&[line.to_owned()], surroundings).is_some()
+pub fn shown_line(line: &str, surroundings: &Surroundings) -> Option<String> {
+    let shown = parsed(&[line.to_owned()], surroundings)?.shown_line()?;
+    // What is written down must mean the same when it is read again.
+    (parsed(&[shown.clone()], surroundings)?.shown_line().as_ref() == Some(&shown)).then_some(shown)
 }
 
-/// Returns the first of these lines that allows the call, if they do.
+/// Returns the first of these lines that allows the call, if they do. A path covers itself alone: what is below it may be
+/// obeyed by other programs.
 #[must_use]
 pub fn allowing<'l>(
     lines: &'l [String],
     need: &ApprovalNeed,
     surroundings: &Surroundings,
 ) -> Option<&'l str> {
-    match parsed(lines, surroundings)?.decide(need) {
+    match parsed(lines, surroundings)?.decide_exactly(need) {
         Decision::Allow { line } => lines.get(line.checked_sub(1)?).map(String::as_str),
         Decision::Refuse { .. } => None,
     }
 }
 
-/// Returns lines that allow the call and others like it: every URL of its hosts, or whatever it does to its paths and
-/// to what is in their folders below the working directory. Empty if there are no such lines.
+/// Returns lines that allow the call and others like it: every URL of its hosts, or whatever is done to its paths. Empty if
+/// there are no such lines.
 #[must_use]
 pub fn wider(need: &ApprovalNeed, surroundings: &Surroundings) -> Vec<String> {
-    let cwd = Path::new(&surroundings.cwd);
-    let place = |path: &String| {
-        let folder = Path::new(path).parent().filter(|folder| *folder != cwd && folder.starts_with(cwd));
-        format!("path {}", folder.and_then(Path::to_str).unwrap_or(path))
-    };
     let mut lines: Vec<String> = need.hosts.iter().map(|host| format!("host {host}")).collect();
-    lines.extend(need.writes.iter().chain(&need.deletes).map(place));
+    lines.extend(need.writes.iter().chain(&need.deletes).map(|path| format!("path {path}")));
     lines.sort();
     lines.dedup();
-    let are_few = lines.len() <= WIDER_MAX;
-    if are_few && allowing(&lines, need, surroundings).is_some() { lines } else { Vec::new() }
+    let is_shown = |line: &String| shown_line(line, surroundings).as_ref() == Some(line);
+    let are_plain = lines.len() <= WIDER_MAX && lines.iter().all(is_shown);
+    if are_plain && allowing(&lines, need, surroundings).is_some() { lines } else { Vec::new() }
 }
 
 /// Reads these lines as an approval file; `None` if one of them is not a rule.
@@ -115,38 +114,47 @@ mod tests {
     fn what_is_offered_beside_one_call_covers_others_like_it() {
         for (hosts, writes, lines) in [
             (&["a.org"][..], &[][..], &["host a.org"][..]),
-            (&[], &["/w/docs/.github/ci.yml", "/w/docs/.github/x"], &["path /w/docs/.github"]),
-            // Of the working directory itself and of other places only the paths, never the folder.
-            (&[], &["/w/.envrc", "/etc/hosts"], &["path /etc/hosts", "path /w/.envrc"]),
+            (&[], &["/w/docs/.github/ci.yml", "/w/x"], &["path /w/docs/.github/ci.yml", "path /w/x"]),
             // A command that names nothing has nothing wider than itself.
             (&[], &[], &[]),
             (&["a.org"], &["/w/x/y"], &[]),
             (&[], &["/w/a/1", "/w/b/1", "/w/c/1", "/w/d/1", "/w/e/1"], &[]),
-            // A pattern would cover something else.
+            // A pattern would cover something else, and these would cover all there is.
             (&[], &["/w/[a]/x"], &[]),
             (&[], &["/w/a\nhost evil.org/x"], &[]),
+            (&[], &["/w"], &[]),
+            (&[], &["/home"], &[]),
         ] {
             let need = need("do it", hosts, writes);
             assert_eq!(wider(&need, &surroundings()), lines, "{hosts:?} {writes:?}");
         }
+        // What is below a path may be obeyed by other programs.
         let lines = ["path /w/docs".to_owned()];
         let allows = |path: &str| allowing(&lines, &need("x", &[], &[path]), &surroundings()).is_some();
-        assert_eq!((allows("/w/docs/b/c"), allows("/w/doc"), allows("/w/x")), (true, false, false));
+        assert_eq!((allows("/w/docs"), allows("/w/docs/.envrc"), allows("/w/doc")), (true, false, false));
     }
 
     #[test]
-    fn only_a_line_that_allows_something_is_one() {
-        for (line, is) in [
-            ("host docs.rs", true),
-            ("path ~/notes", true),
-            ("command make install", true),
-            ("deny host docs.rs", false),
-            ("# host docs.rs", false),
-            ("", false),
-            ("anything", false),
-            ("host a.org\nhost b.org", false),
+    fn a_line_is_shown_as_it_is_meant_or_not_at_all() {
+        for (line, shown) in [
+            ("host docs.rs", Some("host docs.rs")),
+            ("path ~/notes", Some("path /home/ada/notes")),
+            ("path /usr/../etc/hosts", Some("path /etc/hosts")),
+            ("path not-there/../../etc/hosts", None),
+            ("command make install", Some("command make install")),
+            ("path /", None),
+            ("path .", None),
+            ("path ~", None),
+            ("path build/..", None),
+            ("path **", None),
+            ("host *.com", None),
+            ("deny host docs.rs", None),
+            ("# host docs.rs", None),
+            ("", None),
+            ("anything", None),
+            ("host a.org\nhost b.org", None),
         ] {
-            assert_eq!(is_line(line, &surroundings()), is, "{line:?}");
+            assert_eq!(shown_line(line, &surroundings()).as_deref(), shown, "{line:?}");
         }
         let lines = ["# nothing".to_owned(), "command make".to_owned()];
         assert_eq!(allowing(&lines, &need("make", &[], &[]), &surroundings()), Some("command make"));

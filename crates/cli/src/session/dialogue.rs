@@ -102,8 +102,9 @@ impl Dialogue {
                 keys(&[("y", "once"), ("t", "for this task"), ("n", "never")])
             }
             Dialogue::Approval { wider, .. } => {
-                let all = format!("for this task all of: {}", sanitise::exact(&wider.join(", ")));
-                keys(&[("y", "once"), ("t", "for this task"), ("w", &all), ("n", "never")])
+                let what = if wider.iter().all(|line| line.starts_with("host ")) { "hosts" } else { "paths" };
+                let all = format!("for this task, all to these {what}");
+                keys(&[("y", "once"), ("t", "for this task"), ("n", "never"), ("w", &all)])
             }
             Dialogue::Plan { proposal, note: None, .. } if !proposal.is_preview => {
                 keys(&[("y", "allow it for this task"), ("n", "ask each time")])
@@ -253,9 +254,8 @@ fn allowing(proposal: &PlanProposal, needs: &[String]) -> Payload {
 
 /// Returns what a plan needs that can be allowed and that the person has not decided on.
 fn open_needs(proposal: &PlanProposal, state: &ViewState) -> Vec<String> {
-    let is_open =
-        |need: &&String| approvals::is_line(need, &state.surroundings) && !state.consents.is_settled(need);
-    proposal.needs.iter().filter(is_open).cloned().collect()
+    let open = proposal.needs.iter().filter(|need| !state.consents.is_settled(need));
+    open.filter_map(|need| approvals::shown_line(need, &state.surroundings)).collect()
 }
 
 fn approval_key(request: &ApprovalRequest, wider: &[String], key: &Key) -> Step {

@@ -245,7 +245,7 @@ fn needing(needs: &[&str]) -> PlanProposal {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_plan_needs_is_asked_once_before_it_runs() {
-    let needs = ["host docs.example.org", "command make install", "deny host x.org", "host *"];
+    let needs = ["host docs.example.org", "command make install", "deny host x.org", "host *.org", "path /"];
     // A line that allows nothing is not offered.
     let offered: Vec<String> = needs[..2].iter().map(|need| (*need).to_owned()).collect();
     for (keys, allows) in [("xy", offered), ("n", vec![]), ("\n", vec![])] {

@@ -6,7 +6,7 @@
 mod parse;
 mod rule;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use setpoint_command_line::mentions;
 use setpoint_protocol::record::Surroundings;
@@ -16,7 +16,7 @@ use crate::approval::resolve;
 use crate::paths;
 
 pub use parse::{ApprovalFileError, LineError};
-use rule::{Rule, Word};
+use rule::{About, Rule, Word};
 
 /// Largest approval file, in bytes.
 pub const APPROVAL_FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -100,6 +100,37 @@ impl ApprovalFile {
             Some(line) => Decision::Allow { line },
             None => Decision::Refuse { line: None },
         }
+    }
+
+    /// Returns what this single line allows as it is shown to a person who is to allow it for a task: a command, a host,
+    /// or one path with its links followed. `None` for lines that say more than one sees: patterns, hosts by their
+    /// ending, and what holds the working or the home directory.
+    #[must_use]
+    pub fn shown_line(&self) -> Option<String> {
+        let [Rule { word: Word::Allow, about, .. }] = self.rules.as_slice() else { return None };
+        match about {
+            About::Command(text) => Some(format!("command {text}")),
+            About::Host { name, is_below: false } => Some(format!("host {name}")),
+            // A `..` is left only below what does not exist.
+            About::Below(path) if path.components().any(|part| part == Component::ParentDir) => None,
+            About::Below(path) if !self.holds_a_home(path) => Some(format!("path {}", path.to_str()?)),
+            About::Below(_) | About::Host { .. } | About::Matching { .. } => None,
+        }
+    }
+
+    fn holds_a_home(&self, path: &Path) -> bool {
+        [&self.place.cwd, &self.place.home].into_iter().any(|home| resolve::fully(home).starts_with(path))
+    }
+
+    /// Decides like [`ApprovalFile::decide`], but a path covers itself alone and nothing below it.
+    pub fn decide_exactly(&self, need: &ApprovalNeed) -> Decision {
+        let is_named = |path: &String| {
+            let is_it =
+                |rule: &Rule| matches!(&rule.about, About::Below(own) if own.as_path() == Path::new(path));
+            self.rules.iter().any(is_it)
+        };
+        let mut touched = need.writes.iter().chain(&need.deletes);
+        if touched.all(is_named) { self.decide(need) } else { Decision::Refuse { line: None } }
     }
 
     /// Returns the paths that the command's text mentions, resolved as the kernel does. Only a file with a `deny` line

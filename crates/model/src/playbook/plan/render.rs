@@ -58,6 +58,7 @@ pub(crate) fn plan(
             inputs: step.inputs.iter().filter_map(|input| places.get(input).copied()).collect(),
             sequence: Some(step.sequence.unwrap_or_else(|| i64::try_from(place).unwrap_or(i64::MAX))),
             tools: distinct(step.calls.iter().map(|call| call.tool.as_str())),
+            allow: Vec::new(),
             deadline: None,
             approach: Some(Approach {
                 playbook: book.name.clone(),
