@@ -64,7 +64,7 @@ pub fn allowing<'l>(
 }
 
 /// Returns lines that allow the call and others like it: every URL of its hosts, or whatever is done to its paths. Empty if
-/// there are no such lines.
+/// no such line covers the call.
 #[must_use]
 pub fn wider(need: &ApprovalNeed, surroundings: &Surroundings) -> Vec<String> {
     let mut lines: Vec<String> = need.hosts.iter().map(|host| format!("host {host}")).collect();

@@ -264,7 +264,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    /// Returns whether there is no approval.
+    /// Returns whether the call has no approval.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Grant::None

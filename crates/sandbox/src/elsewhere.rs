@@ -51,7 +51,7 @@ pub fn probe(_: &Path, _: &Path) -> io::Result<Probed> {
     Ok(Probed { tier: None, missing: vec![Missing { tier: Tier::Full, why: WHY.to_owned() }] })
 }
 
-/// Returns that there is no such sandbox.
+/// Returns false: no sandbox can be made here.
 ///
 /// # Errors
 /// None.

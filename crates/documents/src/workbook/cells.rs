@@ -58,7 +58,7 @@ struct Built {
 /// Returns the place of the wanted sheet among all.
 ///
 /// # Errors
-/// If there is no such sheet.
+/// If the workbook has no sheet of that name.
 pub(crate) fn choose(sheets: &[String], wanted: &Wanted) -> Result<usize, Refusal> {
     let numbered = |wanted: &String| wanted.parse::<usize>().ok()?.checked_sub(1);
     let named = |wanted: &String| sheets.iter().position(|sheet| sheet == wanted);
@@ -144,7 +144,7 @@ impl<'w> Cells<'w> {
         let cost = chars.saturating_add(widened);
         let is_full = built.is_none() && self.rows.len() >= ROWS_MAX;
         if is_full || self.chars.saturating_add(cost) > TEXT_CHARS_MAX {
-            // Half a row would look like a whole one. If there is no other, the half is better than nothing.
+            // Half a row would look like a whole one, so it is left out, except where it is the only row.
             let is_only = built.is_some() && self.rows.len() == 1;
             self.book.is_row_cut = is_only;
             self.book.next = Some(if is_only { number.saturating_add(1) } else { number });
