@@ -46,7 +46,8 @@ const WIDER_MAX: usize = 4;
 pub fn shown_line(line: &str, surroundings: &Surroundings) -> Option<String> {
     let shown = parsed(&[line.to_owned()], surroundings)?.shown_line()?;
     // What is written down must mean the same when it is read again.
-    (parsed(std::slice::from_ref(&shown), surroundings)?.shown_line().as_ref() == Some(&shown)).then_some(shown)
+    (parsed(std::slice::from_ref(&shown), surroundings)?.shown_line().as_ref() == Some(&shown))
+        .then_some(shown)
 }
 
 /// Returns the first of these lines that allows the call, if they do. A path covers itself alone: what is below it may be
