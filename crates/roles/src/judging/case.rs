@@ -9,9 +9,16 @@ use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::{Phase, SideEffect, ToolCall, ToolRecord};
 use setpoint_protocol::{Any, CallId, ToolId};
 
+use super::executed::ends_in;
 use super::named::{Place, is_named};
+use super::self_made::{WRITE_FILE, path_of};
 use super::strength::is_a_look;
 use crate::evidence::{Probes, is_of};
+
+/// Tools that give the content of one file.
+const READ_ONE: [&str; 2] = ["read_document", "read_file"];
+/// Tools that change one file.
+const WRITE_ONE: [&str; 2] = ["edit_file", WRITE_FILE];
 
 /// The material that a verdict may rest on.
 #[derive(Clone, Debug)]
@@ -129,6 +136,12 @@ impl<'a> Case<'a> {
         let is_out_of_sight = is_measured && is_elsewhere(shown, self.surroundings);
         if (call.side_effect == SideEffect::None && !is_out_of_sight) || call.target == shown.target {
             return false;
+        }
+        if READ_ONE.contains(&shown.tool.tool()) && WRITE_ONE.contains(&call.tool.tool()) {
+            let (changed, read) = (path_of(call), path_of(shown));
+            return ends_in(&changed, &read)
+                || ends_in(&read, &changed)
+                || read.strip_prefix(&changed).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
         }
         // Changing one file does not undo what a tool did to another.
         let is_deed = shown.side_effect != SideEffect::None && shown.tool.tool() != "shell";

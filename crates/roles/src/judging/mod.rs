@@ -43,6 +43,7 @@ mod hearing;
 mod messages;
 mod named;
 mod overlooked;
+mod own_exit;
 mod programs;
 mod runner;
 mod self_made;

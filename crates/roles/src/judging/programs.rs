@@ -17,6 +17,9 @@ pub(super) const LISTERS: &[&str] = &[
 /// Programs whose exit codes report what they found.
 pub(super) const EXITS: &[&str] = &["cmp", "diff", "egrep", "fgrep", "git", "grep", "jq", "rg"];
 
+/// Programs among them that compare contents.
+pub(super) const COMPARERS: &[&str] = &["cmp", "comm", "diff"];
+
 /// Programs that print matching lines or parts of files.
 pub(super) const FINDERS: &[&str] =
     &["awk", "cd", "cut", "egrep", "fgrep", "find", "git", "grep", "rg", "sed", "sort", "tail", "uniq"];

@@ -16,6 +16,7 @@ use setpoint_protocol::tool::{SideEffect, ToolRecord};
 use super::bearing::is_about_passing_tests;
 use super::case::Case;
 use super::executed::{ends_in, names, words};
+use super::own_exit::tells_by_its_own_exit;
 use super::programs::READERS;
 use super::runner::{is_examiner, is_test, says_what_runs, scope};
 use super::strength::{only_looks, only_prints};
@@ -52,8 +53,11 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
         // The call is the tool's action, not evidence about its own result.
         return false;
     }
-    let runs_own =
-        record.executed_files.iter().any(|file| is_own(&file.path) || is_rewritten(&file.path, case));
+    let runs_own = record.executed_files.iter().any(|file| {
+        is_own(&file.path)
+            || is_rewritten(&file.path, case)
+            || tells_by_its_own_exit(&file.path, criterion, case)
+    });
     // The path as given in the call, and as written in the target.
     let named = record.input.0.get("path").and_then(serde_json::Value::as_str);
     let mut paths = named.into_iter().chain([record.target.as_str()]);
@@ -237,9 +241,13 @@ fn has_other_tests(record: &ToolRecord, case: &Case<'_>, is_own: &dyn Fn(&str) -
 /// Returns whether a script that examines others existed before the task and was changed. Even if the person named
 /// it, the work is judged by it, so it is not the deliverable.
 fn is_rewritten(path: &str, case: &Case<'_>) -> bool {
+    is_examiner(path) && is_touched(path, case) && !is_new(path, case)
+}
+
+/// Returns whether the task created, changed or removed the file.
+pub(super) fn is_touched(path: &str, case: &Case<'_>) -> bool {
     let is = |other: &String| other == path || ends_in(path, other) || ends_in(other, path);
-    let is_touched = || case.touched.iter().any(is) || case.work().flat_map(touched).any(|path| is(&path));
-    is_examiner(path) && is_touched() && !is_new(path, case)
+    case.touched.iter().any(is) || case.work().flat_map(touched).any(|path| is(&path))
 }
 
 /// Returns whether the work created the file: it was not there before.
@@ -360,7 +368,7 @@ fn written(record: &ToolRecord) -> Vec<String> {
 }
 
 /// Returns the path that a call of a file tool reports; its target may say more, such as a hash of the content.
-fn path_of(record: &ToolRecord) -> String {
+pub(super) fn path_of(record: &ToolRecord) -> String {
     let path = record.facts.as_ref().and_then(|facts| facts.0.get("path")?.as_str());
     path.unwrap_or(&record.target).to_owned()
 }
@@ -419,7 +427,7 @@ fn written_by(command: &str) -> Vec<String> {
 }
 
 /// Returns the words of a command that may be files it prints; none if any other kind of program takes part.
-fn read_by(record: &ToolRecord) -> Vec<String> {
+pub(super) fn read_by(record: &ToolRecord) -> Vec<String> {
     let is_reader = |id: &ToolId| id.as_str().strip_prefix("shell/").is_some_and(|name| READERS.has(name));
     let mut programs = record.tool_ids().filter(|id| id.as_str() != "shell/cd").peekable();
     if programs.peek().is_none() || !programs.all(is_reader) {

@@ -136,7 +136,7 @@ fn whole_of_what_was_seen(check: &Check, case: &Case<'_>) -> Option<String> {
 }
 
 /// Returns the names of the programs that a command runs; `None` for a call of another tool.
-fn programs(record: &ToolRecord) -> impl Iterator<Item = Option<&str>> {
+pub(super) fn programs(record: &ToolRecord) -> impl Iterator<Item = Option<&str>> {
     record.tool_ids().map(|id| id.as_str().strip_prefix("shell/"))
 }
 
@@ -296,7 +296,7 @@ pub(super) fn of_judgement(criterion: &Criterion, cites_a_call: bool, case: &Cas
 }
 
 /// Returns whether it looks only at how a command ended, not at what it printed.
-fn is_about_the_exit_alone(expect: &Predicate) -> bool {
+pub(super) fn is_about_the_exit_alone(expect: &Predicate) -> bool {
     match expect {
         Predicate::ExitCode(_) => true,
         Predicate::All(parts) | Predicate::Any(parts) => parts.iter().all(is_about_the_exit_alone),

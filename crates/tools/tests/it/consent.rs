@@ -243,6 +243,26 @@ async fn executed_files_are_listed_with_hashes() {
     assert_eq!(changed.error_kind, Some(ErrorKind::ApprovalRequired));
 }
 
+/// A script that a named script runs is part of what the person allows.
+#[tokio::test]
+async fn scripts_within_scripts_are_listed_too() {
+    let world = World::new();
+    let outer = world.file("outer.sh", "set -e\n# sh none.sh\nsh sub/inner.sh | cat\n");
+    let inner =
+        world.file("sub/inner.sh", "if true; then . ./sub/last; fi\nsh none.sh 2>/dev/null || true\n");
+    let last = world.file("sub/last", "echo done\n");
+    world.file("sub/other.sh", "");
+    let input = json!({"command": "bash outer.sh"});
+    let need = world.need("shell", input.clone()).await;
+    let answer = world.run_under("shell", input.clone(), Some(need.digest.clone())).await;
+    assert_eq!(answer.text, "exit code zero\ndone\n");
+    let executed: Vec<_> = answer.executed_files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(executed, [outer, inner, last].map(|path| path.to_str().unwrap().to_owned()));
+    world.file("sub/last", "echo changed\n");
+    let changed = world.run_under("shell", input, Some(need.digest)).await;
+    assert_eq!(changed.error_kind, Some(ErrorKind::ApprovalRequired));
+}
+
 #[tokio::test]
 async fn a_program_planted_in_the_project_does_not_run_unasked() {
     let mut world = World::new();

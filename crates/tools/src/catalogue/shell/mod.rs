@@ -8,6 +8,7 @@ mod answer;
 mod background;
 mod code;
 mod elsewhere;
+mod executed;
 mod house;
 mod look;
 mod matching;
@@ -30,13 +31,13 @@ pub(crate) use self::background::BackgroundTool;
 pub use self::background::{DEADLINE_S_DEFAULT, DEADLINE_S_MAX};
 pub use self::code::CODE_BYTES_MAX;
 pub(crate) use self::code::RunCode;
+use self::executed::executed;
 use self::remove::Removal;
 use self::repository::RepositoryCheck;
 use self::sandboxed::{Line, Waiting};
 use super::git::{self, Settings};
 use crate::approval::{Gate, Plan, resolve};
 use crate::catalogue::prelude::*;
-use crate::files::hash::{self, Algorithm};
 use crate::host::Host;
 use crate::process::Job;
 use crate::process::env::{self, Programs};
@@ -268,7 +269,7 @@ impl Shell {
         let (roots, ground) = (roots(&cwd, ctx), ctx.place());
         ctx.blocking(move |halt| {
             place.check(&command)?;
-            let executed = executed(&executes, halt);
+            let executed = executed(&executes, &cwd, halt);
             let real = resolve::fully(&cwd);
             let cause = Some(Cause::Command(reason));
             let plan = Plan { cwd: real, executed, cause, stage, ..gate.plan("shell", command, []) };
@@ -374,14 +375,6 @@ async fn is_about_elsewhere(command: &str, cwd: &Path, ctx: &ToolCtx) -> Result<
         Ok(!is_here || elsewhere::is_about(&command, &roots, &cwd, &place))
     })
     .await
-}
-
-fn executed(files: &[PathBuf], halt: &Halt) -> Vec<ExecutedFile> {
-    let hashed = files.iter().filter_map(|path: &PathBuf| {
-        let hashed = hash::file(path, Algorithm::Blake3, halt).ok()?;
-        Some(ExecutedFile { path: show::path(path), hash: hashed.hex })
-    });
-    hashed.collect()
 }
 
 /// Returns whether a path is one of the folders or below one.

@@ -203,7 +203,8 @@ impl Shell {
             let folders = [folder].into_iter().chain(space).collect();
             let room = Room::new(&layers, folders)
                 .map_err(|source| ToolError::file("make a folder for changes in", &layers, source))?;
-            Ok((cwd, room, executed(&executes, halt)))
+            let executed = executed(&executes, &cwd, halt);
+            Ok((cwd, room, executed))
         })
         .await
     }
@@ -262,7 +263,8 @@ impl Shell {
                 let (root, cwd) = (resolve::fully(&named), resolve::fully(&cwd));
                 // A probe may look at another place, as the only one in sight.
                 let folder = if cwd.starts_with(&root) { root } else { cwd.clone() };
-                Ok((command, folder, cwd, executed(&executes, halt)))
+                let executed = executed(&executes, &cwd, halt);
+                Ok((command, folder, cwd, executed))
             })
             .await?;
         let env = env::for_task(self.host.env(), &ctx.surroundings, Programs::TaskToo);
