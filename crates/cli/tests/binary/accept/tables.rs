@@ -186,6 +186,15 @@ fn tables() {
         "a point may separate thousands instead of a fraction",
     ]);
     cases.push(case("summarise thousands.csv", Want::Gap("separate thousands", vec![("/left_out", said)])));
+    // A single column and tabs say no more about it than semicolons do.
+    for (file, content) in [
+        ("one.csv", "price\n1.234\n2.500\n12.000\n"),
+        ("one.tsv", "id\tprice\na\t1.234\nb\t2.500\nc\t12.000\n"),
+    ] {
+        home.file(file, content);
+        let goal = format!("summarise {file}");
+        cases.push(case(&goal, Want::Gap("separate thousands", vec![])));
+    }
     home.file("fractions.csv", "a;b\n0.125;1.5\n1.500;2.25\n");
     cases.push(case("summarise fractions.csv", Want::Answer(vec![("/columns/0/max", json!(1.5))])));
     for (file, content) in [
