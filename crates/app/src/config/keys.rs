@@ -281,7 +281,8 @@ fn millis(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Returns the known key whose last part is within two edits of that of `name`.
+/// Returns the known key whose last part resembles that of `name`: of three letters at most one differs, and at most two
+/// in all.
 fn nearest(name: &str) -> Option<&'static str> {
     let last = name.rsplit('.').next().unwrap_or(name);
     KEYS.iter()
@@ -290,7 +291,7 @@ fn nearest(name: &str) -> Option<&'static str> {
             (edits(last, tail), key.name)
         })
         .min()
-        .filter(|(edits, _)| *edits <= 2 && last.len() > 2)
+        .filter(|(edits, _)| last.chars().count() > 2 && *edits <= (last.chars().count() / 3).min(2))
         .map(|(_, key)| key)
 }
 

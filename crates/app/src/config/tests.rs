@@ -57,6 +57,7 @@ fn a_bad_value_is_named_with_file_and_line() {
         refusal("[controller]\ndelt = 0.2\n", &[], &[]),
         refusal("[controller]\ndetla = 0.2\n", &[], &[]),
         refusal("[nonsense]\nx = 1\n", &[], &[]),
+        refusal("[sandbox]\nfoo = 1\n", &[], &[]),
         refusal("delta = 1\n", &[], &[]),
         refusal("[run]\npreview_plan = 1\n", &[], &[]),
         refusal("[budgets]\ncalls = 1.5\n", &[], &[]),
@@ -80,6 +81,7 @@ fn a_bad_value_is_named_with_file_and_line() {
         use setpoint.toml:2: there is no key `controller.delt` (did you mean `controller.delta`?)
         use setpoint.toml:2: there is no key `controller.detla` (did you mean `controller.delta`?)
         use setpoint.toml:2: there is no key `nonsense.x`
+        use setpoint.toml:2: there is no key `sandbox.foo`
         use setpoint.toml:1: there is no key `delta` (did you mean `controller.delta`?)
         use setpoint.toml:2: `run.preview_plan` is 1; it must be true or false
         use setpoint.toml:2: `budgets.calls` is 1.5; it must be a whole number, 0 or more
