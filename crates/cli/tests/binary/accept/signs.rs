@@ -30,11 +30,19 @@ fn signs_at_the_end_of_words() {
     ] {
         cases.push(case(goal, found(3, "foo; bar, std::x")));
     }
-    for goal in ["search f.txt for the string bar.", "search f.txt for the word bar, ignoring case"] {
+    for goal in ["search f.txt for the string bar.", "search f.txt for the text bar, ignoring case"] {
         cases.push(case(goal, Want::Answer(vec![("/count", json!(2))])));
     }
     for goal in ["search f.txt for the string bar,", "search f.txt for the string x::"] {
         cases.push(case(goal, Want::Refused("may belong to the text")));
+    }
+    // A text is found within longer words, too.
+    for goal in [
+        "search f.txt for the word bar",
+        "find the word bar in f.txt",
+        "find all occurrences of the word bar in f.txt",
+    ] {
+        cases.push(case(goal, Want::Refused("no playbook matches")));
     }
     for goal in ["hash ./b;", "sha256 of b;", "compare src with src."] {
         cases.push(case(goal, Want::Refused("both exist")));

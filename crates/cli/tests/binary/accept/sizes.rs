@@ -237,4 +237,6 @@ fn many_folders_with_long_names() {
         ("/directories/999", Value::Null),
     ];
     hold(&home, &[case("list the 1000 largest directories in d", Want::Answer(values))]);
+    // Only those right below are measured.
+    hold(&home, &[case("list the 2 largest directories under d", Want::Refused("no playbook matches"))]);
 }
