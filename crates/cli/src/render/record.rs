@@ -206,7 +206,8 @@ fn of_survey(who: &str, survey: &Survey) -> (Line, Vec<Line>) {
     let missing = survey.named.iter().filter(|named| named.kind.is_none());
     let missing =
         missing.map(|named| Line::plain(&format!("not there: {}", named.path)).clip(LINE_CHARS_MAX));
-    (Line::plain(&format!("{who}: {names}{git}")), missing.collect())
+    let guides = super::task::guides(&survey.guides, &survey.skills);
+    (Line::plain(&format!("{who}: {names}{git}")), missing.chain(guides).collect())
 }
 
 fn of_reply(who: &str, reply: &Reply, is_full: bool) -> (Line, Vec<Line>) {

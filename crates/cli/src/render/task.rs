@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use setpoint_protocol::message::{ApprovalDecision, EndState, Finding, MacroState, Severity};
+use setpoint_protocol::record::{Guide, Skill};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{Any, CallId, Timestamp};
 use setpoint_runtime::organisation::TaskSummary;
@@ -61,6 +62,7 @@ fn head(state: &ViewState, findings: &[Finding], look: &Look) -> Vec<Line> {
         lines.push(field("read as", intent));
     }
     lines.extend(opened(state, look));
+    lines.extend(guides(&state.guides, &state.skills));
     if let Some(from) = &state.forked_from {
         lines.push(field("forked", &format!("from {} at record {}", from.task, from.seq)));
     }
@@ -106,6 +108,9 @@ pub(crate) fn left_value(state: &ViewState, pruned_at: Timestamp) -> Value {
 pub(crate) fn value(state: &ViewState, findings: &[Finding]) -> Value {
     let mut value = head_value(state);
     value["intent"] = json!(state.intent);
+    let guide = |guide: &Guide| json!({ "path": guide.path, "bytes": guide.bytes, "is_cut": guide.is_cut });
+    value["guides"] = state.guides.iter().map(guide).collect();
+    value["skills"] = json!(state.skills);
     value["memory"] = json!(state.recall);
     value["rounds"] = state.rounds.iter().map(round).collect();
     value["criteria"] = state.board.rows().map(|row| criterion(state, row)).collect();
@@ -344,6 +349,17 @@ fn consents(state: &ViewState) -> Vec<Line> {
 
 fn opened(state: &ViewState, look: &Look) -> Option<Line> {
     state.opened_at.map(|opened| field("opened", &words::date_and_time(opened, &look.zone)))
+}
+
+/// Returns what the project's texts and skills are that a planner was shown, if there are any.
+pub(super) fn guides(guides: &[Guide], skills: &[Skill]) -> Option<Line> {
+    let guide = |guide: &Guide| match guide.is_cut {
+        true => format!("{} (its beginning)", guide.path),
+        false => guide.path.clone(),
+    };
+    let skill = |skill: &Skill| format!("skill {} ({})", skill.name, skill.path);
+    let shown: Vec<String> = guides.iter().map(guide).chain(skills.iter().map(skill)).collect();
+    (!shown.is_empty()).then(|| field("shown", &shown.join(", ")))
 }
 
 fn stands(state: &ViewState) -> Line {

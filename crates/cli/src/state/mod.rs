@@ -19,7 +19,7 @@ use std::sync::Arc;
 use setpoint_protocol::message::{
     Clarification, DirectAnswer, EndedBy, FaultKind, FinalResult, TaskFault, TaskSpec,
 };
-use setpoint_protocol::record::{Answer, ForkedFrom, Opened, Record, RecordKind, Surroundings};
+use setpoint_protocol::record::{Answer, ForkedFrom, Guide, Opened, Record, RecordKind, Skill, Surroundings};
 use setpoint_protocol::settings::{Budgets, ControllerSettings};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{RoleId, TaskId, Timestamp};
@@ -94,6 +94,10 @@ pub struct ViewState {
     pub consents: Consents,
     /// Environment in which the task works.
     pub surroundings: Arc<Surroundings>,
+    /// The texts for those who work in the project that were shown to the planner.
+    pub guides: Vec<Guide>,
+    /// The skills that were named to it.
+    pub skills: Vec<Skill>,
     /// Tool calls, by id.
     pub calls: Calls,
     /// Files that calls say they created.
@@ -153,6 +157,8 @@ impl ViewState {
             asks: Asks::default(),
             consents: Consents::default(),
             surroundings: Arc::default(),
+            guides: Vec::new(),
+            skills: Vec::new(),
             calls: Calls::default(),
             made: BTreeSet::new(),
             used: Totals::default(),
@@ -224,8 +230,13 @@ impl ViewState {
             RecordKind::Answered => {
                 if let Some(answered) = read::<setpoint_protocol::record::Answered>(record) {
                     self.used.answered(&answered.answer);
-                    if let Answer::Tool(tool) = &answered.answer {
-                        self.made.extend(tool.created.iter().cloned());
+                    match &answered.answer {
+                        Answer::Tool(tool) => self.made.extend(tool.created.iter().cloned()),
+                        Answer::Survey(survey) if self.has_language_model => {
+                            self.guides.clone_from(&survey.guides);
+                            self.skills.clone_from(&survey.skills);
+                        }
+                        _ => {}
                     }
                     self.calls.answered(&answered, record.at);
                     self.asks.answered(answered.call);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use setpoint_model_server::{Answer, Hosted, SeenRequest, Wire};
+use setpoint_model_server::{Answer, Fault, Hosted, SeenRequest, Turn, Wire};
 
 use crate::support::{Came, Home};
 
@@ -41,4 +41,29 @@ fn without_certificate_authorities_a_local_server_is_asked() {
         assert!((came.out.clone() + &came.err).contains("SSL_CERT_FILE with SSL_CERT_DIR"), "{came:#?}");
     }
     assert!(!home.data().join("journal").exists());
+}
+
+/// Someone who wonders at a plan sees which texts of the project were before the planner.
+#[test]
+fn a_task_names_the_texts_and_skills_that_its_planner_was_shown() {
+    let home = Home::new();
+    let server = Hosted::start(Arc::new(Turn::from(Fault::Unauthorized))).unwrap();
+    let text = format!("[providers.openai]\nbase_url = \"{}\"\n", server.base(Wire::Chat));
+    fs::write(home.config().join("setpoint.toml"), text).unwrap();
+    home.file("AGENTS.md", "Use tabs.\n");
+    let head = "---\nname: pages\ndescription: Reads pages.\n---\n";
+    home.file(".agents/skills/pages/SKILL.md", format!("{head}Read them.\n"));
+    let mut command = home.command(&["run", "--model", "openai/gpt-5", "translate a.txt into French"]);
+    let came = Came::of(command.env("OPENAI_API_KEY", KEY));
+    assert!(!server.seen().is_empty(), "{came:#?}");
+    let listed = home.run(&["tasks", "list", "--json"]).json();
+    let task = listed[0]["task_id"].as_str().unwrap();
+    let shown = "AGENTS.md, skill pages (.agents/skills/pages/SKILL.md)";
+    for line in [vec!["tasks", "show", task], vec!["replay", "-v", task]] {
+        let came = home.run(&line);
+        assert!(came.out.contains(shown), "{line:?}: {came:#?}");
+    }
+    let value = home.run(&["tasks", "show", "--json", task]).json();
+    assert_eq!(value["guides"], serde_json::json!([{"path": "AGENTS.md", "bytes": 10, "is_cut": false}]));
+    assert_eq!(value["skills"][0]["name"], "pages");
 }
