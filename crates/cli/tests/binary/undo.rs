@@ -35,6 +35,8 @@ fn a_rename_is_shown_and_undone_except_where_a_person_went_on() {
     let again = home.run(&["tasks", "undo", "rename", "--yes", "--to", "1.1"]);
     assert_eq!(again.code, 0, "{again:#?}");
     assert!(again.out.starts_with("nothing to undo"), "{again:#?}");
+    let unasked = home.run(&["tasks", "undo", "rename", "--to", "1.1"]);
+    assert_eq!((unasked.code, &unasked.out), (0, &again.out), "{unasked:#?}");
     let pruned = home.run(&["tasks", "prune", "--older-than", "0d", "--yes"]);
     assert_eq!(pruned.code, 0, "{pruned:#?}");
     assert_eq!(fs::read_dir(home.data().join("undo")).unwrap().count(), 0);

@@ -43,13 +43,6 @@ pub(super) struct Undo {
 impl Undo {
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
         let can_ask = is_interactive(&app.options, io);
-        if !(can_ask || self.is_agreed || self.is_dry_run) {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                "cannot ask before putting files back: there is no terminal",
-            )
-            .hint("`--yes` puts them back without asking; `--dry-run` shows what would be put back"));
-        }
         reading(app, async |organisation| {
             let task = organisation.resolve(&self.task).await?;
             check_not_running(organisation, &task).await?;
@@ -57,7 +50,14 @@ impl Undo {
             let quiet = app.options.is_json;
             if self.is_dry_run || (undoing.is_empty() && undoing.changed_since() == 0) {
                 io.out.show(&app.options, &value(&task, &undoing, false), || lines(&undoing))?;
-                return Ok(Exit::DONE);
+                return Ok(if self.is_dry_run || is_whole(&undoing) { Exit::DONE } else { Exit::GAPS });
+            }
+            if !(can_ask || self.is_agreed) {
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    "cannot ask before putting files back: there is no terminal",
+                )
+                .hint("`--yes` puts them back without asking; `--dry-run` shows what would be put back"));
             }
             if !self.is_agreed {
                 if !quiet {
@@ -85,11 +85,15 @@ impl Undo {
             }
             let undoing = done(undoing).await?;
             io.out.show(&app.options, &value(&task, &undoing, true), || told(&undoing))?;
-            let is_whole = undoing.left().is_empty() && undoing.unkept().is_empty();
-            Ok(if is_whole { Exit::DONE } else { Exit::GAPS })
+            Ok(if is_whole(&undoing) { Exit::DONE } else { Exit::GAPS })
         })
         .await
     }
+}
+
+/// Returns whether nothing of what the task changed is left.
+fn is_whole(undoing: &Undoing) -> bool {
+    undoing.left().is_empty() && undoing.unkept().is_empty()
 }
 
 fn nothing(app: &App<'_>, io: &mut Io, exit: Exit) -> Exit {
