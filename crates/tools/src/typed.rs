@@ -9,17 +9,19 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use setpoint_protocol::record::Surroundings;
+use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{CallReading, CapabilityClass, Effect, ToolAnswer, ToolSpec};
 use setpoint_protocol::{Any, ToolId};
 
 use crate::error::ToolError;
 use crate::place::Place;
+use crate::show;
 use crate::target::{self, Target};
 use crate::tool::{Tool, ToolCtx};
 
 /// What each tool of the catalogue implements.
 pub(crate) trait Typed: Send + Sync {
-    /// The parameters. Unknown fields are ignored, because models add some.
+    /// The parameters. Decoding ignores unknown fields; a call with one that would matter does not run.
     type Input: DeserializeOwned + JsonSchema + Send + Sync;
 
     /// The tool's name in a call.
@@ -70,7 +72,10 @@ pub(crate) trait Typed: Send + Sync {
 
 /// Wraps a typed tool as a tool of the catalogue.
 pub(crate) fn tool<T: Typed + 'static>(typed: T) -> Arc<dyn Tool> {
-    Arc::new(Adapter(typed))
+    let schema = schema::<T::Input>();
+    let properties = schema.0.get("properties").and_then(Value::as_object);
+    let parameters = properties.map(|known| known.keys().cloned().collect()).unwrap_or_default();
+    Arc::new(Adapter { typed, parameters })
 }
 
 /// Returns the id of a tool as a list of one. An invalid name (a model's invention) becomes `unknown`.
@@ -114,16 +119,48 @@ pub(crate) fn schema<T: JsonSchema>() -> Any {
     Any(schema.to_value())
 }
 
-struct Adapter<T>(T);
+/// Names under which models say why they make a call. They change nothing, so they are let through.
+const ASIDES: &[&str] =
+    &["comment", "description", "explanation", "justification", "reason", "thought", "why"];
+/// Maximum characters of a parameter's name that an error repeats.
+const NAME_CHARS_MAX: usize = 80;
+
+/// Checks that a call has no parameter that its tool does not know: what it was meant to change would be left as it is.
+///
+/// # Errors
+/// If it has one, with the one that it probably means.
+fn check_known(input: &Any, parameters: &[String]) -> Result<(), ToolError> {
+    let is_unknown = |(name, value): &(&String, &Value)| {
+        !value.is_null() && !parameters.contains(name) && !ASIDES.contains(&name.as_str())
+    };
+    let Some((name, _)) = input.0.as_object().and_then(|given| given.iter().find(is_unknown)) else {
+        return Ok(());
+    };
+    let first_word = |name: &str| name.split(['_', '-']).next().unwrap_or_default().to_lowercase();
+    let meant = parameters.iter().find(|known| first_word(known) == first_word(name));
+    let hint = match meant {
+        Some(meant) => format!("`{meant}` is meant"),
+        None if parameters.is_empty() => "it has none".to_owned(),
+        None => format!("there are {}", parameters.join(", ")),
+    };
+    let shown = clip(&show::line(name), NAME_CHARS_MAX);
+    Err(ToolError::parameter(&shown, format!("the tool has no such parameter: {hint}")))
+}
+
+struct Adapter<T> {
+    typed: T,
+    /// The names of its parameters.
+    parameters: Vec<String>,
+}
 
 #[async_trait]
 impl<T: Typed> Tool for Adapter<T> {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: T::NAME.to_owned(),
-            description: self.0.about().into_owned(),
+            description: self.typed.about().into_owned(),
             gives: T::GIVES.to_owned(),
-            input_schema: self.0.input_schema(),
+            input_schema: self.typed.input_schema(),
             class: T::CLASS,
             volatile: false,
             core: T::CORE,
@@ -131,19 +168,19 @@ impl<T: Typed> Tool for Adapter<T> {
     }
 
     fn is_offered(&self) -> bool {
-        self.0.is_offered()
+        self.typed.is_offered()
     }
 
     fn read(&self, input: &Any, surroundings: &Surroundings) -> CallReading {
         let place = Place::new(surroundings);
         decode(input)
-            .and_then(|typed| self.0.reading(&typed, &place))
+            .and_then(|typed| self.typed.reading(&typed, &place))
             .unwrap_or_else(|_| unreadable(T::NAME, input, T::EFFECT))
     }
 
     async fn run(&self, input: &Any, ctx: &ToolCtx) -> ToolAnswer {
-        let result = match decode(input) {
-            Ok(typed) => self.0.run(typed, ctx).await,
+        let result = match check_known(input, &self.parameters).and_then(|()| decode(input)) {
+            Ok(typed) => self.typed.run(typed, ctx).await,
             Err(error) => Err(error),
         };
         result.unwrap_or_else(ToolError::into_answer)
@@ -186,7 +223,26 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_are_ignored() {
+    fn a_call_with_an_unknown_parameter_does_not_run() {
+        let parameters = ["path", "timeout_s"].map(str::to_owned);
+        let refused =
+            |input: Value| check_known(&Any(input), &parameters).err().map(|error| error.to_string());
+        for input in
+            [json!({}), json!(null), json!({"path": 1, "why": "x"}), json!({"timeout_seconds": null})]
+        {
+            assert_eq!(refused(input.clone()), None, "{input}");
+        }
+        assert_eq!(
+            refused(json!({"timeout_seconds": 2})).unwrap(),
+            "use the parameter `timeout_seconds`: the tool has no such parameter: `timeout_s` is meant"
+        );
+        let other = refused(json!({"file\n": "x"})).unwrap();
+        assert!(other.ends_with("no such parameter: there are path, timeout_s"), "{other}");
+        assert!(other.contains("`file\\n`"), "{other}");
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored_by_decoding() {
         let sample: Sample = decode(&Any(json!({"path": "x", "limit": null, "why": "because"}))).unwrap();
         assert_eq!((sample.path.as_str(), sample.limit, sample.items.len()), ("x", None, 0));
         assert!(sample.items.iter().all(|item| !item.name.is_empty()));

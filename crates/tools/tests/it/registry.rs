@@ -131,9 +131,15 @@ async fn every_example_decodes() {
     let world = World::new();
     for spec in world.registry.specs() {
         let mut input = example(&spec.name);
+        input["why"] = json!("models say why they make a call");
+        let answer = world.run(&spec.name, input.clone()).await;
+        assert!(!answer.text.contains("use the parameter"), "{}: {}", spec.name, answer.text);
         input["a field that no tool has"] = json!(1);
         let answer = world.run(&spec.name, input).await;
-        assert!(!answer.text.contains("use the parameter"), "{}: {}", spec.name, answer.text);
+        let wanted =
+            "failed to use the parameter `a field that no tool has`: the tool has no such parameter: ";
+        assert!(answer.text.starts_with(wanted), "{}: {}", spec.name, answer.text);
+        assert_eq!(answer.error_kind, Some(ErrorKind::InvalidInput));
     }
 }
 

@@ -340,8 +340,8 @@ impl Shell {
 /// Returns how many seconds a command may take.
 pub(super) fn seconds(timeout_s: Option<u64>) -> Result<u64, ToolError> {
     match timeout_s {
-        Some(0) => Err(ToolError::parameter("timeout_s", "it must be at least 1")),
-        Some(seconds) => Ok(seconds.min(TIMEOUT_S_MAX)),
+        Some(seconds @ 1..=TIMEOUT_S_MAX) => Ok(seconds),
+        Some(_) => Err(ToolError::parameter("timeout_s", format!("it must be 1 to {TIMEOUT_S_MAX}"))),
         None => Ok(TIMEOUT_S_DEFAULT),
     }
 }
