@@ -10,7 +10,7 @@ use setpoint_sandbox::changes::changes;
 use setpoint_sandbox::layer::Room;
 use setpoint_sandbox::programs::{VARIABLES, program_folders};
 use setpoint_sandbox::{Access, Folder, Policy, Probed, Tier, command, probe};
-use setpoint_tools::{Host, Sandbox};
+use setpoint_tools::{Bounds, Host, Sandbox};
 
 use crate::desk::{Diagnosis, good, note};
 use crate::error::{Error, ErrorKind};
@@ -178,7 +178,8 @@ impl Program {
             own.into_iter().chain(directories.data_elsewhere.iter().cloned()).map(|folder| real(&folder));
         let files = self.own_files().into_iter().map(|file| real(&file));
         let hidden = own.chain(files).chain(programs.hidden).collect();
-        Sandbox { stage: PathBuf::from(STAGE), readable, hidden, home, layers: self.layers() }
+        let (stage, layers) = (PathBuf::from(STAGE), self.layers());
+        Sandbox { stage, readable, hidden, home, layers, bounds: Bounds::default() }
     }
 }
 

@@ -43,7 +43,7 @@ pub use error::ToolError;
 pub use host::Host;
 pub use house::House;
 pub use process::time_zone::{is_time_zone, is_zone_folder};
-pub use process::{end_calls_of, keeper};
+pub use process::{Bounds, end_calls_of, keeper};
 pub use registry::{CallPlace, Registry};
 pub use sandbox::Sandbox;
 pub use setpoint_protocol::gate::RunLevel;

@@ -6,7 +6,7 @@ use setpoint_sandbox::{Access, Folder, Limits, NOT_MADE, Outer, Policy, Tier, co
 
 use crate::changeset::Room;
 use crate::error::ToolError;
-use crate::process::{CapturedOutput, Job, ProgramEnd};
+use crate::process::{Bounds, CapturedOutput, Job, ProgramEnd, Watch};
 
 /// At most this many bytes of what a program printed are searched for the stage's own line, which comes first.
 const SAID_BYTES_MAX: usize = 4_096;
@@ -24,6 +24,8 @@ pub struct Sandbox {
     pub home: PathBuf,
     /// The folder for the changes of commands until they count; no program sees it.
     pub layers: PathBuf,
+    /// What the processes of a command may use up together.
+    pub bounds: Bounds,
 }
 
 impl Sandbox {
@@ -68,7 +70,9 @@ impl Sandbox {
     pub(crate) fn discarding(&self, job: Job, folder: &Path) -> Result<Job, ToolError> {
         let shown = Folder { path: folder.to_path_buf(), access: Access::Discard };
         let policy = self.policy(shown, &job.cwd);
-        self.staged(job, policy, folder)
+        // The changes of a view that is discarded are in memory, and limited there.
+        let watch = Some(Watch { changes: None, bounds: self.bounds });
+        self.staged(Job { watch, ..job }, policy, folder)
     }
 
     /// Returns the job that runs on views of the room's folders, the first of which must be at or above its own; their
@@ -88,7 +92,8 @@ impl Sandbox {
             ));
         };
         let policy = Policy { beside, ..self.policy_with(folder, folders.next(), &job.cwd) };
-        self.staged(job, policy, &shown)
+        let watch = Some(Watch { changes: Some(room.path().to_path_buf()), bounds: self.bounds });
+        self.staged(Job { watch, ..job }, policy, &shown)
     }
 
     /// Returns the job of a server that sees these folders, some of which it may change, and starts in the first. They

@@ -1,6 +1,7 @@
 //! One process in the background.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -51,7 +52,9 @@ pub(crate) struct Process {
     ending: watch::Receiver<Option<Ending>>,
     stop: CancellationToken,
     /// What it changed; taken when that is put in place.
-    room: Mutex<Option<Room>>,
+    room: Arc<Mutex<Option<Room>>>,
+    /// Whether what it changed is in place.
+    pub(crate) is_placed: AtomicBool,
     saved: Option<Arc<Saved>>,
 }
 
@@ -89,12 +92,18 @@ impl Process {
         let (name, command) = (start.name.clone(), start.command.clone());
         let written = tokio::sync::Mutex::new(Written::Nothing);
         let saved = folder.map(|folder| Arc::new(Saved { folder, name, command, written }));
-        let minded = mind(program, early, deadline, stop.clone(), saved.clone());
-        tokio::spawn(async move {
-            tell.send_replace(Some(minded.await));
-        });
         let Start { name, command, cwd, executed, deadline_s, room } = start;
-        let room = Mutex::new(Some(room));
+        let room = Arc::new(Mutex::new(Some(room)));
+        let minded = mind(program, early, deadline, stop.clone(), saved.clone());
+        let changes = Arc::clone(&room);
+        tokio::spawn(async move {
+            let ending = minded.await;
+            if let Ending::Excess(_) = ending {
+                // The disk has it back at once, not when somebody stops the process.
+                drop(tokio::task::spawn_blocking(move || drop(take(&changes))).await);
+            }
+            tell.send_replace(Some(ending));
+        });
         Process {
             name,
             command,
@@ -107,6 +116,7 @@ impl Process {
             ending,
             stop,
             room,
+            is_placed: AtomicBool::new(false),
             saved,
         }
     }
@@ -138,7 +148,7 @@ impl Process {
 
     /// Takes what it changed; `None` if that was taken before.
     pub(crate) fn take_room(&self) -> Option<Room> {
-        self.room.lock().unwrap_or_else(PoisonError::into_inner).take()
+        take(&self.room)
     }
 
     /// Waits for something, for its end, or for some milliseconds. Returns whether what was wanted has come.
@@ -163,6 +173,10 @@ impl Process {
             tokio::time::sleep(Duration::from_millis(LOOK_MS)).await;
         }
     }
+}
+
+fn take(room: &Mutex<Option<Room>>) -> Option<Room> {
+    room.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 impl Drop for Process {
@@ -215,6 +229,7 @@ async fn mind(
     saved: Option<Arc<Saved>>,
 ) -> Ending {
     let output = program.output.clone();
+    let mut excess = Box::pin(program.excess());
     let ending = loop {
         if let Some(saved) = &saved {
             saved.write(&output, None).await;
@@ -227,6 +242,7 @@ async fn mind(
             ending = program.ended() => break ending,
             () = stop.cancelled() => break Ending::Cancelled,
             () = tokio::time::sleep_until(deadline) => break Ending::TimedOut,
+            excess = &mut excess => break Ending::Excess(excess),
             () = tokio::time::sleep(Duration::from_millis(SAVE_MS)) => {}
         }
     };

@@ -155,6 +155,7 @@ impl FindFiles {
             ms_max: INDEX_MS_MAX,
             output_bytes_max: INDEX_BYTES_MAX,
             is_bounded: false,
+            watch: None,
         };
         let ended = process::run(job, &self.host, &ctx.cancel).await.ok()?;
         if ended.ending != Ending::Exit(0) {

@@ -158,6 +158,7 @@ impl<'a> Git<'a> {
             ms_max: self.limits.ms_max,
             output_bytes_max: self.limits.bytes_max,
             is_bounded: true,
+            watch: None,
         };
         let failed = |source| ToolError::file("start", self.program, source);
         let ended = process::run(job, self.host, &self.ctx.cancel).await.map_err(failed)?;
@@ -165,7 +166,8 @@ impl<'a> Git<'a> {
             Ending::Exit(code) => code == 0,
             Ending::Signal(_) => false,
             Ending::TimedOut => return Err(ToolError::TimedOut { ms: self.limits.ms_max }),
-            Ending::Cancelled => return Err(ToolError::Cancelled),
+            // Only commands in the sandbox are looked at.
+            Ending::Cancelled | Ending::Excess(_) => return Err(ToolError::Cancelled),
         };
         let said = clip(ended.stderr.text(4_096).trim(), SAID_CHARS_MAX);
         Ok(GitOutput { out: ended.stdout, said, is_ok })

@@ -134,6 +134,7 @@ impl Runner {
             ms_max: seconds * 1_000,
             output_bytes_max: ctx.limits.output_bytes_max / 3,
             is_bounded: false,
+            watch: None,
         };
         let ended = process::run(job, &self.host, &ctx.cancel)
             .await
@@ -143,7 +144,8 @@ impl Runner {
             Ending::Exit(code) => (Some(code), Some(ErrorKind::Exit)),
             Ending::Signal(_) => (None, Some(ErrorKind::Signal)),
             Ending::TimedOut => (None, Some(ErrorKind::Timeout)),
-            Ending::Cancelled => return Err(ToolError::Cancelled),
+            // Only commands in the sandbox are looked at.
+            Ending::Cancelled | Ending::Excess(_) => return Err(ToolError::Cancelled),
         };
         let stream_bytes_max = ctx.limits.output_bytes_max / 3;
         let mut text = ended.stdout.text(stream_bytes_max);

@@ -19,6 +19,8 @@ use crate::files::draft::unused_name;
 use crate::files::folder::{self, Folder};
 use crate::files::spot::Spot;
 use crate::halt::Halt;
+use crate::process::space;
+use crate::show;
 use crate::undo::{Becomes, Keeping};
 
 /// The bits of a mode that are taken over: not those that lend rights.
@@ -28,11 +30,15 @@ impl ChangeSet {
     /// Puts all changes in place. Returns the paths that were not there before, folders before what is in them.
     ///
     /// # Errors
-    /// If somebody else changed one of the files since the command was started: then nothing was put in place. If one
-    /// cannot be put in place, the error tells how many were.
+    /// If somebody else changed one of the files since the command was started, or the disk has too little space: then
+    /// nothing was put in place. If one cannot be put in place, the error tells how many were.
     pub(crate) fn apply(&self) -> Result<Vec<PathBuf>, ToolError> {
         for kept in &self.list {
             self.check_unchanged(kept)?;
+        }
+        for folder in &self.room.folders {
+            self.check_space(folder)
+                .map_err(|source| ToolError::file("put changes in place in", folder, source))?;
         }
         let gone = self.list.iter().filter(|kept| kept.change.kind == ChangeKind::Removed);
         let removed: BTreeSet<PathBuf> = gone.map(Kept::path).collect();
@@ -83,6 +89,25 @@ impl ChangeSet {
 
     fn removes(&self, path: &Path) -> bool {
         self.list.iter().any(|other| other.change.kind == ChangeKind::Removed && other.path() == path)
+    }
+
+    /// Checks that the disk of a folder has space for what has to be copied there.
+    fn check_space(&self, folder: &Path) -> io::Result<()> {
+        let is_same_disk = fs::metadata(self.room.path())?.dev() == fs::metadata(folder)?.dev();
+        // A new file is only renamed on the same disk.
+        let is_copied = |kept: &&Kept| {
+            kept.folder == folder && !(is_same_disk && kept.change.kind == ChangeKind::Created)
+        };
+        let bytes = self.list.iter().filter(is_copied).map(Kept::bytes).fold(0, u64::saturating_add);
+        let (free, _) = space(folder)?;
+        if bytes <= free {
+            return Ok(());
+        }
+        let (bytes, free) = (show::amount(bytes), show::amount(free));
+        let reason = format!(
+            "they take {bytes}, and {free} is free, so nothing was put in place; free some space and run it again"
+        );
+        Err(io::Error::new(io::ErrorKind::StorageFull, reason))
     }
 
     fn check_unchanged(&self, kept: &Kept) -> Result<(), ToolError> {

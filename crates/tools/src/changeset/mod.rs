@@ -21,6 +21,7 @@ use crate::caches;
 use crate::error::ToolError;
 use crate::files::hash::{self, Algorithm};
 use crate::halt::Halt;
+use crate::process::Bounds;
 use crate::show;
 
 /// Folders of the system, to which a link may lead from anywhere: programs and libraries, as in virtual environments.
@@ -31,19 +32,36 @@ const PROGRAMS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "
 pub(crate) struct Room {
     place: layer::Room,
     folders: Vec<PathBuf>,
+    bounds: Bounds,
     /// When the command was about to start, by the clock of the file system.
     started: (i64, i64),
 }
 
 impl Room {
     /// Makes the room, in the folder `layers`, for the changes in `folders`, which are real paths.
-    pub(crate) fn new(layers: &Path, folders: Vec<PathBuf>) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If it cannot be made, or the disk is nearly full.
+    pub(crate) fn new(layers: &Path, folders: Vec<PathBuf>, bounds: Bounds) -> io::Result<Self> {
         let place = layer::Room::new(layers)?;
+        if let Some(excess) = bounds.disk(place.path())? {
+            return Err(io::Error::new(io::ErrorKind::StorageFull, excess.to_string()));
+        }
         for n in 0..folders.len() {
             fs::create_dir(place.path().join(n.to_string()))?;
         }
         let made = fs::symlink_metadata(place.path())?;
-        Ok(Room { started: (made.ctime(), made.ctime_nsec()), place, folders })
+        Ok(Room { started: (made.ctime(), made.ctime_nsec()), place, folders, bounds })
+    }
+
+    /// Returns the folder that holds all changes.
+    pub(crate) fn path(&self) -> &Path {
+        self.place.path()
+    }
+
+    /// Returns no changes, whatever the command changed.
+    pub(crate) fn discard(self) -> ChangeSet {
+        ChangeSet { list: Vec::new(), special: Vec::new(), room: self }
     }
 
     /// Returns each folder with its layer.
@@ -74,6 +92,17 @@ impl Room {
                 change,
             }));
         }
+        // A hole of a file takes no disk in the layer, and does where it is copied to.
+        let bytes = list.iter().map(Kept::bytes).fold(0, u64::saturating_add);
+        if bytes > self.bounds.changes_bytes_max {
+            let reason = format!(
+                "the files that the command wrote have {}, more than {}; nothing was kept",
+                show::amount(bytes),
+                show::amount(self.bounds.changes_bytes_max)
+            );
+            let folder = self.folders.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
+            return Err(ToolError::blocked_by_state("keep the changes in", folder, reason));
+        }
         // A socket or a pipe is nothing without the program that made it.
         let (special, list) = list.into_iter().partition(Kept::is_special);
         Ok(ChangeSet { list, special, room: self })
@@ -94,6 +123,14 @@ impl Kept {
     /// Returns where it belongs.
     fn path(&self) -> PathBuf {
         self.folder.join(&self.change.path)
+    }
+
+    /// Returns the bytes of the new state, if it is a file with another content.
+    fn bytes(&self) -> u64 {
+        match (self.change.kind, self.change.entry) {
+            (ChangeKind::Created | ChangeKind::Changed, Entry::File(bytes)) => bytes,
+            _ => 0,
+        }
     }
 
     fn is_special(&self) -> bool {

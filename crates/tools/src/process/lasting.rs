@@ -8,7 +8,8 @@ use tokio::task::JoinHandle;
 
 use super::capture::Capture;
 use super::kept::KeeperHandle;
-use super::run::{Ending, Job};
+use super::run::{self, Ending, Job};
+use super::usage::{Excess, Watch};
 use super::{DRAIN_MS, tree};
 use crate::host::Host;
 
@@ -19,6 +20,7 @@ pub(crate) struct LastingProgram {
     /// What it prints, to both streams.
     pub(crate) output: Capture,
     readers: Vec<JoinHandle<()>>,
+    watch: Option<Watch>,
 }
 
 impl LastingProgram {
@@ -33,7 +35,8 @@ impl LastingProgram {
         let (stdout, stderr) = (kept.keeper.stdout.take(), kept.keeper.stderr.take());
         let stdout = stdout.map(|pipe| tokio::spawn(output.clone().read(pipe)));
         let stderr = stderr.map(|pipe| tokio::spawn(output.clone().read(pipe)));
-        Ok(LastingProgram { kept, output, readers: [stdout, stderr].into_iter().flatten().collect() })
+        let readers = [stdout, stderr].into_iter().flatten().collect();
+        Ok(LastingProgram { kept, output, readers, watch: job.watch.clone() })
     }
 
     /// Returns the outer stage of its sandbox: the only process that the keeper started. The keeper is not reaped before
@@ -48,6 +51,12 @@ impl LastingProgram {
     pub(crate) async fn ended(&mut self) -> Ending {
         // One that could not be started has ended too; the shell is there, or the keeper was killed.
         self.kept.ended().await.unwrap_or(Ending::Exit(126))
+    }
+
+    /// Returns what waits until it has used up too much, for ever if it does not.
+    pub(crate) fn excess(&self) -> impl Future<Output = Excess> + use<> {
+        let (watch, pid) = (self.watch.clone(), self.kept.keeper.id());
+        async move { run::excess(watch.as_ref(), pid).await }
     }
 
     /// Ends everything that is left of it, and reads what it printed.

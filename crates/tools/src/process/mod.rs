@@ -18,12 +18,15 @@ mod run;
 mod server;
 pub(crate) mod time_zone;
 mod tree;
+mod usage;
 
 pub(crate) use capture::{Capture, CapturedOutput};
 pub(crate) use lasting::LastingProgram;
 pub use orphans::end_calls_of;
 pub(crate) use run::{Ending, Job, ProgramEnd, run};
 pub(crate) use server::{ServerProgram, serve};
+pub use usage::Bounds;
+pub(crate) use usage::{Excess, Watch, space};
 
 /// The environment variable that identifies the process whose call this is, by pid and start time. It finds what is
 /// left if both the keeper and that process were killed.

@@ -17,6 +17,7 @@ use super::capture::{Capture, CapturedOutput};
 use super::env::Environment;
 use super::kept::KeeperHandle;
 use super::orphans::own_mark;
+use super::usage::{Excess, Watch};
 use super::{DRAIN_MS, MARK};
 use crate::host::Host;
 
@@ -32,6 +33,8 @@ pub(crate) struct Job {
     pub(crate) output_bytes_max: usize,
     /// Whether each of its processes is limited to [`MEMORY_BYTES_MAX`], because it runs without a question.
     pub(crate) is_bounded: bool,
+    /// What all of its processes together may use up, if that is looked at.
+    pub(crate) watch: Option<Watch>,
 }
 
 /// Data limit per process of a bounded program, in bytes.
@@ -58,6 +61,8 @@ pub(crate) enum Ending {
     TimedOut,
     /// We ended it because the call was cancelled.
     Cancelled,
+    /// We ended it because it used up too much.
+    Excess(Excess),
 }
 
 impl std::fmt::Display for Ending {
@@ -67,6 +72,7 @@ impl std::fmt::Display for Ending {
             Ending::Signal(signal) => write!(f, "signal {signal}"),
             Ending::TimedOut => f.write_str("its time was over"),
             Ending::Cancelled => f.write_str("it was stopped"),
+            Ending::Excess(excess) => write!(f, "it was ended, because {excess}"),
         }
     }
 }
@@ -131,10 +137,12 @@ impl RunningProgram {
 pub(crate) async fn run(job: Job, host: &Host, cancel: &CancellationToken) -> io::Result<ProgramEnd> {
     let mut running = RunningProgram::start(&job, host)?;
     let mut streams = Streams::read(running.child(), job.output_bytes_max, host.keys());
+    let pid = running.child().id();
     let ending = tokio::select! {
         ending = running.ended() => ending?,
         () = tokio::time::sleep(Duration::from_millis(job.ms_max)) => Ending::TimedOut,
         () = cancel.cancelled() => Ending::Cancelled,
+        excess = excess(job.watch.as_ref(), pid) => Ending::Excess(excess),
     };
     let is_over = matches!(ending, Ending::Exit(_) | Ending::Signal(_));
     if is_over {
@@ -144,6 +152,14 @@ pub(crate) async fn run(job: Job, host: &Host, cancel: &CancellationToken) -> io
     streams.drain().await;
     let (stdout, stderr) = streams.end();
     Ok(ProgramEnd { ending, stdout, stderr, left_behind: if is_over { killed } else { 0 } })
+}
+
+/// Waits until a program that is watched has used up too much, for ever if it does not.
+pub(super) async fn excess(watch: Option<&Watch>, pid: Option<u32>) -> Excess {
+    match watch {
+        Some(watch) => watch.excess(pid).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The two output streams of a program.

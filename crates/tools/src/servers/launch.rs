@@ -62,6 +62,7 @@ impl Program {
             ms_max: 0,
             output_bytes_max: STDERR_BYTES_MAX,
             is_bounded: false,
+            watch: None,
         };
         match &self.reach {
             Reach::Outside => Ok(job),

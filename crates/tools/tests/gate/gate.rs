@@ -9,7 +9,7 @@ use setpoint_machine::effects::ToolAsk;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::{Effect, ErrorKind, Phase, ToolAnswer, ToolCall};
 use setpoint_protocol::{Any, TaskId};
-use setpoint_tools::{CallPlace, Host, Registry, Sandbox};
+use setpoint_tools::{Bounds, CallPlace, Host, Registry, Sandbox};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -65,6 +65,7 @@ impl Gate {
             hidden: Vec::new(),
             home: root.join("home"),
             layers: root.join("layers"),
+            bounds: Bounds::default(),
         };
         let host = Host::new(std::env::consts::OS, environment()).with_keeper(STAGE).with_sandbox(sandbox);
         let gate = Gate::of(&host);

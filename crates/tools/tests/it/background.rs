@@ -116,7 +116,7 @@ async fn process_commands_reach_a_server_in_the_background() {
     world.task = own;
 
     let stopped = stop(&world, "p1").await;
-    assert!(stopped.ok && stopped.text.contains("it was stopped"), "{}", stopped.text);
+    assert!(stopped.ok && stopped.text.contains("p1 was stopped"), "{}", stopped.text);
     assert_eq!(stopped.side_effect, SideEffect::Reversible);
     assert_eq!(facts(&stopped)["changed"]["made"], json!([world.at("made")]));
     assert_eq!(fs::read_to_string(world.at("made")).unwrap(), "by the server");
@@ -143,7 +143,7 @@ async fn process_what_it_changed_is_asked_about_when_it_is_stopped() {
     assert_eq!(fs::read_to_string(world.at(".envrc")).unwrap(), "old\n");
     assert!(need.preview.unwrap().contains("+new"));
     let answer = world.run_under("background", input, Some(need.digest)).await;
-    assert!(answer.ok && answer.text.contains("It had ended before"), "{}", answer.text);
+    assert!(answer.ok && answer.text.contains("exit code 3. It had ended before"), "{}", answer.text);
     assert_eq!(fs::read_to_string(world.at(".envrc")).unwrap(), "new\n");
 }
 
@@ -182,7 +182,7 @@ async fn process_nothing_survives_its_stop() {
         let name = begin(&world, way, 600).await;
         assert!(!left_of(&world.at("nap")).is_empty() || way.contains("STOP"), "{way}");
         let answer = stop(&world, &name).await;
-        assert!(answer.text.contains("it was stopped"), "{way}: {}", answer.text);
+        assert!(answer.text.contains(" was stopped"), "{way}: {}", answer.text);
         assert!(answer.text.len() < 16 * 1024, "{way}: {}", answer.text.len());
         assert!(!way.contains("flood") || answer.text.contains("bytes cut"), "{way}: {}", answer.text);
         none_is_left(&world).await;
@@ -289,4 +289,77 @@ async fn what_cannot_run_in_the_background_is_refused() {
     assert_eq!(bare.read("background", start("true")), world.read("background", start("true")));
     let refused = bare.run("background", start("true")).await;
     assert!(refused.text.contains("only the sandbox"), "{}", refused.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn process_stopping_says_what_became_of_the_changes() {
+    let Some(world) = world() else { return };
+    world.file(".envrc", "old\n");
+    let serve = with(start("echo new > .envrc; tail -f /dev/null"), json!({ "wait_for": "x", "wait_s": 1 }));
+    call(&world, serve).await;
+    let input = json!({ "action": "stop", "name": "p1" });
+    let need = world.need("background", input.clone()).await;
+    // It ran until the first of the two calls ended it.
+    let refused = stop(&world, "p1").await;
+    assert!(refused.text.starts_with("p1 was stopped. What it changed is not in place"), "{}", refused.text);
+    let answer = world.run_under("background", input, Some(need.digest)).await;
+    assert!(answer.ok && answer.text.starts_with("p1 was stopped\n"), "{}", answer.text);
+    assert_eq!(fs::read_to_string(world.at(".envrc")).unwrap(), "new\n");
+    let again = stop(&world, "p1").await;
+    assert!(
+        again.text.starts_with("p1 was stopped. What it changed was put in place before."),
+        "{}",
+        again.text
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn process_a_question_says_that_the_server_has_ended() {
+    let Some(mut world) = world() else { return };
+    let curl = json!({ "command": "curl -s http://localhost:8000/" });
+    let before = world.need("shell", curl.clone()).await;
+    assert!(!before.why().contains("ended"), "{}", before.why());
+    let serve = with(start("python3 server.py 8000"), json!({ "wait_for": "8000", "wait_s": 60 }));
+    assert!(call(&world, serve).await.ok);
+    assert!(world.run("shell", curl.clone()).await.ok);
+    stop(&world, "p1").await;
+    let need = world.need("shell", curl.clone()).await;
+    assert!(need.why().contains("p1 ended, so `localhost` is this machine itself"), "{}", need.why());
+    // So it does after a restart.
+    world.registry.end_background(&world.task.clone()).await;
+    let need = world.need("shell", curl).await;
+    assert!(need.why().contains("p1 ended, so `localhost` is this machine itself"), "{}", need.why());
+    let other = world.need("shell", json!({ "command": "curl -s http://docs.example.org/" })).await;
+    assert!(!other.why().contains("p1"), "{}", other.why());
+    world.task = "b-task-00000000000000b2".parse().unwrap();
+    let stranger = world.need("shell", json!({ "command": "curl -s http://localhost:8000/" })).await;
+    assert!(!stranger.why().contains("ended"), "{}", stranger.why());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn process_a_refusal_names_the_reason_that_holds() {
+    let Some(mut world) = world() else { return };
+    for (input, wanted) in [
+        (start("curl http://docs.example.org"), "the command needs a network, or acts on other programs"),
+        (start("cat /etc/../var/log/x"), "the command names a place that the sandbox does not show"),
+        (
+            json!({ "action": "stop" }),
+            "`poll` and `stop` need the name of a process, as `p1`; it has started none",
+        ),
+        (with(start("true"), json!({ "deadline_s": 9_999 })), "`deadline_s`: it must be 1 to 3600"),
+        (with(start("true"), json!({ "wait_for": "x", "wait_s": 61 })), "`wait_s`: it must be 1 to 60"),
+        (with(start("true"), json!({ "timeout_s": 5 })), "`timeout_s`: the tool has no such parameter"),
+    ] {
+        let answer = call(&world, input.clone()).await;
+        assert!(!answer.ok && answer.text.contains(wanted), "{input}: {}", answer.text);
+    }
+    let ended = call(&world, with(start("exit 3"), json!({ "wait_for": "zzz", "wait_s": 60 }))).await;
+    assert!(
+        ended.text.starts_with("p1 has ended: exit code 3. There is no `zzz` in its output.\n"),
+        "{}",
+        ended.text
+    );
+    world.has_sandbox = false;
+    let answer = call(&world, start("true")).await;
+    assert!(answer.text.contains("only the sandbox runs something in the background"), "{}", answer.text);
 }

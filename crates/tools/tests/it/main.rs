@@ -60,4 +60,7 @@ mod tricks;
 #[cfg(test)]
 mod undo;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod usage;
+#[cfg(test)]
 mod web_search;

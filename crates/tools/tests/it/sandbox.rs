@@ -6,7 +6,7 @@ use serde_json::json;
 use setpoint_machine::CallReader;
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::{Effect, ErrorKind, SideEffect, ToolCall};
-use setpoint_tools::{Registry, Sandbox};
+use setpoint_tools::{Bounds, Registry, Sandbox};
 
 use crate::support::{World, host};
 
@@ -18,7 +18,12 @@ pub(crate) fn world() -> Option<World> {
 }
 
 /// Gives a world a sandbox, and probes that may run programs in it.
-pub(crate) fn with_sandbox(mut world: World) -> Option<World> {
+pub(crate) fn with_sandbox(world: World) -> Option<World> {
+    with_bounds(world, Bounds::default())
+}
+
+/// The same, for commands that may use up so much.
+pub(crate) fn with_bounds(mut world: World, bounds: Bounds) -> Option<World> {
     let probed = setpoint_sandbox::probe(Path::new(STAGE), &world.root()).unwrap();
     if !probed.missing.is_empty() {
         eprintln!("not tried, because the sandbox does not hold here: {:?}", probed.missing);
@@ -31,6 +36,7 @@ pub(crate) fn with_sandbox(mut world: World) -> Option<World> {
         hidden,
         home: world.root().join("home"),
         layers: world.root().join("layers"),
+        bounds,
     };
     world.registry = Registry::built_in(&host().with_sandbox(sandbox));
     (world.probe, world.has_sandbox) = (true, true);

@@ -12,7 +12,7 @@ use setpoint_protocol::gate::Rule;
 use setpoint_protocol::record::ServerTool as Pin;
 use setpoint_protocol::tool::{Effect, ErrorKind, Secret, SideEffect, Source, ToolCall};
 use setpoint_tools::servers::{Offer, Reach, ServerPlace, ServerPlan};
-use setpoint_tools::{Host, Registry, Sandbox, Tool};
+use setpoint_tools::{Bounds, Host, Registry, Sandbox, Tool};
 
 use crate::support::{World, host};
 
@@ -217,6 +217,7 @@ async fn process_a_server_in_the_sandbox_sees_and_changes_what_is_named() {
         hidden: vec![world.at("own")],
         home: world.root().join("home"),
         layers: world.root().join("layers"),
+        bounds: Bounds::default(),
     };
     world.file("seen", "in sight");
     world.file("own/key", "secret");

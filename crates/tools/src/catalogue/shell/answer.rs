@@ -7,7 +7,7 @@ use setpoint_protocol::Any;
 use setpoint_protocol::tool::{ErrorKind, ExecutedFile, SandboxTier, SideEffect, ToolAnswer};
 
 use super::traces::Changes;
-use crate::process::{Ending, ProgramEnd};
+use crate::process::{Ending, Excess, ProgramEnd};
 use crate::show;
 
 /// Maximum bytes of stdout that the facts hold.
@@ -98,6 +98,10 @@ fn outcome(ending: Ending) -> (Option<i32>, Option<ErrorKind>) {
         Ending::Signal(_) => (None, Some(ErrorKind::Signal)),
         Ending::TimedOut => (None, Some(ErrorKind::Timeout)),
         Ending::Cancelled => (None, Some(ErrorKind::Interrupted)),
+        Ending::Excess(Excess::Disk(_)) => (None, Some(ErrorKind::Storage)),
+        Ending::Excess(Excess::Machine(_)) => (None, Some(ErrorKind::Other)),
+        // The same command would reach it again.
+        Ending::Excess(_) => (None, Some(ErrorKind::Blocked)),
     }
 }
 
@@ -117,5 +121,10 @@ fn headline(ending: Ending, seconds: u64) -> String {
             format!("TIMED OUT after {seconds} s: it and everything it started was stopped. Output so far:")
         }
         Ending::Cancelled => "cancelled".to_owned(),
+        Ending::Excess(excess) => {
+            format!(
+                "ENDED with everything it started: {excess}. Nothing that it changed is kept. Output so far:"
+            )
+        }
     }
 }

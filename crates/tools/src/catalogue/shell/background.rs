@@ -1,6 +1,7 @@
 //! `background`: keeps commands running in the sandbox beside the task's calls, such as a server or a long build.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use setpoint_protocol::Any;
 use setpoint_protocol::tool::{CallReading, ErrorKind, SandboxTier};
@@ -117,8 +118,11 @@ impl Typed for BackgroundTool {
             process.save().await;
             return Ok(answer);
         }
-        let name =
-            input.name.ok_or_else(|| ToolError::parameter("name", "it must name a process, as `p1`"))?;
+        let Some(name) = input.name else {
+            let reason =
+                format!("`poll` and `stop` need the name of a process, as `p1`; {}", known(&of_task));
+            return Err(ToolError::parameter("name", reason));
+        };
         let folder = self.folder(ctx);
         let Some(process) = of_task.named(&name) else {
             let Some(kept) = folder.and_then(|folder| folder.read(&name)) else {
@@ -147,8 +151,10 @@ impl BackgroundTool {
             input.command.clone().filter(|command| !command.trim().is_empty() && !command.contains('\0'));
         let command = command.ok_or_else(|| ToolError::parameter("command", "it must be a command line"))?;
         let deadline_s = match input.deadline_s {
-            Some(0) => return Err(ToolError::parameter("deadline_s", "it must be at least 1")),
-            Some(seconds) => seconds.min(DEADLINE_S_MAX),
+            Some(seconds @ 1..=DEADLINE_S_MAX) => seconds,
+            Some(_) => {
+                return Err(ToolError::parameter("deadline_s", format!("it must be 1 to {DEADLINE_S_MAX}")));
+            }
             None => DEADLINE_S_DEFAULT,
         };
         let place = ctx.place();
@@ -158,10 +164,7 @@ impl BackgroundTool {
         let (reading, _) = self.shell.read_command(&as_command, &place)?;
         let can_sandbox = self.shell.can_sandbox(&as_command.command, &reading, &cwd, true, ctx);
         let Some(sandbox) = self.sandbox.as_ref().filter(|_| can_sandbox) else {
-            return Err(refused(
-                "only the sandbox runs something in the background, and this task has none, or the command is about a \
-                 network or another place of this machine; `shell` can run it if a person allows it",
-            ));
+            return Err(refused(self.shell.why_not_sandboxed(&as_command.command, &cwd, ctx)));
         };
         let _one_at_a_time = of_task.starting.lock().await;
         let running = of_task.running();
@@ -240,11 +243,14 @@ impl BackgroundTool {
             (Some(ran), _) => ran,
             (None, Some(room)) => ran(process, room, ending, ctx).await?,
             (None, None) => {
-                return Ok(said(process, "What it changed was put in place before, or not allowed."));
+                return Ok(said(process, gone(process, ending)));
             }
         };
         let (ran, placed) = self.shell.settle_changes(ran, ctx).await?;
-        Ok(stopped(process, ran, placed, was_running, ctx))
+        process.is_placed.store(true, Ordering::Release);
+        // The call that ended it may have asked, and this is the one that was allowed.
+        let had_ended = !was_running && ending != Ending::Cancelled;
+        Ok(stopped(process, ran, placed, had_ended, ctx))
     }
 }
 
@@ -261,10 +267,19 @@ async fn ran(process: &Process, room: Room, ending: Ending, ctx: &ToolCtx) -> Re
     Ok(Ran { tool: BackgroundTool::NAME, command, cwd, ended, changes, executed })
 }
 
-fn stopped(process: &Process, ran: Ran, placed: Placed, was_running: bool, ctx: &ToolCtx) -> ToolAnswer {
+/// Says what became of the changes of a process that has none any more.
+fn gone(process: &Process, ending: Ending) -> &'static str {
+    match ending {
+        Ending::Excess(_) => "Nothing that it changed is kept.",
+        _ if process.is_placed.load(Ordering::Acquire) => "What it changed was put in place before.",
+        _ => "What it changed is not in place: that was not allowed.",
+    }
+}
+
+fn stopped(process: &Process, ran: Ran, placed: Placed, had_ended: bool, ctx: &ToolCtx) -> ToolAnswer {
     let special = ran.special();
     let (_, after) = ran.effects(placed);
-    let mut answer = said(process, if was_running { "" } else { "It had ended before." });
+    let mut answer = said(process, if had_ended { "It had ended before." } else { "" });
     if let Some(changes) = &after.changes {
         if let Some(line) = changes.line(&ctx.place().surroundings.cwd) {
             answer.text.push_str(&format!("\n{line}"));
@@ -285,8 +300,9 @@ fn stopped(process: &Process, ran: Ran, placed: Placed, was_running: bool, ctx: 
 /// Returns what a call waits for, and for how many milliseconds.
 fn wanted(input: &Input) -> Result<Option<(Wanted, u64)>, ToolError> {
     let seconds = match input.wait_s {
-        Some(0) => return Err(ToolError::parameter("wait_s", "it must be at least 1")),
-        given => given.unwrap_or(WAIT_S_DEFAULT).min(WAIT_S_MAX),
+        Some(seconds @ 1..=WAIT_S_MAX) => seconds,
+        Some(_) => return Err(ToolError::parameter("wait_s", format!("it must be 1 to {WAIT_S_MAX}"))),
+        None => WAIT_S_DEFAULT,
     };
     let Some(text) = &input.wait_for else { return Ok(None) };
     let wanted = match text.parse() {
@@ -310,7 +326,8 @@ async fn waited(process: &Process, (wanted, ms_max): (Wanted, u64), ctx: &ToolCt
     if has_come {
         return said(process, &format!("There is {what}."));
     }
-    let answer = said(process, &format!("There is no {what} yet."));
+    let yet = if process.ending().is_some() { "" } else { " yet" };
+    let answer = said(process, &format!("There is no {what}{yet}."));
     ToolAnswer { ok: false, error_kind: Some(ErrorKind::Timeout), ..answer }
 }
 
@@ -323,6 +340,7 @@ fn said(process: &Process, more: &str) -> ToolAnswer {
             let left = process.deadline_s.saturating_sub((Instant::now() - process.started).as_secs());
             format!("{name} is running, for at most {left} more seconds")
         }
+        Some(Ending::Cancelled) => format!("{name} was stopped"),
         Some(ending) => format!("{name} has ended: {ending}"),
     };
     let output = process.output.so_far();
@@ -373,13 +391,13 @@ fn answer(
 }
 
 fn unknown(name: &str, of_task: &OfTask) -> ToolError {
+    let reason = format!("this task keeps no `{}` running: {}", show::line(name), known(of_task));
+    ToolError::parameter("name", reason)
+}
+
+fn known(of_task: &OfTask) -> String {
     let names = of_task.names();
-    let known = if names.is_empty() {
-        "it has started none".to_owned()
-    } else {
-        format!("it has {}", names.join(", "))
-    };
-    ToolError::parameter("name", format!("this task keeps no `{}` running: {known}", show::line(name)))
+    if names.is_empty() { "it has started none".to_owned() } else { format!("it has {}", names.join(", ")) }
 }
 
 fn not_made(cwd: &std::path::Path, why: &str) -> ToolError {

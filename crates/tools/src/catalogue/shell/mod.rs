@@ -37,6 +37,7 @@ use self::repository::RepositoryCheck;
 use self::sandboxed::{Line, Waiting};
 use super::git::{self, Settings};
 use crate::approval::{Gate, Plan, resolve};
+use crate::background::{BACKGROUND_MAX, Folder};
 use crate::catalogue::prelude::*;
 use crate::host::Host;
 use crate::process::Job;
@@ -172,6 +173,7 @@ impl Typed for Shell {
             ms_max: seconds * 1_000,
             output_bytes_max: ctx.limits.output_bytes_max.saturating_sub(FRAME_BYTES) / 2,
             is_bounded: is_read_only,
+            watch: None,
         };
         let worked_in = settled.removal.as_ref().and_then(Removal::folder).unwrap_or(&job.cwd).to_path_buf();
         let observed = (!is_read_only).then_some(worked_in);
@@ -265,6 +267,10 @@ impl Shell {
             }
             Verdict::Asks(reason) => reason.to_string(),
         };
+        let reason = match self.ended_background(&command, ctx) {
+            Some(names) => format!("{names} ended, so `localhost` is this machine itself: {reason}"),
+            None => reason,
+        };
         let (executes, programs) = (reading.executes.clone(), reading.programs.clone());
         let (roots, ground) = (roots(&cwd, ctx), ctx.place());
         ctx.blocking(move |halt| {
@@ -286,6 +292,27 @@ impl Shell {
             })
         })
         .await
+    }
+
+    /// Returns what the task kept running in the background, for a command that was meant for it: it names this machine, and
+    /// nothing runs any more.
+    fn ended_background(&self, command: &str, ctx: &ToolCtx) -> Option<String> {
+        let background = self.host.background();
+        if !elsewhere::is_about_loopback(command) || background.beside(ctx.task.as_ref()).is_some() {
+            return None;
+        }
+        let mut names = background.of(ctx.task.as_ref()?).names();
+        // Of the time before a restart.
+        if let Some(kept) = &ctx.kept {
+            names.extend(Folder::of(kept, self.host.keys()).names());
+        }
+        names.sort();
+        names.dedup();
+        match names.len() {
+            0 => None,
+            1..=BACKGROUND_MAX => Some(names.join(", ")),
+            _ => Some("all that ran in the background".to_owned()),
+        }
     }
 
     /// Checks what a command with a read-only text would read now. Returns the script to run and Git's settings, or why

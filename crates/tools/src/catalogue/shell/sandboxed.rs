@@ -128,9 +128,7 @@ impl Shell {
         ctx: &ToolCtx,
     ) -> bool {
         ctx.surroundings.has_sandbox && self.host.sandbox().is_some() && {
-            let mut in_sight = roots(cwd, ctx);
-            in_sight.extend(SYSTEM.iter().map(PathBuf::from));
-            let place = ctx.place();
+            let (in_sight, place) = (in_sight(cwd, ctx), ctx.place());
             if has_neighbours && elsewhere::is_about_loopback(command) {
                 let programs: Vec<String> = reading
                     .programs
@@ -142,6 +140,18 @@ impl Shell {
                 return !elsewhere::acts_out_of_sandbox(&command, &programs, &in_sight, cwd, &place);
             }
             !elsewhere::acts_out_of_sandbox(command, &reading.programs, &in_sight, cwd, &place)
+        }
+    }
+
+    /// Returns why a command cannot run in the sandbox, for one that cannot.
+    pub(super) fn why_not_sandboxed(&self, command: &str, cwd: &Path, ctx: &ToolCtx) -> &'static str {
+        if !ctx.surroundings.has_sandbox || self.host.sandbox().is_none() {
+            "only the sandbox runs something in the background, and this task has none"
+        } else if elsewhere::is_out_of_sandbox(command, &in_sight(cwd, ctx), cwd, &ctx.place()) {
+            "the command names a place that the sandbox does not show; `shell` can run it if a person allows it"
+        } else {
+            "the command needs a network, or acts on other programs of this machine, which the sandbox does not have; \
+             `shell` can run it if a person allows it"
         }
     }
 
@@ -177,7 +187,10 @@ impl Shell {
                 Err(why) => return Err(outside(need, &why)),
             }
         };
-        let changes = ctx.blocking(move |_| room.read()).await?;
+        let changes = match ended.ending {
+            Ending::Excess(_) => room.discard(),
+            _ => ctx.blocking(move |_| room.read()).await?,
+        };
         let ran = Ran { tool: line.tool, command: line.text, cwd, ended, changes, executed };
         let (ran, placed) = self.settle_changes(ran, ctx).await?;
         Ok(ran.answer(placed, seconds, ctx))
@@ -193,7 +206,7 @@ impl Shell {
         ctx: &ToolCtx,
     ) -> Result<(PathBuf, Room, Vec<ExecutedFile>), ToolError> {
         let house = house::Surroundings::new(&cwd, ctx);
-        let (place, layers) = (ctx.place(), sandbox.layers.clone());
+        let (place, layers, bounds) = (ctx.place(), sandbox.layers.clone(), sandbox.bounds);
         let (text, executes) = (line.text.clone(), line.executes.clone());
         ctx.blocking(move |halt| {
             house.check(&text)?;
@@ -201,7 +214,7 @@ impl Shell {
             let folder = if cwd.starts_with(&root) { root } else { cwd.clone() };
             let space = Some(workspace(&place)?).filter(|space| *space != folder);
             let folders = [folder].into_iter().chain(space).collect();
-            let room = Room::new(&layers, folders)
+            let room = Room::new(&layers, folders, bounds)
                 .map_err(|source| ToolError::file("make a folder for changes in", &layers, source))?;
             let executed = executed(&executes, &cwd, halt);
             Ok((cwd, room, executed))
@@ -292,6 +305,13 @@ impl Shell {
     }
 }
 
+/// Returns the folders that a command in the sandbox sees, but for those of compilers.
+fn in_sight(cwd: &Path, ctx: &ToolCtx) -> Vec<PathBuf> {
+    let mut in_sight = roots(cwd, ctx);
+    in_sight.extend(SYSTEM.iter().map(PathBuf::from));
+    in_sight
+}
+
 fn job(
     program: PathBuf,
     args: Vec<OsString>,
@@ -301,7 +321,7 @@ fn job(
     ctx: &ToolCtx,
 ) -> Job {
     let output_bytes_max = ctx.limits.output_bytes_max.saturating_sub(FRAME_BYTES) / 2;
-    Job { program, args, cwd, env, ms_max: seconds * 1_000, output_bytes_max, is_bounded: false }
+    Job { program, args, cwd, env, ms_max: seconds * 1_000, output_bytes_max, is_bounded: false, watch: None }
 }
 
 /// Returns the task's workspace, created if it is missing: what a command writes there must last.
@@ -376,7 +396,11 @@ impl Ran {
         let cwd = ctx.place().surroundings.cwd;
         let mut answer = answer::answer(&ended, seconds, ctx.limits.output_bytes_max, &cwd, after);
         answer.text.push_str(&special);
-        if !answer.ok && LACKS.iter().any(|sign| answer.text.contains(sign)) {
+        if matches!(ended.ending, Ending::Excess(_)) && tool == Shell::NAME {
+            answer.text.push_str("\n[the sandbox has these limits");
+            answer.text.push_str(WAY_OUT);
+            answer.text.push(']');
+        } else if !answer.ok && LACKS.iter().any(|sign| answer.text.contains(sign)) {
             let way_out = if tool == Shell::NAME { WAY_OUT } else { "" };
             answer.text.push_str(&format!(
                 "\n[it ran in the sandbox: without network, with an empty home folder, seeing only this folder and the \
