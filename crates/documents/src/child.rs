@@ -87,6 +87,10 @@ fn read(wanted: &Wanted) -> Result<Document, Refusal> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(Refusal::damaged)?;
     match format::of(&bytes) {
+        None if bytes.is_empty() => Err(Refusal::Empty),
+        None | Some(Format::Xlsx | Format::Ods | Format::Binary) if format::is_cut_off(&bytes) => {
+            Err(Refusal::CutOff)
+        }
         None => Err(Refusal::Unknown),
         Some(Format::Pdf) => pdf::read(&bytes, wanted).map(Document::Pdf),
         Some(format) => workbook::read(&bytes, format, wanted).map(Document::Workbook),

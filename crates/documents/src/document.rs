@@ -15,6 +15,11 @@ pub(crate) const NAME_CHARS_MAX: usize = 100;
 /// Maximum sheets that are named.
 pub const SHEETS_MAX: usize = 200;
 
+/// Maximum form fields that are read.
+pub const FIELDS_MAX: usize = 500;
+/// Maximum characters of the name or the value of a form field; the rest is left out.
+pub const FIELD_CHARS_MAX: usize = 1_000;
+
 /// What is wanted of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
@@ -38,6 +43,10 @@ pub enum Document {
 pub struct Pdf {
     /// Pages of the file.
     pub pages: u32,
+    /// The form fields of the file that have a value, at most [`FIELDS_MAX`].
+    pub fields: Vec<Field>,
+    /// Whether there are more, or some could not be read.
+    pub is_form_cut: bool,
     /// The pages that were read, in order.
     pub given: Vec<Page>,
     /// Whether the only page was cut at [`TEXT_CHARS_MAX`].
@@ -53,6 +62,15 @@ pub struct Page {
     pub number: u32,
     pub text: String,
     pub state: PageState,
+}
+
+/// A field of a form, as it was filled in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// Its full name, with the names of the fields around it.
+    pub name: String,
+    /// Its value as text; several are separated by commas.
+    pub value: String,
 }
 
 /// What could be read of a page.
@@ -77,6 +95,14 @@ pub struct Workbook {
     pub sheet_count: usize,
     /// The name of the sheet that was read.
     pub sheet: String,
+    /// The names of the sheets that programs do not show, at most [`SHEETS_MAX`].
+    pub hidden_sheets: Vec<String>,
+    /// Which of the rows that were read are hidden.
+    pub hidden_rows: Vec<u32>,
+    /// Which columns are hidden.
+    pub hidden_columns: Vec<u32>,
+    /// Cells of the rows that were read that are in the file twice; the last one is given.
+    pub cells_replaced: u32,
     /// How many of its rows have content.
     pub rows: u32,
     /// How many of its columns have content.

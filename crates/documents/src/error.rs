@@ -15,7 +15,7 @@ pub enum DocumentError {
     )]
     NotStarted(#[source] io::Error),
     /// The file is too large.
-    #[error("it is larger than {FILE_BYTES_MAX} bytes; split it, or export the part that is needed")]
+    #[error("it is larger than {} MiB; split it, or export the part that is needed", FILE_BYTES_MAX / 1_048_576)]
     TooLarge,
     /// The reader refused it.
     #[error("{0}")]
@@ -40,7 +40,7 @@ pub enum DocumentError {
     },
     /// The reader crashed, or answered nonsense.
     #[error(
-        "its reader broke down on it, so it is damaged or made to do that; open it in its own program and export it anew"
+        "its reader broke down on it, so it is damaged or made to do that; open it in its own program and export it again"
     )]
     Broken,
 }
@@ -48,6 +48,14 @@ pub enum DocumentError {
 /// Why the reader refused a document, as it says itself.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum Refusal {
+    /// It has no content.
+    #[error("it is empty (0 bytes); check that it was saved or copied completely")]
+    Empty,
+    /// Its beginning is that of an archive, as workbooks are, whose list of contents is missing at the end.
+    #[error(
+        "it is cut off: it begins as a workbook or another archive, and its end is missing; get the whole file"
+    )]
+    CutOff,
     /// It needs a password.
     #[error("it is encrypted; make a copy without a password")]
     Encrypted,
@@ -64,7 +72,7 @@ pub enum Refusal {
     )]
     Binary,
     /// It begins like a document but cannot be understood.
-    #[error("it is damaged or cut off ({why}); open it in its own program and export it anew")]
+    #[error("it is damaged or cut off ({why}); open it in its own program and export it again")]
     Damaged {
         /// The reader's words.
         why: String,
@@ -84,6 +92,14 @@ pub enum Refusal {
     NoPage {
         /// Its pages.
         has: u32,
+    },
+    /// The sheet ends before what is wanted.
+    #[error("the sheet {sheet:?} ends before that: its last row with content is {last}")]
+    NoRow {
+        /// The sheet.
+        sheet: String,
+        /// Its last row with content; 0 if it is empty.
+        last: u32,
     },
     /// The process could not restrict itself, so it read nothing.
     #[error(

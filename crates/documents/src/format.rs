@@ -17,6 +17,14 @@ const PDF_BYTES_MAX: usize = 1_024;
 const ZIP: &[u8] = b"PK\x03\x04";
 const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
+/// Begins the list of an archive's contents, at its end.
+const ZIP_END: &[u8] = b"PK\x05\x06";
+
+/// Returns whether it is an archive without its end.
+pub(crate) fn is_cut_off(bytes: &[u8]) -> bool {
+    bytes.starts_with(ZIP) && !bytes.windows(ZIP_END.len()).any(|window| window == ZIP_END)
+}
+
 /// Returns the format, or `None` if it is none that can be read.
 pub(crate) fn of(bytes: &[u8]) -> Option<Format> {
     let has = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);

@@ -11,6 +11,7 @@
 mod child;
 mod document;
 mod error;
+mod form;
 mod format;
 mod pdf;
 mod reader;
@@ -18,8 +19,8 @@ mod workbook;
 
 pub use child::serve;
 pub use document::{
-    CELL_CHARS_MAX, Document, PAGES_MAX, Page, PageState, Pdf, ROWS_MAX, Row, SHEETS_MAX, TEXT_CHARS_MAX,
-    Wanted, Workbook,
+    CELL_CHARS_MAX, Document, FIELD_CHARS_MAX, FIELDS_MAX, Field, PAGES_MAX, Page, PageState, Pdf, ROWS_MAX,
+    Row, SHEETS_MAX, TEXT_CHARS_MAX, Wanted, Workbook,
 };
 pub use error::{DocumentError, Refusal};
 pub use reader::{FILE_BYTES_MAX, Limits, read};

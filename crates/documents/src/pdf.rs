@@ -9,6 +9,7 @@ use pdf_extract::{ConvertToFmt, Document as File, PlainTextOutput, output_doc_pa
 
 use crate::document::{PAGES_MAX, Page, PageState, Pdf, TEXT_CHARS_MAX, Wanted};
 use crate::error::Refusal;
+use crate::form;
 
 /// Reads the wanted pages.
 ///
@@ -28,7 +29,11 @@ pub(crate) fn read(bytes: &[u8], wanted: &Wanted) -> Result<Pdf, Refusal> {
         return Err(Refusal::NoPage { has: count });
     }
     let last = wanted.to.min(count).min(wanted.from.saturating_add(PAGES_MAX - 1));
-    let mut pdf = Pdf { pages: count, given: Vec::new(), is_page_cut: false, next: None };
+    // The form is not worth the pages.
+    let form = catch_unwind(AssertUnwindSafe(|| form::read(&file)));
+    let (fields, is_form_cut) = form.unwrap_or((Vec::new(), true));
+    let mut pdf =
+        Pdf { pages: count, fields, is_form_cut, given: Vec::new(), is_page_cut: false, next: None };
     let mut room = TEXT_CHARS_MAX;
     for number in wanted.from..=last {
         let (page, is_cut) = page(&file, number, room);

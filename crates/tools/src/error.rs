@@ -275,7 +275,9 @@ fn document_kind(error: &DocumentError) -> ErrorKind {
     match error {
         DocumentError::NotStarted(_) => ErrorKind::MissingTool,
         DocumentError::TimedOut { .. } => ErrorKind::Timeout,
-        DocumentError::Refused(Refusal::NoSheet { .. } | Refusal::NoPage { .. }) => ErrorKind::InvalidInput,
+        DocumentError::Refused(Refusal::NoSheet { .. } | Refusal::NoPage { .. } | Refusal::NoRow { .. }) => {
+            ErrorKind::InvalidInput
+        }
         DocumentError::Refused(Refusal::NotConfined { .. }) => ErrorKind::Other,
         DocumentError::Refused(_)
         | DocumentError::TooLarge

@@ -1,6 +1,6 @@
 //! The cells that are wanted of a sheet, and how large the sheet is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::document::{
@@ -43,6 +43,9 @@ pub(crate) struct Cells<'w> {
     rows: BTreeMap<u32, Built>,
     /// Which rows and columns have content, from 0.
     filled: (Vec<bool>, Vec<bool>),
+    /// Hidden rows and columns, from 0.
+    hidden_rows: Vec<Range<u32>>,
+    hidden_columns: BTreeSet<u32>,
     chars: usize,
 }
 
@@ -53,6 +56,8 @@ struct Built {
     cut: u32,
     /// Formulas without a stored value, and with one.
     formulas: (u32, u32),
+    /// Cells that were there before.
+    replaced: u32,
 }
 
 /// Returns the place of the wanted sheet among all.
@@ -88,7 +93,16 @@ impl<'w> Cells<'w> {
             sheet: sheet.concat(),
             ..Workbook::default()
         };
-        Cells { book, wanted, rows: BTreeMap::new(), filled: (Vec::new(), Vec::new()), chars: 0 }
+        let (rows, filled) = (BTreeMap::new(), (Vec::new(), Vec::new()));
+        Cells {
+            book,
+            wanted,
+            rows,
+            filled,
+            hidden_rows: Vec::new(),
+            hidden_columns: BTreeSet::new(),
+            chars: 0,
+        }
     }
 
     /// Returns whether cells of a row are still taken; others only count for the size of the sheet.
@@ -159,12 +173,34 @@ impl<'w> Cells<'w> {
         let built = self.rows.entry(row).or_default();
         built.cut += u32::from(is_long);
         built.formulas = (built.formulas.0 + formulas.0, built.formulas.1 + formulas.1);
-        built.cells.insert(column, text);
+        built.replaced += u32::from(built.cells.insert(column, text).is_some());
         Ok(())
     }
 
+    /// Notes that rows, from 0, are hidden. Only those that were read are named.
+    pub(crate) fn hide_rows(&mut self, rows: Range<u32>) {
+        let wanted = rows.start.max(self.wanted.from.saturating_sub(1))..rows.end.min(self.wanted.to);
+        if self.hidden_rows.len() < ROWS_MAX && !wanted.is_empty() {
+            self.hidden_rows.push(wanted);
+        }
+    }
+
+    /// Notes that columns, from 0, are hidden.
+    pub(crate) fn hide_columns(&mut self, columns: Range<u32>) {
+        let end = columns.end.min(SHEET_COLUMNS_MAX);
+        self.hidden_columns.extend(columns.start.min(end)..end);
+    }
+
+    /// Notes the sheets that are hidden.
+    pub(crate) fn hide_sheets(&mut self, hidden: &[String]) {
+        self.book.hidden_sheets = names(hidden);
+    }
+
     /// Returns what was read. `is_stale` says that stored results of formulas may be old.
-    pub(crate) fn finish(self, is_stale: bool) -> Workbook {
+    ///
+    /// # Errors
+    /// If the sheet ends before the wanted rows.
+    pub(crate) fn finish(self, is_stale: bool) -> Result<Workbook, Refusal> {
         let sum = |part: fn(&Built) -> u32| self.rows.values().map(part).sum::<u32>();
         let book = Workbook {
             rows: count(&self.filled.0),
@@ -174,14 +210,24 @@ impl<'w> Cells<'w> {
             cells_cut: sum(|row| row.cut),
             formulas_without_value: sum(|row| row.formulas.0),
             is_stale: is_stale && sum(|row| row.formulas.1) > 0,
+            cells_replaced: sum(|row| row.replaced),
             ..self.book
         };
+        if self.wanted.from > book.last_row.max(1) {
+            return Err(Refusal::NoRow { sheet: book.sheet, last: book.last_row });
+        }
+        let is_hidden = |row: &u32| self.hidden_rows.iter().any(|hidden| hidden.contains(row));
+        let hidden = self.rows.keys().filter(|row| is_hidden(row));
+        let hidden_rows = hidden.map(|row| row.saturating_add(1)).collect();
+        let is_filled = |column: &u32| is_filled(&self.filled.1, *column);
+        let hidden = self.hidden_columns.into_iter().filter(is_filled);
+        let hidden_columns = hidden.map(|column| column.saturating_add(1)).collect();
         let row = |(row, mut built): (u32, Built)| {
             let last = built.cells.last_key_value().map_or(0, |(column, _)| *column);
             let cells = (0..=last).map(|column| built.cells.remove(&column).unwrap_or_default()).collect();
             Row { number: row.saturating_add(1), cells }
         };
-        Workbook { given: self.rows.into_iter().map(row).collect(), ..book }
+        Ok(Workbook { given: self.rows.into_iter().map(row).collect(), hidden_rows, hidden_columns, ..book })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Workbooks of OpenDocument (`ods`).
 
+use std::collections::BTreeSet;
+
 use crate::document::{CELL_CHARS_MAX, Wanted, Workbook};
 use crate::error::Refusal;
 use crate::workbook::archive::{Archive, Piece, Tag};
@@ -25,11 +27,26 @@ pub(crate) fn read(bytes: &[u8], wanted: &Wanted) -> Result<Workbook, Refusal> {
             return Err(Refusal::Encrypted);
         }
     }
-    let mut names = Vec::new();
+    let (mut names, mut hidden) = (Vec::new(), Vec::new());
     let mut nesting = Nesting::default();
+    // Styles come before the sheets that they are for.
+    let mut style = String::new();
+    let mut hiding = BTreeSet::new();
     archive.walk(CONTENT, |piece| {
         if let Some(tag) = nesting.take(&piece) {
-            names.push(tag.get("table:name")?.unwrap_or_default());
+            let name = tag.get("table:name")?.unwrap_or_default();
+            if tag.get("table:style-name")?.is_some_and(|style| hiding.contains(&style)) {
+                hidden.push(name.clone());
+            }
+            names.push(name);
+        } else if let Piece::Start(tag) = &piece {
+            match tag.name() {
+                "style" => style = tag.get("style:name")?.unwrap_or_default(),
+                "table-properties" if tag.get("table:display")?.is_some_and(|display| display == "false") => {
+                    hiding.insert(style.clone());
+                }
+                _ => {}
+            }
         }
         Ok(())
     })?;
@@ -37,7 +54,8 @@ pub(crate) fn read(bytes: &[u8], wanted: &Wanted) -> Result<Workbook, Refusal> {
     let mut cells = Cells::of("ods", &names, place, wanted);
     let mut reader = SheetReader { wanted: place, ..SheetReader::default() };
     archive.walk(CONTENT, |piece| reader.take(&piece, &mut cells))?;
-    Ok(cells.finish(false))
+    cells.hide_sheets(&hidden);
+    cells.finish(false)
 }
 
 /// How deep a piece is, and where the sheets are: directly below the spreadsheet. Tables elsewhere are none.
@@ -78,6 +96,8 @@ struct SheetReader {
     row: u32,
     column: u32,
     rows_repeated: u32,
+    /// Columns that were declared.
+    columns: u32,
     /// The cells of this row, and how many columns each takes.
     cells: Vec<(u32, u32, Content)>,
     cell: Option<Cell>,
@@ -106,7 +126,7 @@ impl SheetReader {
             return Ok(());
         }
         match piece {
-            Piece::Start(tag) => self.start(tag),
+            Piece::Start(tag) => self.start(tag, cells),
             Piece::Text(more) => {
                 self.push(more);
                 Ok(())
@@ -121,7 +141,7 @@ impl SheetReader {
         }
     }
 
-    fn start(&mut self, tag: &Tag<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, tag: &Tag<'_>, cells: &mut Cells<'_>) -> Result<(), Refusal> {
         let depth = self.nesting.depth;
         if let Some(cell) = &mut self.cell {
             match tag.name() {
@@ -148,6 +168,17 @@ impl SheetReader {
                 self.rows_repeated = tag.number("table:number-rows-repeated")?.unwrap_or(1);
                 self.column = 0;
                 self.cells.clear();
+                if is_hidden(tag)? {
+                    cells.hide_rows(self.row..self.row.saturating_add(self.rows_repeated));
+                }
+            }
+            "table-column" => {
+                let first = self.columns;
+                self.columns =
+                    first.saturating_add(tag.number("table:number-columns-repeated")?.unwrap_or(1));
+                if is_hidden(tag)? {
+                    cells.hide_columns(first..self.columns);
+                }
             }
             "table-cell" | "covered-table-cell" => {
                 let kind = tag.get("office:value-type")?.unwrap_or_default();
@@ -211,6 +242,11 @@ impl SheetReader {
         }
         Ok(())
     }
+}
+
+/// Returns whether a row or a column is hidden, by hand or by a filter.
+fn is_hidden(tag: &Tag<'_>) -> Result<bool, Refusal> {
+    Ok(tag.get("table:visibility")?.is_some_and(|visibility| visibility != "visible"))
 }
 
 impl Cell {

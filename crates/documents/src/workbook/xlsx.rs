@@ -40,7 +40,8 @@ pub(crate) fn read(bytes: &[u8], wanted: &Wanted) -> Result<Workbook, Refusal> {
     let mut cells = Cells::of("xlsx", &names, place, wanted);
     let mut reader = SheetReader::default();
     archive.walk(&sheet.target, |piece| reader.take(piece, &texts, &mut cells))?;
-    Ok(cells.finish(book.is_computed_when_opened))
+    cells.hide_sheets(&book.hidden);
+    cells.finish(book.is_computed_when_opened)
 }
 
 /// A part that another part names.
@@ -95,6 +96,8 @@ fn resolved(folder: &str, target: &str) -> String {
 struct Book {
     /// Names of the sheets, and by which names their parts are called.
     sheets: Vec<(String, String)>,
+    /// Names of those that are hidden.
+    hidden: Vec<String>,
     /// Whether days count from 1904.
     is_1904: bool,
     /// Whether the writer leaves all formulas to the program that opens the file.
@@ -107,8 +110,12 @@ fn book(archive: &mut Archive<'_>, part: &str) -> Result<Book, Refusal> {
         let Piece::Start(tag) = piece else { return Ok(()) };
         match tag.name() {
             "sheet" => {
-                let (name, id) = (tag.get("name")?, tag.get("id")?);
-                book.sheets.push((name.unwrap_or_default(), id.unwrap_or_default()));
+                let (name, id) = (tag.get("name")?.unwrap_or_default(), tag.get("id")?);
+                // `veryHidden` is one that not even the program's menu names.
+                if tag.get("state")?.is_some_and(|state| state != "visible") {
+                    book.hidden.push(name.clone());
+                }
+                book.sheets.push((name, id.unwrap_or_default()));
             }
             "workbookPr" => book.is_1904 = is_true(&tag, "date1904")?,
             "calcPr" => book.is_computed_when_opened = is_true(&tag, "fullCalcOnLoad")?,
@@ -213,7 +220,7 @@ struct Cell {
 impl SheetReader {
     fn take(&mut self, piece: Piece<'_>, texts: &Texts, cells: &mut Cells<'_>) -> Result<(), Refusal> {
         match piece {
-            Piece::Start(tag) => self.start(&tag),
+            Piece::Start(tag) => self.start(&tag, cells),
             Piece::Text(more) => {
                 if let (Some(cell), Some(part)) = (&mut self.cell, self.part) {
                     match part {
@@ -242,12 +249,19 @@ impl SheetReader {
         }
     }
 
-    fn start(&mut self, tag: &Tag<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, tag: &Tag<'_>, cells: &mut Cells<'_>) -> Result<(), Refusal> {
         match tag.name() {
+            "col" if is_true(tag, "hidden")? => {
+                let (first, last) = (tag.number("min")?.unwrap_or(1), tag.number("max")?.unwrap_or(0));
+                cells.hide_columns(first.saturating_sub(1)..last);
+            }
             "row" => {
                 let next = if self.has_row { self.row.saturating_add(1) } else { 0 };
                 self.row = tag.number("r")?.and_then(|number| number.checked_sub(1)).unwrap_or(next);
                 (self.column, self.has_row) = (0, true);
+                if is_true(tag, "hidden")? {
+                    cells.hide_rows(self.row..self.row.saturating_add(1));
+                }
             }
             "c" => {
                 let place = tag.get("r")?.and_then(|name| place(&name)).unwrap_or((self.row, self.column));

@@ -1,6 +1,6 @@
 //! PDF files.
 
-use setpoint_documents::{PAGES_MAX, PageState, TEXT_CHARS_MAX, Wanted};
+use setpoint_documents::{FIELD_CHARS_MAX, FIELDS_MAX, PAGES_MAX, PageState, TEXT_CHARS_MAX, Wanted};
 
 use crate::support::{all, lines, pages, pdf, pdf_of, refusal, refusal_with, stream};
 
@@ -139,4 +139,68 @@ async fn work_without_end_is_stopped() {
     let limits = setpoint_documents::Limits { cpu_s: 1, ..Default::default() };
     let why = refusal_with(&pdf_of(&objects, ""), limits).await;
     assert!(why.starts_with("reading it takes more than 1000 ms"), "{why}");
+}
+
+/// Returns a file with a page and these objects from number 6 on, the first of which is the form.
+fn with_form(objects: &[&str]) -> Vec<u8> {
+    let mut all = pages(&[lines(&["Amount due:"])]);
+    all[0] = "<< /Type /Catalog /Pages 2 0 R /AcroForm 6 0 R >>".to_owned();
+    all.extend(objects.iter().map(|object| (*object).to_owned()));
+    pdf_of(&all, "")
+}
+
+#[tokio::test]
+async fn the_fields_of_a_form_are_read() {
+    let file = with_form(&[
+        "<< /Fields [7 0 R 8 0 R 11 0 R 12 0 R 13 0 R] >>",
+        "<< /FT /Tx /T (amount) /V (4711.50) >>",
+        // A field of fields; the second inherits its value, the third only shows the first at another place.
+        "<< /T (person) /FT /Tx /Kids [9 0 R 10 0 R] /V (Ada) >>",
+        "<< /T (name) /V <FEFF00470072006F00DF> /Kids [14 0 R] >>",
+        "<< /T (other) >>",
+        "<< /FT /Btn /T (paid) /V /Yes /AS /Yes >>",
+        "<< /FT /Ch /T (colours) /V [(red) (green)] >>",
+        "<< /FT /Tx /T (empty) /V () >>",
+        "<< /Subtype /Widget /Rect [0 0 9 9] >>",
+    ]);
+    let read = pdf(&file, &all()).await;
+    let fields: Vec<(&str, &str)> =
+        read.fields.iter().map(|field| (field.name.as_str(), field.value.as_str())).collect();
+    assert_eq!(
+        fields,
+        [
+            ("amount", "4711.50"),
+            ("person.name", "Groß"),
+            ("person.other", "Ada"),
+            ("paid", "Yes"),
+            ("colours", "red, green"),
+        ]
+    );
+    assert!(!read.is_form_cut && read.given[0].text == "Amount due:");
+}
+
+#[tokio::test]
+async fn a_form_that_holds_itself_ends() {
+    let circle = with_form(&["<< /Fields [7 0 R] >>", "<< /T (a) /V (x) /Kids [7 0 R 7 0 R] >>"]);
+    let read = pdf(&circle, &all()).await;
+    assert!(read.is_form_cut && read.fields.is_empty(), "{read:?}");
+    let many: String = (0..600).map(|_| "7 0 R ").collect();
+    let form = format!("<< /Fields [{many}] >>");
+    let long = format!("<< /T (a) /V ({}) >>", "x".repeat(2_000));
+    let read = pdf(&with_form(&[form.as_str(), long.as_str()]), &all()).await;
+    assert_eq!((read.fields.len(), read.is_form_cut), (FIELDS_MAX, true));
+    assert_eq!(read.fields[0].value.len(), FIELD_CHARS_MAX);
+    // What is no field is said.
+    let read = pdf(&with_form(&["<< /Fields [(text) 99 0 R] >>"]), &all()).await;
+    assert!(read.is_form_cut && read.fields.is_empty());
+    let signed = with_form(&["<< /Fields [7 0 R] >>", "<< /T (sign) /V << /Type /Sig >> >>"]);
+    assert!(pdf(&signed, &all()).await.is_form_cut);
+}
+
+#[tokio::test]
+async fn an_empty_and_a_half_file_are_named_as_such() {
+    assert!(refusal(b"").await.starts_with("it is empty (0 bytes); "));
+    let file = pdf_of(&pages(&[lines(&["text"])]), "");
+    let why = refusal(&file[..file.len() / 2]).await;
+    assert!(why.starts_with("it is damaged or cut off"), "{why}");
 }

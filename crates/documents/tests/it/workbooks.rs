@@ -252,3 +252,76 @@ async fn a_binary_workbook_is_named_as_such() {
         );
     }
 }
+
+#[tokio::test]
+async fn what_is_hidden_is_told() {
+    let file = xlsx(
+        r#"
+def row(n, more=""): return f'<row r="{n}" {more}><c r="A{n}"><v>{n}</v></c><c r="C{n}"><v>{n}</v></c></row>'
+book([('Shown', '<cols><col min="2" max="3" hidden="1"/><col min="9" max="16384" hidden="true"/></cols>'
+       + row(1) + row(2, 'hidden="1"') + row(3, 'hidden="0"') + row(4, 'hidden="true"')),
+      ('Secret" state="veryHidden', row(1)), ('Aside" state="hidden', ''), ('Last" state="visible', '')])
+"#,
+    );
+    let book = workbook(&file, &all()).await;
+    assert_eq!(book.hidden_sheets, ["Secret", "Aside"]);
+    // Column 2 is hidden too, but has no content.
+    assert_eq!((book.hidden_rows, book.hidden_columns), (vec![2, 4], vec![3]));
+    let book = workbook(&file, &Wanted { from: 3, to: 3, ..all() }).await;
+    assert_eq!((book.hidden_rows, book.hidden_columns), (vec![], vec![3]));
+
+    let value = r#"<table:table-cell office:value-type="float" office:value="7"/>"#;
+    let style = |name: &str, display: &str| {
+        format!(
+            r#"<style:style style:name="{name}" style:family="table"><style:table-properties table:display="{display}"/></style:style>"#
+        )
+    };
+    let sheets = format!(
+        r#"{}{}<table:table table:name="One" table:style-name="ta1"><table:table-column table:number-columns-repeated="2"/>
+        <table:table-column table:visibility="collapse"/>
+        <table:table-row>{value}{value}{value}</table:table-row>
+        <table:table-row table:visibility="filter" table:number-rows-repeated="2">{value}</table:table-row>
+        <table:table-row table:visibility="visible">{value}</table:table-row></table:table>
+        <table:table table:name="Two" table:style-name="ta2"><table:table-row>{value}</table:table-row></table:table>"#,
+        style("ta1", "true"),
+        style("ta2", "false"),
+    );
+    let sheets = sheets.replace("<style:style ", r#"<style:style xmlns:style="s" "#);
+    let book = workbook(&ods(&sheets, ""), &all()).await;
+    assert_eq!(book.hidden_sheets, ["Two"]);
+    assert_eq!((book.hidden_rows, book.hidden_columns), (vec![2, 3], vec![3]));
+}
+
+#[tokio::test]
+async fn a_row_that_is_there_twice_is_told() {
+    let row = |value: u32| format!(r#"<row r="1"><c r="A1"><v>{value}</v></c></row>"#);
+    let file = xlsx(&format!("book([('s', '{}{}')])", row(1), row(2)));
+    let book = workbook(&file, &all()).await;
+    assert_eq!((given(&book), book.cells_replaced), (vec![(1, "2".to_owned())], 1));
+    assert_eq!(workbook(&xlsx(TWO_SHEETS), &all()).await.cells_replaced, 0);
+}
+
+#[tokio::test]
+async fn rows_behind_the_last_one_are_refused() {
+    let error = |file: Vec<u8>, from| async move {
+        let wanted = Wanted { from, ..all() };
+        read_with(&file, &wanted, Default::default()).await.unwrap_err().to_string()
+    };
+    let why = error(xlsx(TWO_SHEETS), 6).await;
+    assert_eq!(why, r#"the sheet "Costs" ends before that: its last row with content is 5"#);
+    let why = error(xlsx(r#"book([("s", "")])"#), 2).await;
+    assert_eq!(why, r#"the sheet "s" ends before that: its last row with content is 0"#);
+    // A row without content is not behind the last one.
+    let book = workbook(&xlsx(TWO_SHEETS), &Wanted { from: 4, to: 4, ..all() }).await;
+    assert_eq!((book.given.len(), book.last_row), (0, 5));
+}
+
+#[tokio::test]
+async fn a_half_workbook_is_named_as_such() {
+    for file in [xlsx(TWO_SHEETS), ods("", "")] {
+        for end in [file.len() / 2, file.len() - 30] {
+            let why = crate::support::refusal(&file[..end]).await;
+            assert!(why.starts_with("it is cut off: it begins as a workbook"), "{why}");
+        }
+    }
+}

@@ -1,8 +1,11 @@
 //! Checks on records that were cut: what is missing from the record may have been in the part left out.
 
 use serde_json::Value;
-use setpoint_protocol::predicate::{Finding, Observation, Predicate};
+use setpoint_protocol::predicate::{Comparison, Finding, Observation, Predicate};
 use setpoint_protocol::text::is_cut;
+
+/// The name of the part of a document's facts that is about what was given of it.
+const GIVEN: &str = "given";
 
 /// The result of a predicate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +33,8 @@ pub(super) fn look(
         return PredicateOutcome { finding, is_cut_short: true };
     }
     // Two partial lists can agree by accident, and a count over a part is not the count of the whole.
-    let is_cut_short = expect.speaks_of_the_output() && is_partial(observed.value);
+    let is_cut_short = expect.speaks_of_the_output()
+        && (is_partial(observed.value) || expect.has(&|part| reads_what_was_given(part, observed.value)));
     if is_cut_short {
         finding.holds = false;
         finding.why.push_str("; what was measured is not all there is, so it shows nothing of the whole");
@@ -43,6 +47,16 @@ fn is_partial(facts: Option<&Value>) -> bool {
     let fact = |name: &str| facts.and_then(|facts| facts.get(name));
     fact("complete") == Some(&Value::Bool(false))
         || fact("unreadable").and_then(Value::as_u64).is_some_and(|unreadable| unreadable > 0)
+}
+
+/// Returns whether it compares the output with what was given of a document, if that is not all. How many pages it has is
+/// known all the same.
+fn reads_what_was_given(predicate: &Predicate, facts: Option<&Value>) -> bool {
+    let Predicate::Pointer { at, is: Comparison::Output { .. } } = predicate else { return false };
+    let given = facts.and_then(|facts| facts.get(GIVEN)).filter(|_| {
+        at.strip_prefix('/').and_then(|at| at.split('/').next()).is_some_and(|name| name == GIVEN)
+    });
+    is_partial(given)
 }
 
 /// Returns whether it reads something that may have been cut. Facts are stored whole or not at all.
@@ -99,6 +113,26 @@ mod tests {
                 let looked = look(&parsed, &Observation { text: &cut, value: None, exit_code: None }, None);
                 assert_eq!((looked.finding.holds, looked.is_cut_short), expected, "{predicate} {cut}");
             }
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_document_shows_its_size_and_no_more() {
+        let facts = |is_whole: bool| json!({ "pages": 250, "complete": true, "given": { "to": 3, "pages_without_text": [2], "complete": is_whole } });
+        let output = json!({ "answer": 250, "last": 3, "scans": [2] });
+        for (pointer, at, on_a_part) in [
+            ("/pages", "/answer", true),
+            ("/given/to", "/last", false),
+            ("/given/pages_without_text", "/scans", false),
+        ] {
+            let predicate =
+                json!({"pointer": {"at": pointer, "is": {"output": {"how": "equals", "at": at}}}});
+            let predicate: Predicate = serde_json::from_value(predicate).unwrap();
+            let holds = |facts: Value| {
+                let observed = Observation { text: "", value: Some(&facts), exit_code: None };
+                look(&predicate, &observed, Some(&output)).finding.holds
+            };
+            assert_eq!((holds(facts(false)), holds(facts(true))), (on_a_part, true), "{pointer}");
         }
     }
 

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use setpoint_machine::CallReader;
 use setpoint_protocol::Any;
+use setpoint_protocol::limits::EVIDENCE_CHARS_MAX;
+use setpoint_protocol::text::is_cut;
 use setpoint_protocol::tool::{Effect, ErrorKind, ToolCall};
 use setpoint_tools::{Host, Registry};
 
@@ -66,13 +68,16 @@ async fn a_workbook_is_given_by_rows() {
         sheet "Costs": 3 rows and 2 columns with content, the last cell is in row 4 and column 2; each line is a row with its number, empty rows are left out
         1: name,price
         3: "pen, red",1.5
-        4: two\nlines \u{202e},40"#]]
+        4: two\nlines \u{202e},40
+        [… 1 other sheet was not read; `sheet` names one …]"#]]
     .assert_eq(&given(&world, json!({"path": "costs.xlsx"})).await);
     let facts = world.facts("read_document", json!({"path": "costs.xlsx", "from": 3, "to": 3})).await;
     let wanted = json!({
         "path": world.at("costs.xlsx"), "kind": "xlsx", "sheets": ["Costs", "Empty"], "sheet_count": 2, "sheet": "Costs",
-        "rows": 3, "columns": 2, "last_row": 4, "last_column": 2, "from": 3, "to": 3, "next": null,
-        "formulas_without_value": 0, "complete": false,
+        "sheets_hidden": [], "rows": 3, "columns": 2, "last_row": 4, "last_column": 2, "columns_hidden": [],
+        "complete": true, "given": {
+            "from": 3, "to": 3, "next": null, "rows_hidden": [], "formulas_without_value": 0, "complete": false,
+        },
     });
     assert_eq!(facts, wanted);
     let facts = world.facts("read_document", json!({"path": "costs.xlsx", "sheet": "Empty"})).await;
@@ -98,13 +103,30 @@ async fn what_is_cut_tells_where_to_go_on() {
     let world = world();
     world.file("long.py", LONG);
     output(&world.at("."), "python3 long.py");
-    for (path, first, end) in [("long.xlsx", 5_001, 6_000), ("long.pdf", 101, 150)] {
-        let answer = given(&world, json!({"path": path})).await;
-        assert!(answer.ends_with(&format!("go on with from {first} …]")), "{answer}");
-        let facts = world.facts("read_document", json!({"path": path})).await;
-        assert_eq!((&facts["next"], &facts["complete"]), (&json!(first), &json!(false)));
-        let rest = world.facts("read_document", json!({"path": path, "from": first})).await;
-        assert_eq!((&rest["from"], &rest["to"], &rest["next"]), (&json!(first), &json!(end), &Value::Null));
+    // All parts together are the whole, each row and page once, and no answer is so long that a reader cuts it.
+    for (path, line, last) in [("long.xlsx", "\n5999: 5999", 6_000), ("long.pdf", "\n[page 149]\n", 150)] {
+        let (mut next, mut all) = (1, String::new());
+        while next <= last {
+            let answer = given(&world, json!({"path": path, "from": next})).await;
+            assert!(answer.chars().count() <= EVIDENCE_CHARS_MAX, "{}", answer.len());
+            let facts = world.facts("read_document", json!({"path": path, "from": next})).await;
+            let part = &facts["given"];
+            assert_eq!((&part["from"], &facts["complete"]), (&json!(next), &json!(true)));
+            all.push_str(&answer);
+            match part["next"].as_u64() {
+                Some(first) => {
+                    let go_on = format!("go on with from {first} …]");
+                    assert!(answer.contains(&go_on), "{answer}");
+                    assert_eq!((&part["to"], &part["complete"]), (&json!(first - 1), &json!(false)));
+                    next = first;
+                }
+                None => {
+                    assert_eq!(part["to"], json!(last));
+                    next = last + 1;
+                }
+            }
+        }
+        assert_eq!(all.matches(line).count(), 1, "{path}");
     }
 }
 
@@ -114,27 +136,31 @@ async fn a_formula_that_was_not_computed_is_told() {
     world.file("long.py", LONG);
     output(&world.at("."), "python3 long.py");
     let answer = given(&world, json!({"path": "new.xlsx"})).await;
-    assert!(answer.contains("\n1: =1+1 [no stored value]\n[1 formula has no stored value"), "{answer}");
+    assert!(answer.contains("\n1: =1+1 [no stored value]\n[… 1 formula has no stored value; "), "{answer}");
     let facts = world.facts("read_document", json!({"path": "new.xlsx"})).await;
-    assert_eq!((&facts["formulas_without_value"], &facts["complete"]), (&json!(1), &json!(false)));
+    let part = &facts["given"];
+    assert_eq!((&part["formulas_without_value"], &part["complete"]), (&json!(1), &json!(false)));
 }
 
 #[tokio::test]
 async fn a_pdf_is_given_by_pages() {
     let world = world();
     expect_test::expect![[r#"
-        /project/letter.pdf: a PDF file of 2 pages; pages 1 to 2
+        /project/letter.pdf: a PDF file of 2 pages
 
         [page 1]
         Dear Ada
 
         [page 2: no text; it is empty or a picture, such as a scan]
-    "#]]
+
+        [… no text on page 2: a picture there was not read …]"#]]
     .assert_eq(&given(&world, json!({"path": "letter.pdf"})).await);
     let facts = world.facts("read_document", json!({"path": "letter.pdf", "from": 2})).await;
     let wanted = json!({
-        "path": world.at("letter.pdf"), "kind": "pdf", "pages": 2, "from": 2, "to": 2, "next": null,
-        "pages_without_text": [2], "pages_unreadable": [], "complete": false,
+        "path": world.at("letter.pdf"), "kind": "pdf", "pages": 2, "form_fields": [], "complete": true,
+        "given": {
+            "from": 2, "to": 2, "next": null, "pages_without_text": [2], "pages_unreadable": [], "complete": false,
+        },
     });
     assert_eq!(facts, wanted);
 }
@@ -143,17 +169,22 @@ async fn a_pdf_is_given_by_pages() {
 async fn what_cannot_be_read_is_an_error_with_a_way_out() {
     let world = world();
     world.file("notes.txt", "plain text");
+    world.file("empty.pdf", "");
+    world.file("half.xlsx", &std::fs::read(world.at("costs.xlsx")).unwrap()[..300]);
     world.file("cut.pdf", &std::fs::read(world.at("letter.pdf")).unwrap()[..60]);
     for (input, kind, said) in [
         (json!({"path": "none.pdf"}), ErrorKind::NotFound, "No such file"),
         (json!({"path": "notes.txt"}), ErrorKind::InvalidData, "read_file reads text"),
-        (json!({"path": "cut.pdf"}), ErrorKind::InvalidData, "export it anew"),
+        (json!({"path": "cut.pdf"}), ErrorKind::InvalidData, "export it again"),
         (
             json!({"path": "costs.xlsx", "sheet": "3"}),
             ErrorKind::InvalidInput,
             "there are \"Costs\", \"Empty\"",
         ),
         (json!({"path": "letter.pdf", "from": 3}), ErrorKind::InvalidInput, "it has 2 pages"),
+        (json!({"path": "costs.xlsx", "from": 5}), ErrorKind::InvalidInput, "its last row with content is 4"),
+        (json!({"path": "empty.pdf"}), ErrorKind::InvalidData, "it is empty (0 bytes)"),
+        (json!({"path": "half.xlsx"}), ErrorKind::InvalidData, "it is cut off"),
         (json!({"path": "letter.pdf", "from": 0}), ErrorKind::InvalidInput, "count from 1"),
         (json!({"path": "letter.pdf", "from": 2, "to": 1}), ErrorKind::InvalidInput, "count from 1"),
         (json!({"path": "."}), ErrorKind::InvalidInput, "s a directory"),
@@ -186,4 +217,70 @@ async fn reading_a_document_needs_no_consent() {
     cancelled.cancel();
     let answer = world.run("read_document", json!({"path": "letter.pdf"})).await;
     assert!(!answer.ok, "{}", answer.text);
+}
+
+#[tokio::test]
+async fn a_part_of_a_document_shows_nothing_of_the_rest() {
+    let world = world();
+    world.file("long.py", LONG);
+    output(&world.at("."), "python3 long.py");
+    for (input, mark) in [
+        (json!({"path": "costs.xlsx"}), Some("[… 1 other sheet was not read; `sheet` names one …]")),
+        (
+            json!({"path": "new.xlsx", "to": 1}),
+            Some("[… 1 formula has no stored value; their text is given …]"),
+        ),
+        (
+            json!({"path": "long.xlsx", "from": 5_990, "to": 6_000}),
+            Some("[… given are rows 5990 to 6000, the last is 6000 …]"),
+        ),
+        (json!({"path": "letter.pdf", "to": 1}), Some("[… given are pages 1 to 1 of 2 …]")),
+        (json!({"path": "letter.pdf", "from": 2}), Some("[… given are pages 2 to 2 of 2 …]")),
+        (json!({"path": "letter.pdf"}), Some("[… no text on page 2: a picture there was not read …]")),
+        (json!({"path": "whole.pdf"}), None),
+    ] {
+        let pdf = std::fs::read(world.at("letter.pdf")).unwrap();
+        let one = String::from_utf8(pdf).unwrap().replace("6 0 R] /Count 2", "     ] /Count 1");
+        world.file("whole.pdf", one);
+        let answer = given(&world, input.clone()).await;
+        match mark {
+            Some(mark) => assert!(answer.contains(mark) && is_cut(&answer), "{input}: {answer}"),
+            None => assert!(!is_cut(&answer) && answer.contains("Dear Ada"), "{input}: {answer}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_form_is_given_with_the_first_page() {
+    let world = world();
+    let form = r#"
+letter = open("letter.py").read().replace("letter.pdf", "form.pdf")
+for old, new in [("/Pages 2 0 R >>", "/Pages 2 0 R /AcroForm << /Fields [8 0 R 9 0 R] >> >>"),
+    ('re f")]', 're f")] + ["<< /T (amount) /V (4711.50) >>", "<< /T (to) /V (Ada\\nX) >>"]'), ("0 8", "0 10"), ("Size 8", "Size 10")]:
+    letter = letter.replace(old, new)
+exec(letter, {})
+"#;
+    world.file("form.py", form);
+    output(&world.at("."), "python3 form.py");
+    let answer = given(&world, json!({"path": "form.pdf"})).await;
+    let wanted =
+        "a PDF file of 2 pages\n\n[form fields]\namount: 4711.50\nto: Ada\\nX\n\n[page 1]\nDear Ada\n";
+    assert!(answer.contains(wanted), "{answer}");
+    let facts = world.facts("read_document", json!({"path": "form.pdf"})).await;
+    let fields = json!([{"name": "amount", "value": "4711.50"}, {"name": "to", "value": "Ada\nX"}]);
+    assert_eq!((&facts["form_fields"], &facts["complete"]), (&fields, &json!(true)));
+    let second = given(&world, json!({"path": "form.pdf", "from": 2})).await;
+    assert!(!second.contains("amount"), "{second}");
+    assert!(
+        second.contains("[… 2 form fields in the file, 0 are given; the first call gives most …]"),
+        "{second}"
+    );
+}
+
+#[tokio::test]
+async fn a_sheet_of_a_pdf_is_refused() {
+    let world = world();
+    let answer = world.run("read_document", json!({"path": "letter.pdf", "sheet": "A"})).await;
+    assert_eq!(answer.error_kind, Some(ErrorKind::InvalidInput));
+    assert!(answer.text.contains("`sheet`: a PDF file has pages and no sheets"), "{}", answer.text);
 }
