@@ -1,6 +1,7 @@
 //! The state of the program: its checks of models, files, journal, memory and tools.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -131,6 +132,24 @@ fn data_directory(program: &Program) -> Diagnosis {
     }
 }
 
+/// What to do about a damaged journal.
+const JOURNAL_KEEP_HINT: &str = "keep a copy of the data directory; undamaged tasks can be read and exported";
+/// Maximum tasks that one finding names.
+const TASKS_NAMED_MAX: usize = 5;
+
+fn fragments_missing(missing: &BTreeMap<String, u64>) -> Diagnosis {
+    let pieces: u64 = missing.values().sum();
+    let named: Vec<&str> = missing.keys().take(TASKS_NAMED_MAX).map(String::as_str).collect();
+    let more = missing.len() - named.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let (word, are) = if pieces == 1 { ("piece", "is") } else { ("pieces", "are") };
+    bad(
+        "journal",
+        format!("{pieces} {word} of prompts {are} missing, of {}{more}", named.join(", ")),
+        "these tasks replay, but what their models were asked cannot be shown; put back a copy of the journal if there is one",
+    )
+}
+
 fn journal(directories: &Directories) -> Diagnosis {
     let dir = &directories.journal();
     if is_none(dir.symlink_metadata()) {
@@ -148,6 +167,11 @@ fn journal(directories: &Directories) -> Diagnosis {
                 let finding = format!("an older journal was restored: {}", put_back.why);
                 return bad("journal", finding, PUT_BACK_HINT);
             }
+            match setpoint_history::fragments::missing(&journal) {
+                Ok(missing) if missing.is_empty() => {}
+                Ok(missing) => return fragments_missing(&missing),
+                Err(error) => return bad("journal", error_chain(&error), JOURNAL_KEEP_HINT),
+            }
             let tasks = if report.tasks == 1 { "task" } else { "tasks" };
             let records = if report.rows == 1 { "record" } else { "records" };
             let counts = format!("{} {tasks}, {} {records}", report.tasks, report.rows);
@@ -162,7 +186,7 @@ fn journal(directories: &Directories) -> Diagnosis {
             bad(
                 "journal",
                 format!("{} damaged places: {}", report.damages.len(), places.join("; ")),
-                "keep a copy of the data directory; undamaged tasks can be read and exported",
+                JOURNAL_KEEP_HINT,
             )
         }
         Err(error) => bad("journal", error_chain(&error), journal_hint(&error)),

@@ -4,7 +4,7 @@
 //! and reports the results. Only a fork writes: a new task, which its keeper then drives like any other. It reads no
 //! clock and no configuration: the settings and models of a fork, and its keeper, are values.
 //!
-//! Reading order: [`records`] (rows of the journal as records), `replay`, `rerun` (R7 beside itself), `export`,
+//! Reading order: [`records`] (rows of the journal as records), `replay`, `rerun` (R7 beside itself), [`fragments`], `export`,
 //! [`import`] and their form [`cloud_events`], [`fork`] and its [`workspace`], [`attempts`] (when a call was made).
 
 pub mod attempts;
@@ -14,6 +14,7 @@ pub mod cost;
 mod error;
 mod export;
 pub mod fork;
+pub mod fragments;
 pub mod import;
 pub mod records;
 mod replay;

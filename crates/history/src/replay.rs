@@ -10,7 +10,7 @@ use setpoint_protocol::record::{Answer, Answered, Ask, Asked, Record, RecordKind
 use setpoint_protocol::replay::{DivergencePlace, ReplayReport};
 
 use crate::records::strictness_of;
-use crate::{History, HistoryError};
+use crate::{History, HistoryError, fragments};
 
 impl History {
     /// Runs a task's machines again over its recorded inputs and compares their outputs and requested effects with
@@ -20,7 +20,8 @@ impl History {
     /// Fails for an unknown or damaged task. A divergence is not an error but a result.
     pub fn replay(&self, task: &TaskId) -> Result<ReplayReport, HistoryError> {
         let records = self.records(task)?;
-        Ok(replay(task, &records, Arc::clone(&self.factory)))
+        let report = replay(task, &records, Arc::clone(&self.factory));
+        Ok(ReplayReport { fragments_missing: fragments::missing_of(&self.journal, &records)?, ..report })
     }
 }
 
@@ -35,6 +36,7 @@ pub(crate) fn replay(task: &TaskId, records: &[Record], factory: Arc<dyn Factory
         steps: 0,
         asks: 0,
         rules: 0,
+        fragments_missing: 0,
         is_exact,
         logic_version,
         is_closed: false,

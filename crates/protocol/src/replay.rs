@@ -23,6 +23,10 @@ pub struct ReplayReport {
     /// Questions of the approval gate whose rule was decided again from the recorded facts.
     #[serde(default)]
     pub rules: u64,
+    /// Pieces of prompts that its records name and the journal does not have. A replay does not need them, but what the
+    /// models were asked cannot be shown.
+    #[serde(default, skip_serializing_if = "is_none_missing")]
+    pub fragments_missing: u64,
     /// Whether they were compared byte by byte. A task of another version of the machines' logic is compared by kind and
     /// addressee only.
     pub is_exact: bool,
@@ -33,6 +37,11 @@ pub struct ReplayReport {
     /// The first place where journal and machines disagree, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divergence: Option<DivergencePlace>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none_missing(missing: &u64) -> bool {
+    *missing == 0
 }
 
 /// The workspace of a fork, made of the one that the other task has now.

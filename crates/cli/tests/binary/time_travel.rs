@@ -32,6 +32,40 @@ pub(crate) fn tasks(home: &Home) -> Vec<String> {
 }
 
 #[test]
+fn missing_pieces_of_prompts_are_found() {
+    let home = Home::new();
+    home.file("notes.txt", "1\n2\n");
+    let (_, ended) = home.pursue("count the lines of ./notes.txt");
+    assert!(good(home.run(&["doctor"])).out.contains("all chains are intact"));
+    let task = tasks(&home).remove(0);
+    let whole = good(home.run(&["replay", &task, "--json", "--from", "1000000"])).json();
+    assert!(whole["summary"]["fragments_missing"].is_null(), "{ended:?}");
+    let conn = rusqlite::Connection::open(home.data().join("journal/journal.db")).unwrap();
+    assert_eq!(
+        conn.execute("DELETE FROM fragment WHERE fid = (SELECT min(fid) FROM fragment)", []).unwrap(),
+        1
+    );
+    let replayed = home.run(&["replay", &task]);
+    assert_eq!(replayed.code, 1, "{replayed:#?}");
+    assert!(replayed.out.contains("replayed exactly: "), "{replayed:#?}");
+    assert!(replayed.out.contains("1 piece of prompts is missing: the journal was damaged or changed"));
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.code, 1, "{doctor:#?}");
+    assert!(doctor.out.contains(&format!("1 piece of prompts is missing, of {task}")), "{doctor:#?}");
+    // An export is what there is, and says the same.
+    let file = home.work().join("task.jsonl");
+    good(home.run(&["tasks", "export", &task, "--output", file.to_str().unwrap()]));
+    assert_eq!(home.run(&["replay", file.to_str().unwrap(), "--json", "--from", "1000000"]).code, 1);
+    assert!(conn.execute("DELETE FROM fragment", []).unwrap() > 1);
+    let replayed = home.run(&["replay", &task, "--json", "--from", "1000000"]);
+    let missing = replayed.json()["summary"]["fragments_missing"].as_u64().unwrap();
+    assert!(replayed.code == 1 && missing > 1, "{replayed:#?}");
+    // Of a pruned task nothing is missing.
+    good(home.run(&["tasks", "prune", "--older-than", "0d", "--yes"]));
+    assert!(good(home.run(&["doctor"])).out.contains(" of them pruned), all chains are intact"));
+}
+
+#[test]
 fn an_exported_file_replays_without_a_data_directory() {
     let home = Home::new();
     // Without memory, a second run knows no more than the first; its time counts in Ω.

@@ -152,7 +152,8 @@ async fn steps(
         }
     }
     io.out.show(options, &json!({ "summary": report }), || render::summary(&report))?;
-    Ok(if report.divergence.is_some() { Exit::INTERNAL } else { Exit::DONE })
+    let is_whole = report.divergence.is_none() && report.fragments_missing == 0;
+    Ok(if is_whole { Exit::DONE } else { Exit::INTERNAL })
 }
 
 /// Waits for Enter. Returns `false` after `q` or at the end of the input.

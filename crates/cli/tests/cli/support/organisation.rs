@@ -243,6 +243,7 @@ impl Organisation for Fake {
             steps: 3,
             asks: 2,
             rules: 0,
+            fragments_missing: 0,
             is_exact: true,
             logic_version: 1,
             is_closed: true,

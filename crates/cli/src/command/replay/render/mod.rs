@@ -117,7 +117,15 @@ pub(crate) fn summary(report: &ReplayReport) -> Vec<Line> {
         counts.push_str(&format!(", {}", words::count(report.rules, "rule")));
     }
     let end = if report.is_closed { "" } else { "; the task has not ended" };
-    match &report.divergence {
+    let missing = (report.fragments_missing > 0).then(|| {
+        let pieces = words::count(report.fragments_missing, "piece");
+        let are = if report.fragments_missing == 1 { "is" } else { "are" };
+        Line::new().and(Tone::Bad, &format!("{pieces} of prompts {are} missing")).and(
+            Tone::Plain,
+            ": the journal was damaged or changed; what the models were asked cannot be shown in full",
+        )
+    });
+    let mut lines = match &report.divergence {
         None if report.is_exact => {
             vec![Line::new().and(Tone::Good, "replayed exactly").and(Tone::Plain, &format!(": {counts}{end}"))]
         }
@@ -140,5 +148,7 @@ pub(crate) fn summary(report: &ReplayReport) -> Vec<Line> {
             ),
             Line::new().and(Tone::Dim, &format!("all before it is as recorded: {counts}")),
         ],
-    }
+    };
+    lines.extend(missing);
+    lines
 }
