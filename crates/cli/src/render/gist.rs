@@ -176,12 +176,9 @@ pub(crate) fn gist(message: &Payload) -> Gist {
         }
         Payload::ApprovalDecision(decision) if decision.by == "headless" => {
             let why = "it needs your approval, and there is no terminal; `--approve FILE` can allow it";
-            Gist::new(format!("stopped: {why}")).told(Tone::Care)
+            Gist::new(format!("refused: {why}")).told(Tone::Care)
         }
-        Payload::ApprovalDecision(decision) => {
-            let (_, word) = words::approval(decision.decision);
-            Gist::new(format!("{word} by {}{}", decision.by, allows(&decision.allows))).told(Tone::Plain)
-        }
+        Payload::ApprovalDecision(decision) => Gist::new(words::decided(decision).1).told(Tone::Plain),
         // These messages are in the system's stream, which is not a task's.
         Payload::MemoryCommand(_)
         | Payload::MemoryListing(_)

@@ -1,7 +1,7 @@
 //! An existing task: everything in its records, for a person and as one JSON value.
 
 use serde_json::{Value, json};
-use setpoint_protocol::message::{ApprovalDecision, EndState, Finding, MacroState, Severity};
+use setpoint_protocol::message::{EndState, Finding, MacroState, Severity};
 use setpoint_protocol::record::{Guide, Skill};
 use setpoint_protocol::topology::Kind;
 use setpoint_protocol::{Any, CallId, Timestamp};
@@ -329,10 +329,7 @@ fn consents(state: &ViewState) -> Vec<Line> {
     let of = |Consent { request, decision }: &Consent| {
         let (tone, word) = match decision {
             None => (Tone::Care, "waits".to_owned()),
-            Some(ApprovalDecision { decision, by, .. }) => {
-                let (tone, word) = words::approval(*decision);
-                (tone, format!("{word} by {by}"))
-            }
+            Some(decision) => words::decided(decision),
         };
         let command = exact(&request.need.command);
         let asked = Line::new().and(Tone::Dim, "consent ").and(tone, &word).and(Tone::Plain, ": ");

@@ -11,26 +11,30 @@ use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_protocol::topology::Payload;
 
 use super::line_edit::{KeyEffect, LineEdit};
+use super::stray::{Answering, Stray};
 use crate::io::Key;
 use crate::state::ViewState;
 use crate::state::asks::Question;
 use crate::state::consents::HEADLESS;
-use crate::text::{Line, Tone, sanitise};
+use crate::text::{Line, Tone, columns, sanitise};
 use crate::view::words;
 
 /// The name recorded for decisions of the person at the terminal.
 const TERMINAL: &str = "terminal";
 
+/// Columns of a program's line that fit beside its sign on a terminal of 80.
+const PROGRAM_COLUMNS_MAX: usize = 74;
+
 /// A question on the screen.
 #[derive(Debug)]
 pub(crate) enum Dialogue {
     /// May this be done? `wider` are the lines of an approval file that allow others like it, too.
-    Approval { request: ApprovalRequest, wider: Vec<String> },
+    Approval { request: ApprovalRequest, wider: Vec<String>, stray: Stray },
     /// What does the goal mean?
     Clarification { request: ClarificationRequest, answers: Vec<String>, line: LineEdit },
     /// Is the plan right, and may it do what it needs? `needs` are the lines that can be allowed, and `note` is the
     /// change that is being typed, if any.
-    Plan { proposal: PlanProposal, needs: Vec<String>, note: Option<LineEdit> },
+    Plan { proposal: PlanProposal, needs: Vec<String>, note: Option<LineEdit>, stray: Stray },
 }
 
 /// The effect of a key.
@@ -52,13 +56,14 @@ impl Dialogue {
         match question {
             Question::Approval(request) => {
                 let wider = approvals::wider(&request.need, &state.surroundings);
-                Dialogue::Approval { request, wider }
+                Dialogue::Approval { request, wider, stray: Stray::default() }
             }
             Question::Clarification(request) => {
                 Dialogue::Clarification { request, answers: Vec::new(), line: LineEdit::default() }
             }
             Question::Plan(proposal) => {
-                Dialogue::Plan { needs: open_needs(&proposal, state), proposal, note: None }
+                let needs = open_needs(&proposal, state);
+                Dialogue::Plan { needs, proposal, note: None, stray: Stray::default() }
             }
         }
     }
@@ -99,12 +104,12 @@ impl Dialogue {
         };
         match self {
             Dialogue::Approval { wider, .. } if wider.is_empty() => {
-                keys(&[("y", "once"), ("t", "for this task"), ("n", "never")])
+                keys(&[("y", "once"), ("t", "for this task"), ("n", "no")])
             }
             Dialogue::Approval { wider, .. } => {
                 let what = if wider.iter().all(|line| line.starts_with("host ")) { "hosts" } else { "paths" };
                 let all = format!("for this task, all to these {what}");
-                keys(&[("y", "once"), ("t", "for this task"), ("n", "never"), ("w", &all)])
+                keys(&[("y", "once"), ("t", "for this task"), ("n", "no"), ("w", &all)])
             }
             Dialogue::Plan { proposal, note: None, .. } if !proposal.is_preview => {
                 keys(&[("y", "allow it for this task"), ("n", "ask each time")])
@@ -135,7 +140,14 @@ impl Dialogue {
     /// Handles a key. Ctrl-C is handled by the session, because it stops the whole task.
     pub(crate) fn key(&mut self, key: &Key) -> Step {
         match self {
-            Dialogue::Approval { request, wider } => approval_key(request, wider, key),
+            Dialogue::Approval { request, wider, stray } => {
+                let answers = if wider.is_empty() { "ytn" } else { "ytnw" };
+                match stray.take(key, answers) {
+                    Answering::Key => approval_key(request, wider, key),
+                    Answering::None(step) => step,
+                    Answering::TooMany => approval_key(request, wider, &Key::Char('n')),
+                }
+            }
             Dialogue::Clarification { request, answers, line } => {
                 if line.key(key) == KeyEffect::On {
                     return Step::Changed;
@@ -152,10 +164,24 @@ impl Dialogue {
                     ClarificationAnswer { call_id: request.call_id, answers: std::mem::take(answers) };
                 Step::Answered { echo, payload: Payload::ClarificationAnswer(answer) }
             }
-            Dialogue::Plan { proposal, needs, note } if proposal.is_preview => {
-                plan_key(proposal, needs, note, key)
+            Dialogue::Plan { proposal, needs, note, stray } => {
+                let answers = match (proposal.is_preview, needs.is_empty()) {
+                    (false, _) => "yn",
+                    (true, true) => "ync",
+                    (true, false) => "yanc",
+                };
+                let answering = if note.is_some() { Answering::Key } else { stray.take(key, answers) };
+                let key = match answering {
+                    Answering::Key => key,
+                    Answering::None(step) => return step,
+                    Answering::TooMany => &Key::Char('n'),
+                };
+                if proposal.is_preview {
+                    plan_key(proposal, needs, note, key)
+                } else {
+                    needs_key(proposal, needs, key)
+                }
             }
-            Dialogue::Plan { proposal, needs, .. } => needs_key(proposal, needs, key),
         }
     }
 }
@@ -342,7 +368,12 @@ fn approval(request: &ApprovalRequest) -> Vec<Line> {
     let need = &request.need;
     let who = words::role_label(request.call_id.role, request.call_id.instance);
     let exact = |tone: Tone, text: &str| Line::plain("  ").and(tone, &sanitise::exact(text));
-    let mut lines = vec![heading(&format!("{who} asks to do this:")), exact(Tone::Strong, &need.command)];
+    let mut lines = vec![heading(&format!("{who} asks to do this:"))];
+    if need.command.contains('\n') {
+        lines.extend(program(&need.command));
+    } else {
+        lines.push(exact(Tone::Strong, &need.command));
+    }
     let folder: Vec<String> = need.cwd.iter().cloned().collect();
     let read = need.read();
     for (name, paths) in [
@@ -359,6 +390,26 @@ fn approval(request: &ApprovalRequest) -> Vec<Line> {
     }
     lines.extend(preview(need));
     lines.push(Line::new().and(Tone::Dim, "because: ").and(Tone::Plain, &need.why()));
+    lines
+}
+
+/// Returns a text of several lines, each behind a sign that no text can forge: a line that is too long for a narrow terminal
+/// goes on behind another one.
+fn program(text: &str) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for line in sanitise::exact_lines(text) {
+        let mut rest = line.as_str();
+        let mut sign = "  | ";
+        loop {
+            let part = columns::head(rest, PROGRAM_COLUMNS_MAX);
+            lines.push(Line::new().and(Tone::Dim, sign).and(Tone::Strong, &part));
+            rest = rest.strip_prefix(part.as_str()).unwrap_or_default();
+            if rest.is_empty() {
+                break;
+            }
+            sign = "  + ";
+        }
+    }
     lines
 }
 

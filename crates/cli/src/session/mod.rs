@@ -9,6 +9,7 @@ mod display;
 mod line_edit;
 mod plain;
 pub(crate) mod screen;
+mod stray;
 mod stream;
 
 use std::collections::BTreeSet;

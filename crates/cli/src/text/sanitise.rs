@@ -74,6 +74,39 @@ pub fn exact(text: &str) -> String {
     shown
 }
 
+/// At most this many blanks in a row are shown as blanks by [`exact_lines`].
+const BLANKS_MAX: usize = 32;
+
+/// Returns the lines of a program or a command so that two different texts never look the same. What cannot be shown, a
+/// tab included, becomes `\u{9}`, and so does the backslash of a text that reads so itself; many blanks become
+/// `\u{20*300}`.
+#[must_use]
+pub fn exact_lines(text: &str) -> Vec<String> {
+    text.strip_suffix('\n').unwrap_or(text).split('\n').map(exact_line).collect()
+}
+
+fn exact_line(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let after = rest.trim_start_matches(' ');
+        let blanks = rest.len() - after.len();
+        // Writing to a string cannot fail.
+        if blanks > BLANKS_MAX {
+            drop(write!(shown, "\\u{{20*{blanks}}}"));
+            rest = after;
+            continue;
+        }
+        if rest.starts_with("\\u{") || (c != ' ' && c.is_whitespace()) || kind(c) != Kind::Shown {
+            drop(write!(shown, "\\u{{{:x}}}", u32::from(c)));
+        } else {
+            shown.push(c);
+        }
+        rest = rest.strip_prefix(c).unwrap_or_default();
+    }
+    shown
+}
+
 /// Returns JSON text in which unsafe characters of strings are JSON escapes, so that the value is the same.
 #[must_use]
 pub fn json(text: &str) -> String {
@@ -221,6 +254,52 @@ mod tests {
         for (text, shown) in cases {
             assert_eq!(line(text), shown, "{text:?}");
         }
+    }
+
+    #[test]
+    fn different_programs_never_look_the_same() {
+        let cases = [
+            ("x = 1\n  y = 'a\\n'\n", &["x = 1", "  y = 'a\\n'"][..]),
+            ("# note:\nimport os", &["# note:", "import os"]),
+            ("# note:\\nimport os", &["# note:\\nimport os"]),
+            ("a\tb\r", &["a\\u{9}b\\u{d}"]),
+            ("\u{1b}[8m", &["\\u{1b}[8m"]),
+            ("\\u{1b}[8m", &["\\u{5c}u{1b}[8m"]),
+            ("\\\\u{1b}", &["\\\\u{5c}u{1b}"]),
+            ("e\u{301}\u{202e}\u{a0}\u{2028}", &["e\\u{301}\\u{202e}\\u{a0}\\u{2028}"]),
+            ("", &[""]),
+            ("\n\n", &["", ""]),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(exact_lines(text), shown, "{text:?}");
+        }
+        let far = format!("a{};b{}c", " ".repeat(3_000), " ".repeat(32));
+        assert_eq!(exact_lines(&far), [format!("a\\u{{20*3000}};b{}c", " ".repeat(32))]);
+    }
+
+    proptest! {
+        /// Reads the signs back with another program than the one that writes them.
+        #[test]
+        fn what_is_shown_of_a_program_reads_back(text in "([ab \\\\nu{}01\t\r\u{1b}\u{202e}\u{a0}*]|\\\\u\\{| {33,40}){0,60}") {
+            let shown = exact_lines(&text);
+            prop_assert_eq!(read_back(&shown), text.strip_suffix('\n').unwrap_or(&text));
+        }
+    }
+
+    fn read_back(lines: &[String]) -> String {
+        let line = |line: &String| {
+            let mut parts = line.split("\\u{");
+            let mut read = parts.next().unwrap().to_owned();
+            for part in parts {
+                let (sign, rest) = part.split_once('}').unwrap();
+                let (code, times) = sign.split_once('*').unwrap_or((sign, "1"));
+                let c = char::from_u32(u32::from_str_radix(code, 16).unwrap()).unwrap();
+                read.extend(std::iter::repeat_n(c, times.parse().unwrap()));
+                read.push_str(rest);
+            }
+            read
+        };
+        lines.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
     #[test]

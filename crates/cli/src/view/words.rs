@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use jiff::tz::TimeZone;
 use setpoint_protocol::message::{
-    ApprovalWord, EndState, EndedBy, FailureClass, FinalResult, JudgedBy, MacroState, MemoryAction, Shown,
-    Strength, Verdict, VerdictWord,
+    ApprovalDecision, ApprovalWord, EndState, EndedBy, FailureClass, FinalResult, JudgedBy, MacroState,
+    MemoryAction, Shown, Strength, Verdict, VerdictWord,
 };
 use setpoint_protocol::{Instance, RoleId, Timestamp};
 
@@ -141,6 +141,22 @@ pub const fn approval(word: ApprovalWord) -> (Tone, &'static str) {
         ApprovalWord::ForTask => (Tone::Good, "allowed for this task"),
         ApprovalWord::Never => (Tone::Bad, "refused"),
     }
+}
+
+/// Returns a decision on a call that needed consent: what was decided, by whom, and for what else.
+#[must_use]
+pub fn decided(decision: &ApprovalDecision) -> (Tone, String) {
+    let (tone, word) = approval(decision.decision);
+    let by = &decision.by;
+    let text = match (decision.decision, decision.allows.as_slice()) {
+        // A line that the person allowed at an earlier question covers this one.
+        (ApprovalWord::Once, []) if by.starts_with("terminal: ") => format!("allowed before by {by}"),
+        (_, []) => format!("{word} by {by}"),
+        (_, lines) => {
+            format!("allowed for this task, with all of {}, by {by}", sanitise::exact(&lines.join(", ")))
+        }
+    };
+    (tone, text)
 }
 
 /// Returns the sign of a failed criterion, with its class.
@@ -419,5 +435,35 @@ mod tests {
         assert_eq!(self::zone(at, &TimeZone::UTC), "UTC");
         assert_eq!(date_and_time(at, &zone), "2026-01-01 02:04:31");
         assert_eq!(time_of_day(Timestamp::from_micros(i64::MAX), &zone), "?");
+    }
+
+    #[test]
+    fn a_decision_says_for_how_long_it_holds() {
+        let say = |decision: ApprovalWord, by: &str, allows: &[&str]| {
+            let allows = allows.iter().map(|line| (*line).to_owned()).collect();
+            let call_id = "r3.1/2".parse().unwrap();
+            decided(&ApprovalDecision { call_id, decision, digest: String::new(), by: by.to_owned(), allows })
+                .1
+        };
+        for (decision, by, allows, said) in [
+            (ApprovalWord::Once, "terminal", &[][..], "allowed once by terminal"),
+            (ApprovalWord::Once, "file:approve:2", &[], "allowed once by file:approve:2"),
+            (
+                ApprovalWord::Once,
+                "terminal: host a.example",
+                &[],
+                "allowed before by terminal: host a.example",
+            ),
+            (
+                ApprovalWord::Once,
+                "terminal",
+                &["host a.example", "path x\u{202e}"],
+                "allowed for this task, with all of host a.example, path x\\u{202e}, by terminal",
+            ),
+            (ApprovalWord::ForTask, "terminal", &[], "allowed for this task by terminal"),
+            (ApprovalWord::Never, "headless", &[], "refused by headless"),
+        ] {
+            assert_eq!(say(decision, by, allows), said);
+        }
     }
 }

@@ -79,13 +79,13 @@ async fn an_approval_shows_everything_and_takes_one_key() {
         ),
     ];
     for (keys, word) in cases {
-        let (tape, beats) = wants_to("rm -rf 'build\n\u{1b}[8m'");
+        let (tape, beats) = wants_to("rm -rf 'build\r\u{1b}[8m'");
         let fake = Fake::starting(tape, beats);
         let came = World::on_paper(fake.clone(), vec![keys.clone()]).run("run tidy").await;
         assert_eq!(decided(&fake).0, word, "{keys:?}");
         assert_eq!(decided(&fake).2, "terminal");
         if word == ApprovalWord::Once {
-            assert!(came.err.contains("rm -rf 'build\\n\\u{1b}[8m'"), "{}", came.err);
+            assert!(came.err.contains("rm -rf 'build\\r\\u{1b}[8m'"), "{}", came.err);
             assert!(came.err.contains("/w/\\u{202e}x"), "{}", came.err);
         }
     }
@@ -248,7 +248,7 @@ async fn what_a_plan_needs_is_asked_once_before_it_runs() {
     let needs = ["host docs.example.org", "command make install", "deny host x.org", "host *.org", "path /"];
     // A line that allows nothing is not offered.
     let offered: Vec<String> = needs[..2].iter().map(|need| (*need).to_owned()).collect();
-    for (keys, allows) in [("xy", offered), ("n", vec![]), ("\n", vec![])] {
+    for (keys, allows) in [("x\ny", offered), ("n", vec![]), ("\n", vec![])] {
         let (tape, beats) = asking(needing(&needs), Planner, Kind::PlanDecision);
         let fake = Fake::starting(tape, beats);
         let came = World::on_paper(fake.clone(), vec![typed(keys)]).run("run tidy").await;
@@ -409,4 +409,47 @@ async fn a_terminal_that_cannot_be_read_refuses() {
 /// Returns what is written to the terminal, with readable control sequences.
 fn readable(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "<CR>").replace("\u{1b}[K", "<EL>").replace('\u{1b}', "<ESC>")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_is_shown_line_by_line() {
+    let code =
+        format!("x = 1 # note:\\nimport os\n\timport os{}; f('a\\n')\n{}", " ".repeat(300), "y".repeat(100));
+    let (tape, beats) = wants_to(&format!("run with python3 this program:\n{code}"));
+    let came = World::on_paper(Fake::starting(tape, beats), vec![typed("n")]).run("run tidy").await;
+    let shown = readable(&came.err);
+    let wanted = format!(
+        "  | run with python3 this program:\n  | x = 1 # note:\\nimport os\n\
+         \x20 | \\u{{9}}import os\\u{{20*300}}; f('a\\n')\n  | {}\n  + {}\n",
+        "y".repeat(74),
+        "y".repeat(26)
+    );
+    assert!(shown.contains(&wanted), "{shown}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_is_no_answer_asks_again() {
+    let no = |times: usize| "q\n".repeat(times);
+    for (keys, word) in [
+        (typed("q\ny"), ApprovalWord::Once),
+        // Nothing that follows it in its line counts, whatever it is.
+        (typed("why\nn"), ApprovalWord::Never),
+        (typed("wait\nt"), ApprovalWord::ForTask),
+        (typed("?\n\n"), ApprovalWord::Never),
+        (typed(&format!("{}y", no(5))), ApprovalWord::Once),
+        // After so many it is no.
+        (typed(&format!("{}q", no(5))), ApprovalWord::Never),
+    ] {
+        let (tape, beats) = wants_to("rm -rf build");
+        let fake = Fake::starting(tape, beats);
+        let came = World::on_paper(fake.clone(), vec![keys.clone()]).run("run tidy").await;
+        assert_eq!(decided(&fake).0, word, "{keys:?}");
+        assert!(came.err.contains("is no answer here: press Enter, then one of y, t, n"), "{}", came.err);
+    }
+    // A plan's questions likewise.
+    let (tape, beats) = asking(proposal("r2/3"), Planner, Kind::PlanDecision);
+    let fake = Fake::starting(tape, beats);
+    World::on_paper(fake.clone(), vec![typed("maybe\nn")]).run("run --plan tidy").await;
+    let decision = PlanDecision { call_id: id("r2/3"), approved: false, note: None, allows: Vec::new() };
+    assert_eq!(fake.said(), [Payload::PlanDecision(decision)]);
 }

@@ -3,7 +3,6 @@
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use setpoint_protocol::CallId;
-use setpoint_protocol::message::ApprovalDecision;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::Phase;
 
@@ -81,9 +80,7 @@ fn approval(Consent { request, decision }: &Consent) -> Markup {
     let need = &request.need;
     let word = match decision {
         None => "waits for an answer".to_owned(),
-        Some(ApprovalDecision { decision, by, .. }) => {
-            format!("{} by {}", words::approval(*decision).1, clip(by, limit::GIST_CHARS_MAX))
-        }
+        Some(decision) => clip(&words::decided(decision).1, limit::GIST_CHARS_MAX),
     };
     let folder: Vec<String> = need.cwd.iter().cloned().collect();
     let read = need.read();

@@ -1,0 +1,54 @@
+//! Keys that are no answer to a question which one key answers. They never answer it, whatever follows them.
+
+use super::dialogue::Step;
+use crate::io::Key;
+use crate::text::{Line, Tone, sanitise};
+
+/// After so many lines that are no answer, a question is answered with no.
+const STRAYS_MAX: u32 = 5;
+
+/// Keys that are no answer. What follows one in its line is none either: who types `wait` or `why` means neither `t` nor `y`.
+#[derive(Debug, Default)]
+pub(super) struct Stray {
+    /// Whether such a line has begun and not ended.
+    is_in_line: bool,
+    /// How many began.
+    lines: u32,
+}
+
+/// What a key is for a question that one key answers.
+pub(super) enum Answering {
+    /// It may be an answer.
+    Key,
+    /// It is none.
+    None(Step),
+    /// There were too many of those.
+    TooMany,
+}
+
+impl Stray {
+    /// Takes a key; `answers` are the keys that answer.
+    pub(super) fn take(&mut self, key: &Key, answers: &str) -> Answering {
+        if self.is_in_line {
+            let is_end = matches!(key, Key::Enter | Key::Escape);
+            self.is_in_line = !is_end;
+            return Answering::None(if is_end { Step::Changed } else { Step::Ignored });
+        }
+        let Key::Char(c) = key else { return Answering::Key };
+        if answers.contains(c.to_ascii_lowercase()) {
+            return Answering::Key;
+        }
+        self.lines += 1;
+        if self.lines > STRAYS_MAX {
+            return Answering::TooMany;
+        }
+        self.is_in_line = true;
+        let named: Vec<String> = answers.chars().map(String::from).collect();
+        let said = format!(
+            "`{}` is no answer here: press Enter, then one of {}",
+            sanitise::exact(&c.to_string()),
+            named.join(", ")
+        );
+        Answering::None(Step::Printed(vec![Line::new().and(Tone::Care, &said)]))
+    }
+}
