@@ -39,7 +39,7 @@ pub struct Run {
     /// Write only the answer to stdout, for other programs: text as it is, anything else as JSON
     #[arg(long = "output-only", conflicts_with_all = ["is_stream", "is_json"])]
     is_output_only: bool,
-    /// Plan for TIME, such as 90s, 5m or 1h, and stop after twice TIME; waiting for a person does not count
+    /// Aim for TIME, such as 90s, 5m or 1h; at twice TIME the task is stopped; waiting for a person does not count
     #[arg(long, value_name = "TIME", value_parser = duration_ms)]
     time_budget: Option<u64>,
     /// Replan at most N times

@@ -17,7 +17,7 @@ const LISTED_MAX: usize = 40;
 /// Try a command: show what it would change here, and keep nothing
 ///
 /// The command sees this folder, the programs of the system and nothing else: no other files, no network, no other
-/// process. What it changes is listed and discarded. Its exit code is the exit code.
+/// process. What it changes is listed and discarded. Setpoint exits with the exit code of the command.
 #[derive(Args, Debug)]
 pub struct Sandbox {
     /// Show what the sandbox holds on this machine, and what a command would see

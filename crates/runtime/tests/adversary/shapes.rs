@@ -47,7 +47,7 @@ fn changes(word: &str, n: usize) -> Vec<Shape> {
         Shape {
             files: vec![file("old.md", "# old\n")],
             calls: vec![read("old.md"), put("old.md", &report)],
-            ..made("replace", "write old.md anew", "old.md", &report)
+            ..made("replace", "write old.md again", "old.md", &report)
         },
         Shape {
             files: (1..=3).map(|k| file(&format!("{word}-{k}.txt"), &format!("{k} {word}\n"))).collect(),
