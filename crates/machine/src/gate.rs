@@ -4,7 +4,7 @@
 //! the same in a replay. A fact that is missing never lets anything through: every rule asks for the absence of a reason.
 
 use setpoint_protocol::gate::{Area, Cause, Facts, Found, Grant, Rule, RunLevel, Stage, TouchFacts};
-use setpoint_protocol::tool::Source;
+use setpoint_protocol::tool::{Secret, Source};
 
 /// What the gate does with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,9 @@ pub fn decide(facts: &Facts) -> Decision {
     };
     let is_command = matches!(facts.cause, Some(Cause::Command(_)));
     let rule = match &facts.stage {
-        Stage::Outside | Stage::Unmade(_) if is_command => Rule::OutsideSandbox,
+        Stage::Outside | Stage::Unmade(_) if is_command && asking.rule != Rule::SecretSent => {
+            Rule::OutsideSandbox
+        }
         _ => asking.rule,
     };
     let reason = asking.reason;
@@ -90,10 +92,12 @@ pub fn deciding(facts: Facts, asking: &Asking) -> Facts {
         _ => None,
     };
     let secret = facts.secrets.first().filter(|_| asking.rule == Rule::SecretRead).cloned();
+    let contained = facts.contains.first().filter(|_| asking.rule == Rule::SecretSent).cloned();
     Facts {
         touches: asking.touch.and_then(|at| facts.touches.into_iter().nth(at)).into_iter().collect(),
         sources: source.into_iter().collect(),
         secrets: secret.into_iter().collect(),
+        contains: contained.into_iter().collect(),
         ..facts
     }
 }
@@ -118,8 +122,32 @@ fn asking(facts: &Facts) -> Option<Asking> {
     }
 }
 
+/// Returns whether something may leave this machine.
+#[must_use]
+pub fn sends(cause: &Cause) -> bool {
+    match cause {
+        Cause::Calls { is_connected, .. } => *is_connected,
+        Cause::Command(_) | Cause::Connects { .. } | Cause::Query(_) => true,
+        Cause::Content(_) | Cause::Link(_) => false,
+    }
+}
+
 /// Returns why this asks whatever is touched, or `None`.
 fn caused(cause: &Cause, facts: &Facts) -> Option<(Rule, String)> {
+    let Some(key) = facts.contains.first().filter(|_| sends(cause)) else { return plainly(cause, facts) };
+    let why = match cause {
+        Cause::Calls { server, .. } => format!("it would send to {server}"),
+        _ => plainly(cause, facts)?.1,
+    };
+    let key = match key {
+        Secret::File(name) | Secret::Key(name) | Secret::Form(name) => name.clone(),
+        Secret::Written(_) | Secret::Unknown => key.to_string(),
+    };
+    Some((Rule::SecretSent, format!("it contains what looks like a key ({key}); {why}")))
+}
+
+/// Like [`caused`], of a call that contains no key.
+fn plainly(cause: &Cause, facts: &Facts) -> Option<(Rule, String)> {
     Some(match cause {
         Cause::Command(why) => (Rule::NotReadOnly, why.clone()),
         Cause::Content(why) => (Rule::Obeyed, why.clone()),

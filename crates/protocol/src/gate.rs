@@ -39,13 +39,15 @@ pub enum Rule {
     ReadElsewhere,
     /// It would send to a trusted MCP server after the task has read keys.
     SecretRead,
+    /// It would send what looks like a key.
+    SecretSent,
     /// Memory advises caution.
     Caution,
 }
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Rule; 15] = [
+    pub const ALL: [Rule; 16] = [
         Rule::Closed,
         Rule::UnknownPlace,
         Rule::LevelL0,
@@ -60,6 +62,7 @@ impl Rule {
         Rule::Server,
         Rule::ReadElsewhere,
         Rule::SecretRead,
+        Rule::SecretSent,
         Rule::Caution,
     ];
 
@@ -81,6 +84,7 @@ impl Rule {
             Rule::Server => "server",
             Rule::ReadElsewhere => "read_elsewhere",
             Rule::SecretRead => "secret_read",
+            Rule::SecretSent => "secret_sent",
             Rule::Caution => "caution",
         }
     }
@@ -128,6 +132,9 @@ pub struct Facts {
     /// The keys that the task may have read. In a record only what decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<Secret>,
+    /// The keys that the call seems to contain, if it may send something. In a record only what decided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contains: Vec<Secret>,
     /// What confines the command.
     #[serde(default, skip_serializing_if = "Stage::is_plain")]
     pub stage: Stage,

@@ -318,6 +318,23 @@ pub enum Secret {
     File(String),
     /// A known key of this name, which was removed.
     Key(String),
+    /// What has the form of a key of this kind: `a key of GitHub`.
+    Form(String),
+    /// What files hold that a task wrote after it had read this.
+    Written(Box<Secret>),
+    /// Keys that are no longer known, because the record of them cannot be read.
+    Unknown,
+}
+
+impl Secret {
+    /// Returns what a file holds that was written after this was read.
+    #[must_use]
+    pub fn written(&self) -> Self {
+        match self {
+            Secret::Written(of) => of.written(),
+            of => Secret::Written(Box::new(of.clone())),
+        }
+    }
 }
 
 impl fmt::Display for Secret {
@@ -325,6 +342,9 @@ impl fmt::Display for Secret {
         match self {
             Secret::File(path) => write!(f, "keys in {path}"),
             Secret::Key(name) => write!(f, "where the key {name} is"),
+            Secret::Form(kind) => write!(f, "what looks like {kind}"),
+            Secret::Written(of) => write!(f, "files written after reading {of}"),
+            Secret::Unknown => f.write_str("keys that are no longer known"),
         }
     }
 }

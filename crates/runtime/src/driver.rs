@@ -267,7 +267,7 @@ impl Driver {
             External::Answered(Answered { call, answer, .. }) => {
                 self.finished(*call);
                 if let Answer::Survey(survey) = answer
-                    && !survey.after.is_empty()
+                    && !(survey.after.is_empty() && survey.secrets.is_empty())
                 {
                     Arc::make_mut(&mut self.traces).surveyed(survey);
                 }

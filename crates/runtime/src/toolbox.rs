@@ -54,7 +54,9 @@ impl Traces {
     /// Adds what the place of the task lets it read.
     pub(crate) fn surveyed(&mut self, survey: &Survey) {
         self.sources.extend(survey.after.iter().cloned());
+        self.secrets.extend(survey.secrets.iter().cloned());
         bound(&mut self.sources);
+        bound(&mut self.secrets);
     }
 
     /// Adds what memory's reply lets the task read.

@@ -118,6 +118,14 @@ impl Scrub {
         found.chain(replaced).map(|mark| name_of(mark).to_owned()).collect()
     }
 
+    /// Returns the places, in the list that the set was created from, of the secrets that the bytes hold, or a piece of
+    /// which they hold.
+    #[must_use]
+    pub fn places_in(&self, bytes: &[u8]) -> BTreeSet<usize> {
+        let found = [&self.0.text, &self.0.hex].into_iter().flat_map(|view| view.find(bytes));
+        found.map(|(_, place)| place).collect()
+    }
+
     /// Returns the value without the secrets, of the same form: only its texts and field names change. Recurses as deep as
     /// the value does, which its reader has bounded.
     #[must_use]

@@ -318,3 +318,11 @@ fn stream_holds_nothing_of_ordinary_text() {
     let (given, _) = streamed(&Scrub::of(&[long.as_str().into()]), &"a".repeat(200_000), &[100_000]);
     assert!(given[0].contains(MARK), "what is held has a limit: {given:?}");
 }
+
+#[test]
+fn the_places_of_what_is_there_are_told() {
+    let secrets = ["hunter2secret99", "tr0ub4dor&3xy", "corr3ct-h0rse"].map(SecretString::from);
+    let scrub = Scrub::of(&secrets);
+    assert_eq!(scrub.places_in(b"x tr0ub4dor&3xy y 99terces2retnuh"), [0, 1].into());
+    assert_eq!(scrub.places_in(b"hunter2"), [].into());
+}

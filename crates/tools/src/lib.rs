@@ -20,7 +20,7 @@ mod files;
 mod halt;
 mod host;
 mod house;
-mod keys_read;
+mod keys;
 pub mod paths;
 mod place;
 mod process;

@@ -23,12 +23,12 @@ use crate::error::ToolError;
 use crate::facts;
 use crate::host::Host;
 use crate::house::House;
-use crate::keys_read;
+use crate::keys::{self, KeyFiles, KnownKeys};
 use crate::process::capture::bounded_text;
 use crate::servers;
 use crate::tool::{Limits, Tool, ToolCtx};
 use crate::typed::unreadable;
-use crate::undo::Keeper;
+use crate::undo::{After, Keeper};
 
 /// Maximum characters of a tool's name that an error repeats.
 const NAME_CHARS_MAX: usize = 80;
@@ -41,6 +41,7 @@ pub struct Registry {
     house: Arc<House>,
     search_path: Arc<Vec<PathBuf>>,
     keys: Scrub,
+    key_files: KeyFiles,
     background: Background,
     level: RunLevel,
     /// The folder with what tasks changed, for an undo.
@@ -130,9 +131,10 @@ impl Registry {
     }
 
     /// Ends what the calls of a task keep running, and returns when it has ended. What it changed and was not put in place is
-    /// discarded.
+    /// discarded, and so is what is known of the keys in the task's files.
     pub async fn end_background(&self, task: &TaskId) {
         self.background.end(task).await;
+        self.key_files.forget(task);
     }
 
     fn kept_of(&self, task: &TaskId) -> Option<PathBuf> {
@@ -159,14 +161,31 @@ impl Registry {
     /// Runs a call. Every outcome is an answer, within the limits of a record and without the host's keys.
     pub async fn run(&self, ask: &ToolAsk, place: CallPlace) -> ToolAnswer {
         let start = Instant::now();
-        let answer = match self.admit(ask, &place.surroundings) {
-            Ok(tool) => probed(ask, tool.run(&ask.call.input, &self.context(ask, place)).await),
+        let mut ctx = self.context(ask, place);
+        let answer = match self.admit(ask, &ctx.surroundings) {
+            Ok(tool) => {
+                // Before the call, which may remove the files.
+                ctx.keys = self.known_keys(ask, &[], &ctx).await;
+                probed(ask, tool.run(&ask.call.input, &ctx).await)
+            }
             Err(error) => error.into_answer(),
         };
-        let secrets = keys_read::of(&ask.call.tool, &ask.call.input, &answer, &self.keys);
+        let keys = self.known_keys(ask, &answer.created, &ctx).await;
+        let secrets = keys::of(&ask.call.tool, &ask.call.input, &answer, &keys);
         let answer = ToolAnswer { secrets, ..answer };
         let millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         bounded(ToolAnswer { duration_ms: millis, ..without(&self.keys, answer) }, &self.limits)
+    }
+
+    /// Returns what is known of keys, after another look at the task's files.
+    async fn known_keys(&self, ask: &ToolAsk, created: &[String], ctx: &ToolCtx) -> KnownKeys {
+        let cwd = PathBuf::from(&ctx.surroundings.cwd);
+        let named = keys::to_look_at(&ask.call.input, created, &ctx.place());
+        let (files, task, own) = (self.key_files.clone(), ctx.task.clone(), self.keys.clone());
+        // A cancelled call is over, but what it printed still has to be marked.
+        let ctx = ToolCtx { cancel: CancellationToken::new(), ..ctx.clone() };
+        let looked = ctx.blocking(move |halt| Ok(files.look(task.as_ref(), &cwd, &named, &own, halt))).await;
+        looked.unwrap_or_else(|_| KnownKeys::of_machine(self.keys.clone()))
     }
 
     /// Returns the tool of a call that may run.
@@ -185,9 +204,11 @@ impl Registry {
     pub(crate) fn context(&self, ask: &ToolAsk, place: CallPlace) -> ToolCtx {
         let task = place.keeps_as.as_ref().map(|(task, _)| task.clone());
         let kept = task.as_ref().and_then(|task| self.kept_of(task));
-        let keeper = place
-            .keeps_as
-            .and_then(|(task, call)| Some(Keeper::new(self.kept_of(&task)?, call, place.sources.clone())));
+        // What the call itself reads may be in what it writes.
+        let secrets = place.secrets.iter().cloned().chain(keys::named_in(&ask.call.input)).collect();
+        let after = After { sources: place.sources.clone(), secrets };
+        let keeper =
+            place.keeps_as.and_then(|(task, call)| Some(Keeper::new(self.kept_of(&task)?, call, after)));
         ToolCtx {
             surroundings: place.surroundings,
             created: place.created,
@@ -199,6 +220,7 @@ impl Registry {
             caution: ask.caution,
             probe: ask.probe,
             level: self.level,
+            keys: KnownKeys::default(),
             kept,
             task,
             keeper,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use setpoint_machine::effects::ToolAsk;
 use setpoint_protocol::record::{GitState, NamedPath, Survey, SurveyAsk};
-use setpoint_protocol::tool::{Phase, Source, ToolCall};
+use setpoint_protocol::tool::{Phase, ToolCall};
 use setpoint_protocol::{Any, TaskId};
 
 use crate::approval::resolve;
@@ -22,7 +22,7 @@ use crate::halt::Halt;
 use crate::registry::{CallPlace, Registry};
 use crate::show;
 use crate::tool::ToolCtx;
-use crate::undo::labels;
+use crate::undo::{After, labels};
 
 /// Maximum milliseconds that Git may take; a survey without it is better than a plan that waits.
 const GIT_MS_MAX: u64 = 3_000;
@@ -32,8 +32,8 @@ const FILES_MS_MAX: u64 = 2_000;
 const GIT_PATHS_MAX: usize = 20;
 /// Maximum commits named, the latest first.
 const COMMITS_MAX: usize = 5;
-/// Maximum sources of files that are named. Two decide all that more would.
-const SOURCES_MAX: usize = 16;
+/// Maximum sources of files, and keys, that are named. Two decide all that more would.
+const READ_MAX: usize = 16;
 /// Maximum paths of the person's that are examined; callers pass fewer.
 const NAMED_MAX: usize = 64;
 
@@ -50,13 +50,13 @@ impl Registry {
         let after = written_after(self.kept(), task, &ctx, &named).await;
         if names_only {
             let survey = names(&ctx, named).await.unwrap_or_default();
-            return self.without_keys(Survey { after, ..survey });
+            return self.without_keys(read(after, survey));
         }
         let git = tokio::time::timeout(Duration::from_millis(GIT_MS_MAX), self.run(&ask, place));
         let (git, files) = tokio::join!(git, files(&ctx, named));
         let git = git.ok().filter(|answer| answer.ok).and_then(|answer| answer.facts);
-        let survey = Survey { git: git.map(|facts| state(&facts.0)), after, ..files.unwrap_or_default() };
-        self.without_keys(survey)
+        let survey = Survey { git: git.map(|facts| state(&facts.0)), ..files.unwrap_or_default() };
+        self.without_keys(read(after, survey))
     }
 }
 
@@ -66,8 +66,8 @@ async fn written_after(
     task: Option<TaskId>,
     ctx: &ToolCtx,
     named: &[String],
-) -> Vec<Source> {
-    let Some(kept) = kept else { return Vec::new() };
+) -> After {
+    let Some(kept) = kept else { return After::default() };
     let place = ctx.place();
     let named = named.iter().filter_map(|text| place.path("path", text).ok());
     let places: Vec<PathBuf> = named.chain([place.surroundings.cwd.clone()]).collect();
@@ -76,8 +76,16 @@ async fn written_after(
         Ok(labels::written_below(&kept, task.as_ref(), &places, halt))
     });
     // What could not be looked at in time may be anything.
-    let written = written.await.unwrap_or_else(|_| [Source::Unknown.written()].into());
-    written.into_iter().take(SOURCES_MAX).collect()
+    written.await.unwrap_or_else(|_| After::unknown().written())
+}
+
+/// Returns the survey with what earlier tasks had read.
+fn read(after: After, survey: Survey) -> Survey {
+    Survey {
+        after: after.sources.into_iter().take(READ_MAX).collect(),
+        secrets: after.secrets.into_iter().take(READ_MAX).collect(),
+        ..survey
+    }
 }
 
 fn ask(tool: &str, input: Value) -> ToolAsk {
@@ -121,8 +129,8 @@ async fn files(ctx: &ToolCtx, named: Vec<String>) -> Result<Survey, ToolError> {
         let guides = guides::texts(&root, &paths, halt);
         let (skills, skills_left_out) = skills::listed(&root, &home, halt);
         let project = project::files(&root, halt);
-        let after = Vec::new();
-        Ok(Survey { entries, left_out, git: None, project, named, guides, skills, skills_left_out, after })
+        let guided = Survey { guides, skills, skills_left_out, ..Survey::default() };
+        Ok(Survey { entries, left_out, project, named, ..guided })
     })
     .await
 }

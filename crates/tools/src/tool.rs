@@ -13,6 +13,7 @@ use setpoint_protocol::{Any, TaskId};
 use tokio_util::sync::CancellationToken;
 
 use crate::house::House;
+use crate::keys::KnownKeys;
 use crate::undo::Keeper;
 
 /// Something that R3 can do in the world.
@@ -57,6 +58,8 @@ pub struct ToolCtx {
     pub probe: bool,
     /// How much may be changed without consent.
     pub level: RunLevel,
+    /// What is known of keys that the call may send.
+    pub(crate) keys: KnownKeys,
     /// The task whose call it is.
     pub(crate) task: Option<TaskId>,
     /// The folder of what is kept for the task.
@@ -87,6 +90,7 @@ impl ToolCtx {
             caution: false,
             probe: false,
             level: RunLevel::default(),
+            keys: KnownKeys::default(),
             task: None,
             kept: None,
             keeper: None,

@@ -17,7 +17,7 @@ fn source() -> impl Strategy<Value = Source> {
 }
 
 fn secret() -> impl Strategy<Value = Secret> {
-    prop_oneof![word().prop_map(Secret::File), word().prop_map(Secret::Key)]
+    prop_oneof![word().prop_map(Secret::File), word().prop_map(Secret::Key), word().prop_map(Secret::Form)]
 }
 
 fn cause() -> impl Strategy<Value = Cause> {
@@ -67,12 +67,13 @@ prop_compose! {
         touches in prop::collection::vec(touch(), 0..4),
         sources in prop::collection::vec(source(), 0..3),
         secrets in prop::collection::vec(secret(), 0..2),
+        contains in prop::collection::vec(secret(), 0..2),
         (is_l0, is_kept, is_cautious) in any::<(bool, bool, bool)>(),
         stage in prop_oneof![Just(Stage::Plain), Just(Stage::Outside), word().prop_map(Stage::Unmade), Just(Stage::Ran)],
         grant in select(vec![Grant::None, Grant::Void, Grant::Covers]),
     ) -> Facts {
         let level = if is_l0 { RunLevel::L0 } else { RunLevel::L1 };
-        Facts { level, cwd: "/w".into(), cause, touches, is_kept, is_cautious, sources, secrets, stage, grant }
+        Facts { level, cwd: "/w".into(), cause, touches, is_kept, is_cautious, sources, secrets, contains, stage, grant }
     }
 }
 
@@ -100,6 +101,7 @@ proptest! {
         };
         prop_assert!(with(&|facts| facts.sources.push(source.clone())) <= free, "a source");
         prop_assert!(with(&|facts| facts.secrets.push(secret.clone())) <= free, "a secret");
+        prop_assert!(with(&|facts| facts.contains.push(secret.clone())) <= free, "a key in it");
         prop_assert!(with(&|facts| facts.level = RunLevel::L0) <= free, "a lower level");
         prop_assert!(with(&|facts| facts.is_cautious = true) <= free, "caution");
         prop_assert!(with(&|facts| facts.is_kept = false) <= free, "no undo");
@@ -134,7 +136,20 @@ proptest! {
                 prop_assert!(touch.area == Area::Workspace || facts.level == RunLevel::L1, "{:?}", touch);
             }
             let sends = matches!(facts.cause, Some(Cause::Calls { is_connected: true, .. }));
-            prop_assert!(!sends || facts.secrets.is_empty());
+            prop_assert!(!sends || (facts.secrets.is_empty() && facts.contains.is_empty()));
+        }
+    }
+
+    #[test]
+    fn what_sends_a_key_is_asked_about_by_that_rule(mut facts in facts(), key in secret()) {
+        facts.touches.iter_mut().for_each(|touch| touch.is_closed = false);
+        facts.contains = vec![key];
+        facts.grant = Grant::None;
+        if facts.cause.as_ref().is_some_and(sends) {
+            prop_assert_eq!(decide(&facts).rule(), Some(Rule::SecretSent));
+        } else {
+            let without = Facts { contains: Vec::new(), ..facts.clone() };
+            prop_assert_eq!(decide(&facts), decide(&without));
         }
     }
 
@@ -160,7 +175,7 @@ proptest! {
     fn what_a_record_keeps_decides_the_same(facts in facts()) {
         if let Decision::Ask(asking) = decide(&facts) {
             let kept = deciding(facts, &asking);
-            prop_assert!(kept.touches.len() <= 1 && kept.sources.len() + kept.secrets.len() <= 1);
+            prop_assert!(kept.touches.len() <= 1 && kept.sources.len() + kept.secrets.len() + kept.contains.len() <= 1);
             let Decision::Ask(again) = decide(&kept) else { return Err(TestCaseError::fail("it is let through")) };
             prop_assert_eq!((again.rule, again.reason), (asking.rule, asking.reason));
             // As it comes back from the journal.

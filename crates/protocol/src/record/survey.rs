@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::tool::Source;
+use crate::tool::{Secret, Source};
 
 /// What a look around found. Names and texts in it come from files: hostile input, one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +35,9 @@ pub struct Survey {
     /// What earlier tasks had read when they wrote files that are here, or at the paths that the person names, unchanged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Source>,
+    /// The keys that they may have read by then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<Secret>,
 }
 
 /// What a look around is about.

@@ -237,10 +237,16 @@ mod tests {
     #[test]
     fn what_files_were_written_after_is_known_after_a_restart() {
         let after = vec![Source::Web("a.example".to_owned()).written()];
-        let survey = Answer::Survey(Box::new(Survey { after: after.clone(), ..Survey::default() }));
+        let secrets = vec![Secret::File(".env".to_owned()).written()];
+        let survey = Survey { after: after.clone(), secrets: secrets.clone(), ..Survey::default() };
+        let survey = Answer::Survey(Box::new(survey));
         let survey = record(4, RecordKind::Answered, &Answered::new("r2/1".parse().unwrap(), 1, survey));
         let records = [opened("/w".to_owned(), None), survey];
-        assert_eq!(traces(&TaskId::mint("count", 1), &records).sources, after.into_iter().collect());
+        let read = traces(&TaskId::mint("count", 1), &records);
+        assert_eq!(
+            (read.sources, read.secrets),
+            (after.into_iter().collect(), secrets.into_iter().collect())
+        );
     }
 
     #[test]

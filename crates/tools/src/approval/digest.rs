@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustix::fs::Stat;
 
-use setpoint_protocol::tool::Secret;
+use setpoint_protocol::gate::Facts;
 
 use super::{Plan, Touch};
 use crate::files::folder::{self, Folder};
@@ -40,7 +40,7 @@ pub(super) fn scope<'p>(plan: &Plan, asking: impl Iterator<Item = &'p Touch>) ->
 }
 
 /// Returns the digest in hexadecimal. Paths in the folder `held` are examined through it.
-pub(super) fn of(plan: &Plan, secrets: &[Secret], held: Option<&Folder>) -> String {
+pub(super) fn of(plan: &Plan, facts: &Facts, held: Option<&Folder>) -> String {
     let mut parts = Parts(blake3::Hasher::new());
     parts.add(DOMAIN.as_bytes());
     parts.add_action(plan);
@@ -53,11 +53,13 @@ pub(super) fn of(plan: &Plan, secrets: &[Secret], held: Option<&Folder>) -> Stri
         );
     }
     parts.add_executed(plan);
-    // What was allowed before the task read a key was allowed without knowing of it.
+    // What was allowed before the task read a key, or before it was known to contain one, was allowed without knowing of it.
     if plan.can_send() {
-        for secret in secrets {
-            parts.add(b"after reading");
-            parts.add(secret.to_string().as_bytes());
+        for (secrets, how) in [(&facts.secrets, "after reading"), (&facts.contains, "containing")] {
+            for secret in secrets {
+                parts.add(how.as_bytes());
+                parts.add(secret.to_string().as_bytes());
+            }
         }
     }
     if let Some(content) = &plan.content {

@@ -28,6 +28,7 @@ impl Gate {
             is_cautious: self.is_cautious,
             sources: self.sources.iter().cloned().collect(),
             secrets: self.secrets.iter().cloned().collect(),
+            contains: if plan.can_send() { self.keys.all_in(&plan.command) } else { Vec::new() },
             stage: plan.stage.clone(),
             grant: Grant::None,
         };

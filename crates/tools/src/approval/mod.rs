@@ -31,6 +31,7 @@ use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile, Secret, Source};
 use crate::error::ToolError;
 use crate::files::folder::Folder;
 use crate::house::{House, Rooms};
+use crate::keys::KnownKeys;
 use crate::show;
 use crate::tool::ToolCtx;
 use crate::undo::{Keeper, Keeping};
@@ -39,6 +40,9 @@ use own::OwnFolders;
 
 /// Maximum places that a question names as what the task has read.
 const SOURCES_MAX: usize = 50;
+
+/// What a question about sending something adds if not all files were looked at for keys.
+const KEYS_UNSURE: &str = "; there are too many files here to look for keys in all of them";
 
 /// The planned effects of a call.
 #[derive(Clone, Debug)]
@@ -69,11 +73,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// Returns whether it may send something away from this machine.
     fn can_send(&self) -> bool {
-        match &self.cause {
-            Some(Cause::Calls { is_connected, .. }) => *is_connected,
-            Some(Cause::Command(_) | Cause::Connects { .. } | Cause::Query(_)) => true,
-            Some(Cause::Content(_) | Cause::Link(_)) | None => false,
-        }
+        self.cause.as_ref().is_some_and(gate::sends)
     }
 }
 
@@ -99,6 +99,7 @@ pub(crate) struct Gate {
     house: Arc<House>,
     sources: BTreeSet<Source>,
     secrets: BTreeSet<Secret>,
+    keys: KnownKeys,
     grant: Option<String>,
     is_cautious: bool,
     level: RunLevel,
@@ -118,6 +119,7 @@ impl Gate {
             house: Arc::clone(&ctx.house),
             sources: ctx.sources.clone(),
             secrets: ctx.secrets.clone(),
+            keys: ctx.keys.clone(),
             grant: ctx.grant.clone(),
             is_cautious: ctx.caution,
             level: ctx.level,
@@ -225,7 +227,7 @@ impl Gate {
             Decision::Refuse { touch } => return Err(closed(&rooms, plan, touch)),
             Decision::Ask(_) => {}
         }
-        let digest = digest::of(plan, &facts.secrets, held);
+        let digest = digest::of(plan, &facts, held);
         let scope = self.scope(plan, &facts);
         facts.grant = match &self.grant {
             Some(grant) if *grant == digest || scope.as_ref() == Some(grant) => Grant::Covers,
@@ -240,6 +242,8 @@ impl Gate {
         // If only some of the paths are known, a rule about paths must not allow the whole.
         let is_unplaced = facts.touches.iter().any(|touch| matches!(touch.found, Found::Unknown(_)));
         let named = if is_unplaced { &[][..] } else { &plan.touches };
+        let is_unsure = plan.can_send() && self.keys.is_cut();
+        let unsure = if is_unsure { KEYS_UNSURE } else { "" };
         let paths = |is_delete| {
             let touches = named.iter().filter(move |touch| touch.is_delete == is_delete);
             touches.map(|touch| show::path(&touch.path)).collect()
@@ -254,7 +258,7 @@ impl Gate {
             secrets: self.secrets.iter().take(SOURCES_MAX).cloned().collect(),
             rule: Some(asking.rule),
             facts: Some(Box::new(gate::deciding(facts, &asking))),
-            reason: asking.reason,
+            reason: format!("{}{unsure}", asking.reason),
             digest,
             scope,
             preview: None,

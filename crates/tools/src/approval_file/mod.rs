@@ -9,6 +9,7 @@ mod rule;
 use std::path::{Component, Path, PathBuf};
 
 use setpoint_command_line::mentions;
+use setpoint_protocol::gate::Rule::SecretSent;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ApprovalNeed;
 
@@ -68,9 +69,9 @@ impl ApprovalFile {
     /// Decides whether the file allows this need.
     ///
     /// A `command` line allows exactly that command; `path` lines allow a need that names at least one path and whose
-    /// paths they all cover, and `host` lines likewise one that names nothing but hosts, of a task that has read no keys. So a need that cannot list its
-    /// paths is never allowed by a path. A line that denies a path
-    /// applies to touched paths and to paths that the command's text mentions.
+    /// paths they all cover, and `host` lines likewise one that names nothing but hosts, of a task that has read no keys.
+    /// So a need that cannot list its paths is never allowed by a path. What contains a key is allowed by its digest
+    /// alone. A line that denies a path applies to touched paths and to paths that the command's text mentions.
     pub fn decide(&self, need: &ApprovalNeed) -> Decision {
         let touched: Vec<PathBuf> = need.writes.iter().chain(&need.deletes).map(PathBuf::from).collect();
         let mentioned = self.mentioned(need);
@@ -83,7 +84,11 @@ impl ApprovalFile {
         if let Some(rule) = denying {
             return Decision::Refuse { line: Some(rule.line) };
         }
-        let allowing = || self.rules.iter().filter(|rule| rule.word == Word::Allow);
+        // Lines of text were written without knowing that the call would contain a key; a digest was shown with it.
+        let is_allowing = |rule: &&Rule| {
+            rule.word == Word::Allow && (need.rule != Some(SecretSent) || rule.has_digest_of(need))
+        };
+        let allowing = || self.rules.iter().filter(is_allowing);
         if let Some(rule) = allowing().find(|rule| rule.names(need)) {
             return Decision::Allow { line: rule.line };
         }

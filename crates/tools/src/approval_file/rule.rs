@@ -39,10 +39,15 @@ impl Rule {
         match &self.about {
             About::Command(text) => {
                 let is_meant = need.cwd.is_none() || self.word == Word::Deny;
-                (is_meant && *text == need.command.trim()) || text.eq_ignore_ascii_case(&need.digest)
+                (is_meant && *text == need.command.trim()) || self.has_digest_of(need)
             }
             About::Below(_) | About::Matching { .. } | About::Host { .. } => false,
         }
+    }
+
+    /// Returns whether the line names this need by its digest.
+    pub(super) fn has_digest_of(&self, need: &ApprovalNeed) -> bool {
+        matches!(&self.about, About::Command(text) if text.eq_ignore_ascii_case(&need.digest))
     }
 
     /// Returns whether the line is about this host, written as needs write it.

@@ -111,6 +111,18 @@ fn a_host_line_allows_nothing_after_the_task_has_read_keys() {
 }
 
 #[test]
+fn what_contains_a_key_is_allowed_by_its_digest_alone() {
+    let sent = ApprovalNeed {
+        hosts: vec!["docs.example.org".into()],
+        rule: Some(SecretSent),
+        ..need("GET https://docs.example.org/?k=x", &[], &[])
+    };
+    check("host docs.example.org\ncommand GET https://docs.example.org/?k=x", &sent, NO);
+    check(&format!("command {}", sent.digest), &sent, Decision::Allow { line: 1 });
+    check("deny host docs.example.org", &sent, Decision::Refuse { line: Some(1) });
+}
+
+#[test]
 fn commands_are_matched_exactly() {
     let text =
         "command make install\ncommand ABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABAB";

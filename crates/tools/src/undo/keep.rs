@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 
 use setpoint_own_files::own::{self, Access};
 use setpoint_protocol::CallId;
-use setpoint_protocol::tool::Source;
 
-use super::labels;
+use super::labels::{self, After};
 use super::note::{self, Identity, Line, MODE, Note, Place, State, entries};
 use super::{KEPT_BYTES_MAX, KEPT_ENTRIES_MAX, KEPT_FILE_BYTES_MAX};
 use crate::files::draft::unused_name;
@@ -37,8 +36,8 @@ const NOW: rustix::fs::Timespec = rustix::fs::Timespec { tv_sec: 0, tv_nsec: rus
 pub(crate) struct Keeper {
     folder: PathBuf,
     call: CallId,
-    /// Where the task had read from before the call.
-    after: BTreeSet<Source>,
+    /// What the task had read before the call.
+    after: After,
 }
 
 /// The size of what a change would have to keep.
@@ -92,7 +91,7 @@ impl Size {
 
 impl Keeper {
     /// Creates the keeper of a call, in the folder of its task. Nothing is created before there is something to keep.
-    pub(crate) fn new(folder: PathBuf, call: CallId, after: BTreeSet<Source>) -> Self {
+    pub(crate) fn new(folder: PathBuf, call: CallId, after: After) -> Self {
         Keeper { folder, call, after }
     }
 
@@ -147,7 +146,7 @@ impl Keeper {
 pub(crate) struct Keeping<'k> {
     keeper: &'k Keeper,
     lines: Vec<u8>,
-    /// What will be where, if the task had read from elsewhere.
+    /// What will be where, if the task had read from elsewhere, or keys.
     written: Vec<(PathBuf, State)>,
     /// Bytes that can still be kept for the task.
     room: u64,

@@ -16,6 +16,7 @@ mod plan;
 mod restore;
 
 pub(crate) use keep::{Becomes, Keeper, Keeping, Size};
+pub(crate) use labels::After;
 pub use plan::{Undoing, UndoingError, Verb};
 
 /// Largest file whose content is kept, in bytes.

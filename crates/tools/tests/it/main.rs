@@ -26,6 +26,9 @@ mod git;
 #[cfg(test)]
 mod house;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod keys;
+#[cfg(test)]
 mod manifests;
 #[cfg(test)]
 mod measure;

@@ -1,16 +1,27 @@
-//! Which keys the answer of a call may hold: what is in files that by their names hold keys, and known keys, whether they
-//! are removed from it or not.
+//! Which keys the answer of a call may hold: known keys, whether they are removed from it or not; what is in files that by
+//! their names hold keys, known by the name that the call or a line of its answer writes, or by the values, however they
+//! were read; and what is a key by its form.
 //!
-//! A file is known by its name alone, as the call or a line of its answer writes it. Not noticed is a key in any other
-//! file, and a file that a command reads without naming it.
+//! Not noticed is a key that has no such form in a file without such a name, and a value in an encoding that
+//! `setpoint-scrub` does not know.
+
+mod forms;
+mod known;
+mod names;
+mod values;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use serde_json::Value;
 use setpoint_protocol::Any;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, Secret, ToolAnswer};
-use setpoint_scrub::Scrub;
+
+use self::names::is_key_file;
+use crate::place::Place;
+
+pub(crate) use self::known::{KeyFiles, KnownKeys};
 
 /// Maximum keys that one answer is marked with.
 const SECRETS_MAX: usize = 20;
@@ -40,49 +51,46 @@ const WITHOUT_CONTENT: &[&str] = &[
     "write_file",
 ];
 
-/// Names of files that hold keys; lower case.
-const NAMES: &[&str] = &[
-    ".dockercfg",
-    ".git-credentials",
-    ".htpasswd",
-    ".netrc",
-    ".npmrc",
-    ".pgpass",
-    ".pypirc",
-    "_netrc",
-    "credentials",
-    "credentials.json",
-    "credentials.toml",
-    "kubeconfig",
-    "secrets.json",
-    "secrets.toml",
-    "secrets.yaml",
-    "secrets.yml",
-    "service-account.json",
-];
-
-/// Ends of such names.
-const ENDS: &[&str] = &[".env", ".jks", ".kdbx", ".key", ".keystore", ".p12", ".pem", ".pfx", ".ppk"];
-
-/// Ends of names that show the form of such a file without the keys.
-const SAMPLES: &[&str] = &[".dist", ".example", ".sample", ".template"];
-
 /// Returns what this answer to a call of `tool` may hold.
-pub(crate) fn of(tool: &str, input: &Any, answer: &ToolAnswer, keys: &Scrub) -> Vec<Secret> {
+pub(crate) fn of(tool: &str, input: &Any, answer: &ToolAnswer, keys: &KnownKeys) -> Vec<Secret> {
     let facts = answer.facts.as_ref().map(Any::to_text).unwrap_or_default();
-    let mut names = keys.names_in(&answer.text);
-    names.extend(keys.names_in(&facts));
-    let mut secrets: BTreeSet<Secret> = names.into_iter().map(Secret::Key).collect();
+    let texts = [answer.text.as_str(), facts.as_str()];
+    let mut secrets: BTreeSet<Secret> = BTreeSet::new();
+    for text in texts {
+        secrets.extend(keys.own.names_in(text).into_iter().map(Secret::Key));
+        secrets.extend(keys.of_files_in(text));
+    }
     let has_run = answer.ok || answer.exit_code.is_some() || answer.error_kind == Some(ErrorKind::Timeout);
     if has_run && !WITHOUT_CONTENT.contains(&tool) {
         let mut paths = BTreeSet::new();
         named(&input.0, &mut paths);
-        // `grep` and the programs like it begin a line with the path and a colon.
-        let begun = answer.text.lines().filter_map(|line| line.split_once(':').map(|(path, _)| path.trim()));
-        paths.extend(begun.filter(|path| is_key_file(path)));
+        paths.extend(answer.text.lines().filter_map(begun).filter(|path| is_key_file(path)));
         secrets.extend(paths.into_iter().map(|path| Secret::File(clip(path, PATH_CHARS_MAX))));
+        let kinds = texts.into_iter().flat_map(forms::in_text);
+        secrets.extend(kinds.map(|kind| Secret::Form(kind.to_owned())));
     }
     secrets.into_iter().take(SECRETS_MAX).collect()
+}
+
+/// Returns the files with keys that a call names, as it names them.
+pub(crate) fn named_in(input: &Any) -> BTreeSet<Secret> {
+    let mut paths = BTreeSet::new();
+    named(&input.0, &mut paths);
+    paths.into_iter().take(SECRETS_MAX).map(|path| Secret::File(clip(path, PATH_CHARS_MAX))).collect()
+}
+
+/// Returns the paths of files with keys that a call names, or that its answer says it created.
+pub(crate) fn to_look_at(input: &Any, created: &[String], place: &Place) -> BTreeSet<PathBuf> {
+    let mut paths = BTreeSet::new();
+    named(&input.0, &mut paths);
+    paths.extend(created.iter().map(String::as_str).filter(|path| is_key_file(path)));
+    paths.into_iter().take(SECRETS_MAX).filter_map(|path| place.path("path", path).ok()).collect()
+}
+
+/// Returns the path that a line of output says its text is from: `PATH: …` as `grep` writes it, or the head of a diff.
+fn begun(line: &str) -> Option<&str> {
+    let of_diff = ["+++ b/", "--- a/"].iter().find_map(|head| line.strip_prefix(head));
+    of_diff.or_else(|| line.split_once(':').map(|(path, _)| path)).map(str::trim)
 }
 
 /// Collects the words of a call that name such files. Recurses as deep as the value does, which its reader has bounded.
@@ -90,7 +98,7 @@ fn named<'v>(value: &'v Value, paths: &mut BTreeSet<&'v str>) {
     match value {
         Value::String(text) => {
             let is_between = |c: char| c.is_whitespace() || "'\"`;|&<>()=,:@".contains(c);
-            paths.extend(text.split(is_between).chain([text.as_str()]).filter(|word| is_key_file(word)));
+            paths.extend(text.split(is_between).filter(|word| is_key_file(word)));
         }
         Value::Array(items) => items.iter().for_each(|item| named(item, paths)),
         Value::Object(fields) => fields.values().for_each(|item| named(item, paths)),
@@ -98,49 +106,18 @@ fn named<'v>(value: &'v Value, paths: &mut BTreeSet<&'v str>) {
     }
 }
 
-/// Returns whether a file of this path holds keys, by its name.
-fn is_key_file(path: &str) -> bool {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase();
-    if SAMPLES.iter().any(|end| name.ends_with(end)) {
-        return false;
-    }
-    let is_identity = name.starts_with("id_") && !name.ends_with(".pub") && !name.contains('.');
-    name.starts_with(".env.")
-        || (is_identity && ["rsa", "dsa", "ecdsa", "ed25519"].iter().any(|kind| name.contains(kind)))
-        || NAMES.contains(&name.as_str())
-        || ENDS.iter().any(|end| name.ends_with(end))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use setpoint_scrub::Scrub;
 
     use super::*;
 
     fn read(tool: &str, input: Value, text: &str) -> Vec<String> {
         let answer = ToolAnswer { ok: true, text: text.to_owned(), ..ToolAnswer::default() };
-        let keys = Scrub::named(&[("TOKEN".to_owned(), "sk-proj-Zq81LmXv0TtR5bNcYw7HdGf2".into())]);
+        let own = Scrub::named(&[("TOKEN".to_owned(), "sk-proj-Zq81LmXv0TtR5bNcYw7HdGf2".into())]);
+        let keys = KnownKeys::of_machine(own);
         of(tool, &Any(input), &answer, &keys).iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn files_with_keys_are_known_by_their_names() {
-        for path in [
-            ".env",
-            "a/.env.local",
-            "prod.env",
-            "/home/ada/.ssh/id_ed25519",
-            "tls/server.PEM",
-            "~/.aws/credentials",
-            ".netrc",
-        ] {
-            assert!(is_key_file(path), "{path}");
-        }
-        for path in
-            [".env.example", "id_ed25519.pub", "environment.md", "src/env.rs", "keys.md", "id_card.txt", ""]
-        {
-            assert!(!is_key_file(path), "{path}");
-        }
     }
 
     #[test]
@@ -154,6 +131,12 @@ mod tests {
             read("mcp__files__read", json!({ "at": { "p": ["/w/a.pem"] } }), ""),
             ["keys in /w/a.pem"]
         );
+        let diff = "diff --git a/.env b/.env\n+++ b/.env\n+A=1";
+        assert_eq!(read("shell", json!({ "command": "git log -p" }), diff), ["keys in .env"]);
+        let key = format!("ghp_{}", "KpAeUi3oJsQ9xVnB4gWkMz6hCyDrSlEaPtFj");
+        assert_eq!(read("read_file", json!({ "path": "a.txt" }), &key), ["what looks like a key of GitHub"]);
+        // Anyone can put the form of a key on a page.
+        assert_eq!(read("http_fetch", json!({ "url": "https://a.example" }), &key), [""; 0]);
         // Names alone are not keys.
         assert_eq!(read("list_dir", json!({ "path": "/w" }), ".env: 3 bytes"), [""; 0]);
         assert_eq!(read("read_file", json!({ "path": "/w/a.rs" }), "let x = 1;"), [""; 0]);
@@ -170,6 +153,6 @@ mod tests {
     #[test]
     fn a_call_that_did_not_run_read_nothing() {
         let answer = ToolAnswer { error_kind: Some(ErrorKind::NotFound), ..ToolAnswer::default() };
-        assert_eq!(of("read_file", &Any(json!({ "path": ".env" })), &answer, &Scrub::default()), []);
+        assert_eq!(of("read_file", &Any(json!({ "path": ".env" })), &answer, &KnownKeys::default()), []);
     }
 }

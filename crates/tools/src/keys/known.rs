@@ -1,0 +1,323 @@
+//! The values in the key files of a task's working directory, so that they are known wherever they occur.
+//!
+//! Values are in memory alone, and are dropped when the task ends. A task looks through its directory before its first
+//! call, and again at the files that it found, and at those that a call names or creates, around each further call. What
+//! a file held once stays known: it may be elsewhere by then.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs::{FileType, Metadata};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use secrecy::{ExposeSecret, SecretString};
+use setpoint_protocol::TaskId;
+use setpoint_protocol::text::clip;
+use setpoint_protocol::tool::Secret;
+use setpoint_scrub::{SECRETS_MAX, Scrub};
+
+use super::names::{is_key_file, is_settings};
+use super::{PATH_CHARS_MAX, forms, values};
+use crate::files::open;
+use crate::halt::Halt;
+use crate::show;
+
+/// Maximum files and folders that a look through a directory visits, the upper ones first.
+const ENTRIES_MAX: usize = 50_000;
+/// Maximum folders that one is deep.
+const DEPTH_MAX: usize = 24;
+/// Maximum files whose values are known.
+const FILES_MAX: usize = 256;
+/// Maximum bytes that are read of one.
+const FILE_BYTES_MAX: u64 = 256 * 1024;
+/// Folders that are not entered: what Git keeps there is compressed.
+const CLOSED: &[&str] = &[".git"];
+/// What is looked at in them.
+const IN_CLOSED: &str = "config";
+
+/// What is known of the keys that a text may hold. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownKeys {
+    files: Arc<FileValues>,
+    /// The keys of this machine, by name.
+    pub(super) own: Scrub,
+}
+
+/// Values by the files that hold them.
+#[derive(Debug, Default)]
+struct FileValues {
+    /// A path for each value.
+    paths: Vec<String>,
+    values: Vec<SecretString>,
+    search: Scrub,
+    /// A limit was reached, so more files may hold keys.
+    is_cut: bool,
+}
+
+impl KnownKeys {
+    /// Returns what is known without a look at files: the keys of this machine.
+    pub(crate) fn of_machine(own: Scrub) -> Self {
+        KnownKeys { own, ..KnownKeys::default() }
+    }
+
+    /// Returns what is known from files that a text holds.
+    pub(super) fn of_files_in(&self, text: &str) -> BTreeSet<Secret> {
+        let found = self.files.search.places_in(text.as_bytes());
+        let path = |place: usize| Some(Secret::File(self.files.paths.get(place)?.clone()));
+        found.into_iter().filter_map(path).collect()
+    }
+
+    /// Returns whether a limit was reached, so that more files may hold keys.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.files.is_cut
+    }
+
+    /// Returns every key that a text seems to hold: of a file, of this machine, or by its form.
+    pub(crate) fn all_in(&self, text: &str) -> Vec<Secret> {
+        let mut found = self.of_files_in(text);
+        found.extend(self.own.names_in(text).into_iter().map(Secret::Key));
+        found.extend(forms::in_text(text).into_iter().map(|kind| Secret::Form(kind.to_owned())));
+        found.into_iter().collect()
+    }
+}
+
+/// What each task has found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeyFiles(Arc<Mutex<BTreeMap<TaskId, Arc<Mutex<Found>>>>>);
+
+#[derive(Debug, Default)]
+struct Found {
+    has_walked: bool,
+    is_cut: bool,
+    /// The files, with how they were when they were read.
+    files: BTreeMap<PathBuf, Stamp>,
+    known: Arc<FileValues>,
+}
+
+/// Changes whenever the file does: device, inode, size, and time of change.
+type Stamp = Option<(u64, u64, u64, i64, i64)>;
+
+impl KeyFiles {
+    /// Looks at the files, at those of `named` too, and returns what is known now. A task without an id finds all anew.
+    pub(crate) fn look(
+        &self,
+        task: Option<&TaskId>,
+        cwd: &Path,
+        named: &BTreeSet<PathBuf>,
+        own: &Scrub,
+        halt: &Halt,
+    ) -> KnownKeys {
+        let found = match task {
+            Some(task) => {
+                let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                Arc::clone(tasks.entry(task.clone()).or_default())
+            }
+            None => Arc::default(),
+        };
+        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.look(cwd, named, halt);
+        KnownKeys { files: Arc::clone(&found.known), own: own.clone() }
+    }
+
+    /// Drops what was found for a task.
+    pub(crate) fn forget(&self, task: &TaskId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(task);
+    }
+}
+
+impl Found {
+    fn look(&mut self, cwd: &Path, named: &BTreeSet<PathBuf>, halt: &Halt) {
+        let mut paths: Vec<PathBuf> = self.files.keys().cloned().collect();
+        if !self.has_walked {
+            let walked = walk(cwd, halt);
+            // A look that was stopped, such as that of a survey, is made again.
+            (self.has_walked, self.is_cut) = (!halt.reached(), walked.is_cut);
+            paths.extend(walked.files);
+        }
+        paths.extend(named.iter().filter(|path| !self.files.contains_key(*path)).cloned());
+        let mut new = Vec::new();
+        for path in paths {
+            let is_room = self.files.len() < FILES_MAX || self.files.contains_key(&path);
+            let now = path.metadata().ok().filter(Metadata::is_file).map(|found| stamp(&found));
+            self.is_cut |= !is_room;
+            if !is_room || now.is_none() || self.files.get(&path) == Some(&now) {
+                continue;
+            }
+            let shown = clip(&show::path(path.strip_prefix(cwd).unwrap_or(&path)), PATH_CHARS_MAX);
+            new.extend(read(&path, halt).into_iter().map(|value| (shown.clone(), value)));
+            self.files.insert(path, now);
+        }
+        if !new.is_empty() || self.is_cut != self.known.is_cut {
+            self.add(new);
+        }
+    }
+
+    fn add(&mut self, new: Vec<(String, SecretString)>) {
+        let (mut paths, mut values) = (self.known.paths.clone(), self.known.values.clone());
+        let mut seen: BTreeSet<String> =
+            values.iter().map(|value| value.expose_secret().to_owned()).collect();
+        for (path, value) in new {
+            if !seen.insert(value.expose_secret().to_owned()) {
+                continue;
+            }
+            if values.len() >= SECRETS_MAX {
+                self.is_cut = true;
+                break;
+            }
+            paths.push(path);
+            values.push(value);
+        }
+        let is_same = values.len() == self.known.values.len();
+        let search = if is_same { self.known.search.clone() } else { Scrub::of(&values) };
+        self.known = Arc::new(FileValues { paths, values, search, is_cut: self.is_cut });
+    }
+}
+
+fn stamp(found: &Metadata) -> (u64, u64, u64, i64, i64) {
+    (found.dev(), found.ino(), found.len(), found.ctime(), found.ctime_nsec())
+}
+
+/// Returns the values of a file; none of one that cannot be read as text.
+fn read(path: &Path, halt: &Halt) -> Vec<SecretString> {
+    let mut text = String::new();
+    let name = path.to_string_lossy();
+    let opened = open::regular(path, halt);
+    let read = opened.and_then(|file| {
+        let mut bytes = Vec::new();
+        file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
+        text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(())
+    });
+    if read.is_err() || text.contains('\0') {
+        return Vec::new();
+    }
+    values::in_text(&text, is_key_file(&name))
+}
+
+/// The files below a folder whose values count.
+#[derive(Debug, Default)]
+struct Walked {
+    files: Vec<PathBuf>,
+    is_cut: bool,
+}
+
+/// Finds the files below a folder that hold keys by their names, the upper ones first. Nothing is skipped because it is
+/// hidden or ignored; no link to a folder is followed.
+fn walk(root: &Path, halt: &Halt) -> Walked {
+    let mut walked = Walked::default();
+    let mut entries = 0;
+    let mut folders = VecDeque::from([(root.to_path_buf(), 0)]);
+    while let Some((folder, depth)) = folders.pop_front() {
+        let is_closed = folder.symlink_metadata().is_ok_and(|found| halt.rooms().is_closed(&found));
+        let Some(list) = (!is_closed).then(|| std::fs::read_dir(&folder).ok()).flatten() else { continue };
+        let mut list: Vec<_> = list.flatten().take(ENTRIES_MAX).collect();
+        // The same order everywhere, so that the same files count where there are too many.
+        list.sort_unstable_by_key(std::fs::DirEntry::file_name);
+        for entry in list {
+            entries += 1;
+            if entries > ENTRIES_MAX || walked.files.len() >= FILES_MAX || halt.reached() {
+                walked.is_cut = true;
+                return walked;
+            }
+            let path = entry.path();
+            let name = path.to_string_lossy();
+            if entry.file_type().as_ref().is_ok_and(FileType::is_dir) {
+                match CLOSED.iter().any(|closed| entry.file_name() == *closed) {
+                    true => walked.files.push(path.join(IN_CLOSED)),
+                    false if depth < DEPTH_MAX => folders.push_back((path, depth + 1)),
+                    false => walked.is_cut = true,
+                }
+            } else if is_key_file(&name) || is_settings(&name) {
+                walked.files.push(path);
+            }
+        }
+    }
+    walked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(keys: &KeyFiles, task: &TaskId, cwd: &Path, named: &[&str]) -> KnownKeys {
+        let named = named.iter().map(|name| cwd.join(name)).collect();
+        keys.look(Some(task), cwd, &named, &Scrub::default(), &Halt::default())
+    }
+
+    fn files(known: &KnownKeys, text: &str) -> Vec<String> {
+        known.of_files_in(text).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn values_are_known_wherever_their_file_is() {
+        let (folder, task) = (tempfile::tempdir().unwrap(), TaskId::mint("keys", 1));
+        let at = |name: &str| folder.path().join(name);
+        for dir in ["a/b/.hidden", ".git", "node_modules/x"] {
+            std::fs::create_dir_all(at(dir)).unwrap();
+        }
+        for (name, text) in [
+            (".env", "API_KEY=hunter2secret99\n"),
+            (".gitignore", ".env\n"),
+            ("a/b/.hidden/x.tfvars", "db_password = \"tr0ub4dor&3xy\"\n"),
+            (".git/config", "[remote \"o\"]\nurl = https://ada:0token99xyz@git.example\n"),
+            ("node_modules/x/.npmrc", "_authToken=np0m1a2b3c4\n"),
+            ("application.properties", "spring.password=pr0pertypw\nbuild=4f9c02be71d38a65e0\n"),
+            ("notes.txt", "KEY=notakeyfile99\n"),
+        ] {
+            std::fs::write(at(name), text).unwrap();
+        }
+        let keys = KeyFiles::default();
+        let known_now = known(&keys, &task, folder.path(), &[]);
+        for (text, file) in [
+            ("x hunter2secret99 y", ".env"),
+            ("99terces2retnuh", ".env"),
+            ("aHVudGVyMnNlY3JldDk5", ".env"),
+            ("tr0ub4dor&3xy", "a/b/.hidden/x.tfvars"),
+            ("0token99xyz", ".git/config"),
+            ("np0m1a2b3c4", "node_modules/x/.npmrc"),
+            ("pr0pertypw", "application.properties"),
+        ] {
+            assert_eq!(files(&known_now, text), [format!("keys in {file}")], "{text}");
+        }
+        assert_eq!(files(&known_now, "notakeyfile99 4f9c02be71d38a65e0 API_KEY"), [""; 0]);
+    }
+
+    #[test]
+    fn what_changes_or_is_named_later_is_known_from_then_on() {
+        let (folder, task) = (tempfile::tempdir().unwrap(), TaskId::mint("keys", 1));
+        let env = folder.path().join(".env");
+        std::fs::write(&env, "API_KEY=hunter2secret99\n").unwrap();
+        let keys = KeyFiles::default();
+        known(&keys, &task, folder.path(), &[]);
+        std::fs::write(&env, "API_KEY=an0ther0value\n").unwrap();
+        std::fs::write(folder.path().join("new.env"), "API_KEY=n3wer0value\n").unwrap();
+        let later = known(&keys, &task, folder.path(), &[]);
+        assert_eq!(files(&later, "hunter2secret99"), ["keys in .env"], "it was read before");
+        assert_eq!(files(&later, "an0ther0value"), ["keys in .env"]);
+        assert_eq!(files(&later, "n3wer0value"), [""; 0]);
+        std::fs::remove_file(&env).unwrap();
+        let last = known(&keys, &task, folder.path(), &["new.env"]);
+        assert_eq!(files(&last, "n3wer0value an0ther0value"), ["keys in .env", "keys in new.env"]);
+        // Another task starts with what is there, and this one too once it is forgotten.
+        assert_eq!(
+            files(&known(&keys, &TaskId::mint("keys", 2), folder.path(), &[]), "an0ther0value"),
+            [""; 0]
+        );
+        keys.forget(&task);
+        assert_eq!(files(&known(&keys, &task, folder.path(), &[]), "an0ther0value"), [""; 0]);
+    }
+
+    #[test]
+    fn a_look_is_bounded_and_knows_when_it_was_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        for n in 0..=FILES_MAX {
+            std::fs::write(folder.path().join(format!("{n:03}.env")), "").unwrap();
+        }
+        let walked = walk(folder.path(), &Halt::default());
+        assert_eq!((walked.files.len(), walked.is_cut), (FILES_MAX, true));
+        std::fs::remove_file(folder.path().join("000.env")).unwrap();
+        let walked = walk(folder.path(), &Halt::default());
+        assert_eq!((walked.files.len(), walked.is_cut), (FILES_MAX, false));
+    }
+}

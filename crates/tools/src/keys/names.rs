@@ -1,0 +1,121 @@
+//! Which files hold keys, by their names.
+
+/// Names of files that hold keys; lower case.
+const NAMES: &[&str] = &[
+    ".dockercfg",
+    ".envrc",
+    ".git-credentials",
+    ".htpasswd",
+    ".netrc",
+    ".npmrc",
+    ".pgpass",
+    ".pypirc",
+    "_netrc",
+    "credentials",
+    "credentials.json",
+    "credentials.toml",
+    "kubeconfig",
+    "secrets.json",
+    "secrets.toml",
+    "secrets.yaml",
+    "secrets.yml",
+    "service-account.json",
+    "terraform.tfstate",
+    "terraform.tfstate.backup",
+    "wp-config.php",
+];
+
+/// Ends of such names.
+const ENDS: &[&str] =
+    &[".env", ".jks", ".kdbx", ".key", ".keystore", ".p12", ".pem", ".pfx", ".ppk", ".tfvars"];
+
+/// Such files that only their folder makes one.
+const PATHS: &[&str] = &[".docker/config.json"];
+
+/// Ends of names that show the form of such a file without the keys.
+const SAMPLES: &[&str] = &[".dist", ".example", ".sample", ".template"];
+
+/// Settings that often hold a password among much else, so that the name alone says nothing.
+const SETTINGS: &[&str] = &[
+    "application.properties",
+    "application.yaml",
+    "application.yml",
+    "appsettings.json",
+    "compose.yaml",
+    "compose.yml",
+    "database.yml",
+    "docker-compose.yaml",
+    "docker-compose.yml",
+    "gradle.properties",
+];
+/// The same, where only their folder makes them one.
+const SETTINGS_PATHS: &[&str] = &[".git/config"];
+
+/// Returns whether a file of this path holds keys, by its name.
+pub(crate) fn is_key_file(path: &str) -> bool {
+    let name = last(path);
+    if SAMPLES.iter().any(|end| name.ends_with(end)) {
+        return false;
+    }
+    let is_identity = name.starts_with("id_") && !name.ends_with(".pub") && !name.contains('.');
+    name.starts_with(".env.")
+        || (is_identity && ["rsa", "dsa", "ecdsa", "ed25519"].iter().any(|kind| name.contains(kind)))
+        || NAMES.contains(&name.as_str())
+        || ENDS.iter().any(|end| name.ends_with(end))
+        || is_at(path, PATHS)
+}
+
+/// Returns whether a file of this path may hold passwords among other settings.
+pub(super) fn is_settings(path: &str) -> bool {
+    SETTINGS.contains(&last(path).as_str()) || is_at(path, SETTINGS_PATHS)
+}
+
+fn last(path: &str) -> String {
+    path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase()
+}
+
+fn is_at(path: &str, ends: &[&str]) -> bool {
+    let path = path.to_lowercase();
+    ends.iter().any(|end| path == **end || path.strip_suffix(end).is_some_and(|front| front.ends_with('/')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_with_keys_are_known_by_their_names() {
+        for path in [
+            ".env",
+            "a/.env.local",
+            "prod.env",
+            "/home/ada/.ssh/id_ed25519",
+            "tls/server.PEM",
+            "~/.aws/credentials",
+            ".netrc",
+            "infra/terraform.tfstate",
+            "prod.tfvars",
+            "wp-config.php",
+            "home/.docker/config.json",
+            ".envrc",
+        ] {
+            assert!(is_key_file(path), "{path}");
+        }
+        for path in [
+            ".env.example",
+            "id_ed25519.pub",
+            "environment.md",
+            "src/env.rs",
+            "keys.md",
+            "id_card.txt",
+            "config.json",
+            "my.docker/config.json",
+            "application.properties",
+            "",
+        ] {
+            assert!(!is_key_file(path), "{path}");
+        }
+        assert!(is_settings("src/main/application.properties") && is_settings("/w/.git/config"));
+        assert!(!is_settings("config") && !is_settings("x.git/config") && !is_settings("Cargo.toml"));
+    }
+}
