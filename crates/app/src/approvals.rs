@@ -4,7 +4,7 @@ use std::path::Path;
 
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ApprovalNeed;
-use setpoint_tools::approval_file::{ApprovalFile, ApprovalFileError, Decision};
+use setpoint_tools::approval_file::{ApprovalFile, ApprovalFileError, Decision, Denials};
 
 /// Decides about a call instead of a person.
 pub type Policy = Box<dyn Fn(&ApprovalNeed) -> Word + Send + Sync>;
@@ -21,12 +21,17 @@ pub enum Word {
     Silent,
 }
 
-/// Reads an approval file.
+/// Reads an approval file, and sets its lines that deny.
 ///
 /// # Errors
 /// If the file cannot be read, or a line is invalid.
-pub fn read(file: &Path, surroundings: &Surroundings) -> Result<Policy, ApprovalFileError> {
+pub(crate) fn read(
+    file: &Path,
+    surroundings: &Surroundings,
+    denials: &Denials,
+) -> Result<Policy, ApprovalFileError> {
     let file = ApprovalFile::read(file, surroundings)?;
+    denials.set(file.clone());
     Ok(Box::new(move |need| {
         let decision = file.decide(need);
         match decision {

@@ -19,6 +19,12 @@ pub enum Decision {
         /// The place in the list of touched paths.
         touch: usize,
     },
+    /// It may not run although nothing asks, or what asked is allowed: this line of the approval file denies it
+    /// ([`Rule::Denied`]).
+    Deny {
+        /// The line, with the name of the file.
+        line: String,
+    },
 }
 
 /// Why a person is asked.
@@ -40,6 +46,7 @@ impl Decision {
             Decision::LetThrough => None,
             Decision::Ask(asking) => Some(asking.rule),
             Decision::Refuse { .. } => Some(Rule::Closed),
+            Decision::Deny { .. } => Some(Rule::Denied),
         }
     }
 }
@@ -49,9 +56,13 @@ pub fn decide(facts: &Facts) -> Decision {
     if let Some(touch) = facts.touches.iter().position(|touch| touch.is_closed) {
         return Decision::Refuse { touch };
     }
-    let Some(asking) = asking(facts) else { return Decision::LetThrough };
+    let allowed = || match &facts.denied {
+        Some(line) => Decision::Deny { line: line.clone() },
+        None => Decision::LetThrough,
+    };
+    let Some(asking) = asking(facts) else { return allowed() };
     let void = match facts.grant {
-        Grant::Covers => return Decision::LetThrough,
+        Grant::Covers => return allowed(),
         Grant::Void => "; what was allowed is not, or no longer, exactly this",
         Grant::None => "",
     };

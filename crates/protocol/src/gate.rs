@@ -13,6 +13,8 @@ use crate::tool::{Secret, Source};
 pub enum Rule {
     /// It would change what belongs to Setpoint itself. No consent covers that.
     Closed,
+    /// A line of the approval file denies it. No consent covers that.
+    Denied,
     /// The place of a path cannot be told.
     UnknownPlace,
     /// At level L0 every change outside the workspace asks.
@@ -47,8 +49,9 @@ pub enum Rule {
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Rule; 16] = [
+    pub const ALL: [Rule; 17] = [
         Rule::Closed,
+        Rule::Denied,
         Rule::UnknownPlace,
         Rule::LevelL0,
         Rule::Elsewhere,
@@ -71,6 +74,7 @@ impl Rule {
     pub const fn name(self) -> &'static str {
         match self {
             Rule::Closed => "closed",
+            Rule::Denied => "denied",
             Rule::UnknownPlace => "unknown_place",
             Rule::LevelL0 => "level_l0",
             Rule::Elsewhere => "elsewhere",
@@ -135,6 +139,9 @@ pub struct Facts {
     /// The keys that the call seems to contain, if it may send something. In a record only what decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contains: Vec<Secret>,
+    /// The line of the approval file that denies it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denied: Option<String>,
     /// What confines the command.
     #[serde(default, skip_serializing_if = "Stage::is_plain")]
     pub stage: Stage,

@@ -85,6 +85,14 @@ pub enum ToolError {
     /// A person has to allow the call first. It did nothing.
     #[error("go on without consent: {}", .0.reason)]
     Approval(Box<ApprovalNeed>),
+    /// A line of the approval file denies the call. It did nothing, and no approval changes that.
+    #[error(
+        "do it: {line} denies it, and only the person can change that line; do not try it in another way"
+    )]
+    Denied {
+        /// The file and the number of the line.
+        line: String,
+    },
     /// The call would enter Setpoint's own house. It did nothing, and no approval changes that.
     #[error(
         "use {path}: it belongs to Setpoint itself, and no tool may read or change it; `setpoint tasks`, `setpoint memory` \
@@ -221,6 +229,7 @@ impl ToolError {
             ToolError::Document { source, .. } => document_kind(source),
             ToolError::NoProbe { .. } => ErrorKind::Blocked,
             ToolError::Approval(_) => ErrorKind::ApprovalRequired,
+            ToolError::Denied { .. } => ErrorKind::Consent,
             ToolError::Server(error) => server_kind(error),
             ToolError::TimedOut { .. } => ErrorKind::Timeout,
             ToolError::Cancelled => ErrorKind::Interrupted,

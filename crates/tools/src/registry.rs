@@ -17,6 +17,7 @@ use setpoint_scrub::Scrub;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::approval_file::Denials;
 use crate::background::Background;
 use crate::catalogue;
 use crate::error::ToolError;
@@ -44,6 +45,7 @@ pub struct Registry {
     key_files: KeyFiles,
     background: Background,
     level: RunLevel,
+    denials: Denials,
     /// The folder with what tasks changed, for an undo.
     kept: Option<Arc<PathBuf>>,
     #[cfg(feature = "ungated")]
@@ -98,6 +100,12 @@ impl Registry {
     #[must_use]
     pub fn with_level(self, level: RunLevel) -> Self {
         Registry { level, ..self }
+    }
+
+    /// Sets what calls must not do whatever is allowed.
+    #[must_use]
+    pub fn denying(self, denials: Denials) -> Self {
+        Registry { denials, ..self }
     }
 
     /// Sets the folder in which calls keep what they change, for an undo. Without one, they keep nothing.
@@ -220,6 +228,7 @@ impl Registry {
             caution: ask.caution,
             probe: ask.probe,
             level: self.level,
+            denials: self.denials.clone(),
             keys: KnownKeys::default(),
             kept,
             task,

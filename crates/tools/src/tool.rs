@@ -12,6 +12,7 @@ use setpoint_protocol::tool::{CallReading, Secret, Source, ToolAnswer, ToolSpec}
 use setpoint_protocol::{Any, TaskId};
 use tokio_util::sync::CancellationToken;
 
+use crate::approval_file::Denials;
 use crate::house::House;
 use crate::keys::KnownKeys;
 use crate::undo::Keeper;
@@ -58,6 +59,8 @@ pub struct ToolCtx {
     pub probe: bool,
     /// How much may be changed without consent.
     pub level: RunLevel,
+    /// What is denied whatever is allowed.
+    pub(crate) denials: Denials,
     /// What is known of keys that the call may send.
     pub(crate) keys: KnownKeys,
     /// The task whose call it is.
@@ -90,6 +93,7 @@ impl ToolCtx {
             caution: false,
             probe: false,
             level: RunLevel::default(),
+            denials: Denials::default(),
             keys: KnownKeys::default(),
             task: None,
             kept: None,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use setpoint_protocol::models::Tier;
+use setpoint_tools::approval_file::Denials;
 use setpoint_tools::secrets::Secrets;
 
 use super::{Cassette, Program, ProgramError};
@@ -112,6 +113,7 @@ impl Program {
             has_sandbox: OnceLock::new(),
             servers: Arc::default(),
             secrets: Secrets::default(),
+            denials: Denials::default(),
             output_keys: OnceLock::new(),
         };
         program.take_keys_that_are_no_text(vars);

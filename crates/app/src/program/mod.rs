@@ -38,9 +38,11 @@ use setpoint_runtime::organisation::{NewTask, Organisation, Parts};
 use setpoint_runtime::toolbox::Tools;
 use setpoint_scrub::Scrub;
 use setpoint_telemetry::otlp::EndpointError;
+use setpoint_tools::approval_file::{ApprovalFileError, Denials};
 use setpoint_tools::secrets::Secrets;
 use setpoint_tools::{Host, House, Registry, RunLevel, Tool};
 
+use crate::approvals::{self, Policy};
 use crate::config::{Config, Sources};
 use crate::keys;
 use crate::search;
@@ -98,6 +100,8 @@ pub struct Program {
     pub(crate) has_sandbox: OnceLock<bool>,
     /// The MCP servers, once they are connected.
     pub(crate) servers: Arc<OnceLock<Connected>>,
+    /// What the approval file of this run denies.
+    denials: Denials,
     /// The configured secrets.
     secrets: Secrets,
     /// See [`Program::output_keys`].
@@ -373,6 +377,7 @@ impl Program {
         let mut registry = Registry::built_in(&self.host())
             .with_house(self.house())
             .with_level(self.level())
+            .denying(self.denials.clone())
             .keeping_in(self.directories.undo());
         for tool in self.servers.get().into_iter().flat_map(|servers| &servers.tools) {
             registry.add(Arc::clone(tool) as Arc<dyn Tool>);
@@ -387,6 +392,14 @@ impl Program {
             hints: HINTS,
             keys: self.output_keys(),
         })
+    }
+
+    /// Reads the approval file of this run. What it denies holds for every task that this program drives.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a line is invalid.
+    pub fn approvals(&self, file: &Path) -> Result<Policy, ApprovalFileError> {
+        approvals::read(file, &self.surroundings(), &self.denials)
     }
 
     /// Returns how much a task may change without a question.

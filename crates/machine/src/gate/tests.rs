@@ -68,19 +68,22 @@ prop_compose! {
         sources in prop::collection::vec(source(), 0..3),
         secrets in prop::collection::vec(secret(), 0..2),
         contains in prop::collection::vec(secret(), 0..2),
+        denied in prop::option::weighted(0.1, word()),
         (is_l0, is_kept, is_cautious) in any::<(bool, bool, bool)>(),
         stage in prop_oneof![Just(Stage::Plain), Just(Stage::Outside), word().prop_map(Stage::Unmade), Just(Stage::Ran)],
         grant in select(vec![Grant::None, Grant::Void, Grant::Covers]),
     ) -> Facts {
         let level = if is_l0 { RunLevel::L0 } else { RunLevel::L1 };
-        Facts { level, cwd: "/w".into(), cause, touches, is_kept, is_cautious, sources, secrets, contains, stage, grant }
+        Facts { level, cwd: "/w".into(), cause, touches, is_kept, is_cautious, sources, secrets, contains, denied, stage, grant }
     }
 }
 
 /// How much is allowed: what is refused, asked about, let through.
 fn freedom(facts: &Facts) -> u8 {
     match decide(facts) {
-        Decision::Refuse { .. } => 0,
+        Decision::Refuse { .. } | Decision::Deny { .. } => 0,
+        // The same line answers the question.
+        Decision::Ask(_) if facts.denied.is_some() => 0,
         Decision::Ask(_) => 1,
         Decision::LetThrough => 2,
     }
@@ -102,6 +105,7 @@ proptest! {
         prop_assert!(with(&|facts| facts.sources.push(source.clone())) <= free, "a source");
         prop_assert!(with(&|facts| facts.secrets.push(secret.clone())) <= free, "a secret");
         prop_assert!(with(&|facts| facts.contains.push(secret.clone())) <= free, "a key in it");
+        prop_assert!(with(&|facts| facts.denied = Some(why.clone())) <= free, "a line that denies it");
         prop_assert!(with(&|facts| facts.level = RunLevel::L0) <= free, "a lower level");
         prop_assert!(with(&|facts| facts.is_cautious = true) <= free, "caution");
         prop_assert!(with(&|facts| facts.is_kept = false) <= free, "no undo");
@@ -122,6 +126,22 @@ proptest! {
         for grant in [Grant::None, Grant::Void, Grant::Covers] {
             facts.grant = grant;
             prop_assert_eq!(decide(&facts).rule(), Some(Rule::Closed));
+        }
+    }
+
+    #[test]
+    fn what_a_line_denies_never_runs_whatever_is_granted(mut facts in facts(), line in word()) {
+        for grant in [Grant::None, Grant::Void, Grant::Covers] {
+            facts.grant = grant;
+            facts.denied = None;
+            let without = decide(&facts);
+            facts.denied = Some(line.clone());
+            // What is asked about is refused by the same line when it is answered.
+            let expected = match without {
+                Decision::LetThrough => Decision::Deny { line: line.clone() },
+                other => other,
+            };
+            prop_assert_eq!(decide(&facts), expected);
         }
     }
 

@@ -29,9 +29,16 @@ impl Gate {
             sources: self.sources.iter().cloned().collect(),
             secrets: self.secrets.iter().cloned().collect(),
             contains: if plan.can_send() { self.keys.all_in(&plan.command) } else { Vec::new() },
+            denied: None,
             stage: plan.stage.clone(),
             grant: Grant::None,
         };
+        facts.denied = self.denials.file().and_then(|file| {
+            let is_new = |known: &TouchFacts| known.found == Found::Nothing && !known.is_delete;
+            let touched = plan.touches.iter().zip(&facts.touches);
+            let touched = touched.map(|(touch, known)| (touch.path.as_path(), is_new(known)));
+            file.denying(&plan.command, &plan.hosts, touched)
+        });
         // Both walk folders, and only matter for what the task did not create.
         facts.is_kept = facts.touches.iter().any(is_foreign) && self.can_keep(plan);
         for (touch, known) in plan.touches.iter().zip(&mut facts.touches) {

@@ -28,6 +28,7 @@ use setpoint_machine::gate::{self, Decision};
 use setpoint_protocol::gate::{Cause, Facts, Found, Grant, RunLevel, Stage};
 use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile, Secret, Source};
 
+use crate::approval_file::Denials;
 use crate::error::ToolError;
 use crate::files::folder::Folder;
 use crate::house::{House, Rooms};
@@ -100,6 +101,7 @@ pub(crate) struct Gate {
     sources: BTreeSet<Source>,
     secrets: BTreeSet<Secret>,
     keys: KnownKeys,
+    denials: Denials,
     grant: Option<String>,
     is_cautious: bool,
     level: RunLevel,
@@ -120,12 +122,24 @@ impl Gate {
             sources: ctx.sources.clone(),
             secrets: ctx.secrets.clone(),
             keys: ctx.keys.clone(),
+            denials: ctx.denials.clone(),
             grant: ctx.grant.clone(),
             is_cautious: ctx.caution,
             level: ctx.level,
             keeper: ctx.keeper.clone(),
             #[cfg(feature = "ungated")]
             is_ungated: ctx.is_ungated,
+        }
+    }
+
+    /// Refuses a command that a line of the approval file denies by its text, for one that may run without a question.
+    ///
+    /// # Errors
+    /// [`ToolError::Denied`] with the line.
+    pub(crate) fn check_command(&self, command: &str) -> Result<(), ToolError> {
+        match self.denials.file().and_then(|file| file.denying(command, &[], std::iter::empty())) {
+            Some(line) => Err(ToolError::Denied { line }),
+            None => Ok(()),
         }
     }
 
@@ -197,7 +211,8 @@ impl Gate {
     /// state may have changed since.
     ///
     /// # Errors
-    /// [`ToolError::Approval`] with what a person has to allow, and [`ToolError::House`] for what cannot be allowed.
+    /// [`ToolError::Approval`] with what a person has to allow, and [`ToolError::House`] and [`ToolError::Denied`] for what
+    /// cannot be allowed.
     pub(crate) fn check(&self, plan: &Plan) -> Result<(), ToolError> {
         self.check_by(plan, None)
     }
@@ -225,6 +240,7 @@ impl Gate {
         match gate::decide(&facts) {
             Decision::LetThrough => return Ok(()),
             Decision::Refuse { touch } => return Err(closed(&rooms, plan, touch)),
+            Decision::Deny { line } => return Err(ToolError::Denied { line }),
             Decision::Ask(_) => {}
         }
         let digest = digest::of(plan, &facts, held);
@@ -237,6 +253,7 @@ impl Gate {
         let asking = match gate::decide(&facts) {
             Decision::LetThrough => return Ok(()),
             Decision::Refuse { touch } => return Err(closed(&rooms, plan, touch)),
+            Decision::Deny { line } => return Err(ToolError::Denied { line }),
             Decision::Ask(asking) => asking,
         };
         // If only some of the paths are known, a rule about paths must not allow the whole.

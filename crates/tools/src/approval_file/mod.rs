@@ -1,12 +1,13 @@
 //! Consent given in advance, for unattended runs: a file that lists the allowed changes.
 //!
 //! It can only answer what the gate asks; it never makes the gate ask less. What no line allows is refused, and a line
-//! that denies overrides every line that allows. `docs/approvals.md` describes the format.
+//! that denies overrides every line that allows, and holds where nothing asks, too. `docs/approvals.md` describes the format.
 
 mod parse;
 mod rule;
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use setpoint_command_line::mentions;
 use setpoint_protocol::gate::Rule::SecretSent;
@@ -30,6 +31,22 @@ pub struct ApprovalFile {
     name: String,
     rules: Vec<Rule>,
     place: paths::Surroundings,
+}
+
+/// The approval file of this run, once it is read: its lines that deny hold where nothing asks, too. Cheap to clone; all
+/// clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Denials(Arc<OnceLock<ApprovalFile>>);
+
+impl Denials {
+    /// Sets the file. A second one is ignored: a run has one.
+    pub fn set(&self, file: ApprovalFile) {
+        drop(self.0.set(file));
+    }
+
+    pub(crate) fn file(&self) -> Option<&ApprovalFile> {
+        self.0.get()
+    }
 }
 
 /// The answer of an approval file to a need. Line numbers count from 1.
@@ -105,6 +122,26 @@ impl ApprovalFile {
             Some(line) => Decision::Allow { line },
             None => Decision::Refuse { line: None },
         }
+    }
+
+    /// Returns the first line that denies an action, with the name of the file: `approve.txt:3`. `touched` are the resolved
+    /// paths that it touches, each with whether something appears there where nothing was.
+    pub(crate) fn denying<'p>(
+        &self,
+        command: &str,
+        hosts: &[String],
+        touched: impl Iterator<Item = (&'p Path, bool)> + Clone,
+    ) -> Option<String> {
+        let is_denying = |rule: &&Rule| {
+            // A new folder changes nothing of what is denied below it.
+            let mut touched = touched.clone();
+            let mut is_touched =
+                || touched.any(|(path, is_new)| if is_new { rule.holds(path) } else { rule.touches(path) });
+            let is_host = || hosts.iter().any(|host| rule.admits(host));
+            rule.word == Word::Deny && (rule.is_text(command) || is_host() || is_touched())
+        };
+        let rule = self.rules.iter().find(is_denying)?;
+        Some(format!("{}:{}", self.name, rule.line))
     }
 
     /// Returns what this single line allows as it is shown to a person who is to allow it for a task: a command, a host,

@@ -120,6 +120,11 @@ pub(super) fn parse(
             line,
             source,
         })?;
+        if word == Word::Deny
+            && let Some(about) = link_itself(text, surroundings)
+        {
+            rules.push(Rule { line, word, about });
+        }
         rules.push(Rule { line, word, about });
     }
     let place = place(surroundings);
@@ -145,6 +150,13 @@ fn line(text: &str, surroundings: &Surroundings) -> Result<(Word, About), LineEr
         other => return Err(LineError::Word(other.chars().take(40).collect())),
     };
     Ok((word, about))
+}
+
+/// Returns what a line `deny path LINK` is about beside what the link leads to: the link, which could be replaced.
+fn link_itself(text: &str, surroundings: &Surroundings) -> Option<About> {
+    let (subject, path) = split_word(split_word(text).1);
+    let path = literal_path(path, &place(surroundings)).ok().filter(|_| subject == "path")?;
+    path.is_symlink().then(|| About::Below(resolve::parent_only(&path)))
 }
 
 fn command(text: &str) -> Result<About, LineError> {

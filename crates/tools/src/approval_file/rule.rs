@@ -37,12 +37,17 @@ impl Rule {
     /// run something else, so there only a denial matches.
     pub(super) fn names(&self, need: &ApprovalNeed) -> bool {
         match &self.about {
-            About::Command(text) => {
+            About::Command(_) => {
                 let is_meant = need.cwd.is_none() || self.word == Word::Deny;
-                (is_meant && *text == need.command.trim()) || self.has_digest_of(need)
+                (is_meant && self.is_text(&need.command)) || self.has_digest_of(need)
             }
             About::Below(_) | About::Matching { .. } | About::Host { .. } => false,
         }
+    }
+
+    /// Returns whether the line is about the command of this text.
+    pub(super) fn is_text(&self, command: &str) -> bool {
+        matches!(&self.about, About::Command(text) if text == command.trim())
     }
 
     /// Returns whether the line names this need by its digest.

@@ -16,6 +16,9 @@ mod code;
 #[cfg(test)]
 mod consent;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod denials;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod fetch;

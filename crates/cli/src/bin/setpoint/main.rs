@@ -203,7 +203,7 @@ impl Host for Local {
     }
 
     fn approvals(&self, file: &Path) -> Result<app::approvals::Policy, Error> {
-        app::approvals::read(file, &self.program.surroundings()).map_err(|error| {
+        self.program.approvals(file).map_err(|error| {
             let reason = setpoint_protocol::text::error_chain(&error);
             Error::new(ErrorKind::Configuration, reason).hint(
                 "a line allows with `path PATH`, `command COMMAND` or `host HOST`, forbids with `deny` before it, or is a comment after `#`; docs/approvals.md has examples",

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::sandboxed::{Line, Placed, Ran};
 use super::{Input as CommandInput, Shell};
+use crate::approval::Gate;
 use crate::background::{
     BACKGROUND_MAX, BACKGROUND_STARTS_MAX, Folder, KeptProcess, OfTask, Process, Start, Wanted,
 };
@@ -160,6 +161,7 @@ impl BackgroundTool {
         let place = ctx.place();
         let cwd = place.surroundings.cwd.clone();
         let refused = |reason: &str| ToolError::blocked_by_state("run in the background in", &cwd, reason);
+        Gate::new(ctx).check_command(&command)?;
         let as_command = CommandInput { command, timeout_s: None, cwd: None, outside: None };
         let (reading, _) = self.shell.read_command(&as_command, &place)?;
         let can_sandbox = self.shell.can_sandbox(&as_command.command, &reading, &cwd, true, ctx);

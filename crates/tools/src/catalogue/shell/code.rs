@@ -88,6 +88,7 @@ impl Typed for RunCode {
         let cwd = ctx.place().surroundings.cwd;
         let can_sandbox = ctx.surroundings.has_sandbox && self.0.host.sandbox().is_some();
         let gate = Gate::new(ctx);
+        gate.check_command(&line.text)?;
         let cause = Some(Cause::Command("what it does cannot be known before it runs".to_owned()));
         let plan = Plan { cause, ..gate.plan(Self::NAME, line.text.clone(), []) };
         let house = super::house::Surroundings::new(&cwd, ctx);

@@ -249,6 +249,7 @@ impl Shell {
         ctx: &ToolCtx,
     ) -> Result<SettledCommand, ToolError> {
         let gate = Gate::new(ctx);
+        gate.check_command(&command)?;
         let place = house::Surroundings::new(&cwd, ctx);
         let reason = match &reading.verdict {
             Verdict::ReadOnly(plan) => match self.look(plan, &cwd, ctx).await? {

@@ -340,7 +340,7 @@ fn outside(need: ApprovalNeed, why: &str) -> ToolError {
         Decision::Ask(asking) => {
             ApprovalNeed { rule: Some(asking.rule), reason: asking.reason, facts: Some(facts), ..need }
         }
-        Decision::LetThrough | Decision::Refuse { .. } => need,
+        Decision::LetThrough | Decision::Refuse { .. } | Decision::Deny { .. } => need,
     }))
 }
 
