@@ -83,6 +83,9 @@ pub enum LineError {
         "use {0:?} as a host: write a name or an address alone, such as example.org, or *.example.org for all below it"
     )]
     Host(String),
+    /// Another line says the opposite of the very same.
+    #[error("follow both this line and line {0}: one allows what the other forbids; remove one of them")]
+    Contradiction(usize),
     /// Its pattern is malformed.
     #[error("read the pattern")]
     Glob(#[source] Box<globset::Error>),
@@ -106,7 +109,7 @@ pub(super) fn parse(
     name: &str,
     surroundings: &Surroundings,
 ) -> Result<ApprovalFile, ApprovalFileError> {
-    let mut rules = Vec::new();
+    let mut rules: Vec<Rule> = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
         let text = text.trim();
         if text.is_empty() || text.starts_with('#') {
@@ -115,11 +118,11 @@ pub(super) fn parse(
         if rules.len() >= APPROVAL_RULES_MAX {
             return Err(ApprovalFileError::TooMany { name: name.to_owned() });
         }
-        let (word, about) = self::line(text, surroundings).map_err(|source| ApprovalFileError::Line {
-            name: name.to_owned(),
-            line,
-            source,
-        })?;
+        let failed = |source| ApprovalFileError::Line { name: name.to_owned(), line, source };
+        let (word, about) = self::line(text, surroundings).map_err(failed)?;
+        if let Some(other) = rules.iter().find(|rule| rule.word != word && rule.about.is_same(&about)) {
+            return Err(failed(LineError::Contradiction(other.line)));
+        }
         if word == Word::Deny
             && let Some(about) = link_itself(text, surroundings)
         {

@@ -32,6 +32,23 @@ pub(super) struct Rule {
     pub(super) about: About,
 }
 
+impl About {
+    /// Returns whether both are about the very same.
+    pub(super) fn is_same(&self, other: &About) -> bool {
+        match (self, other) {
+            (About::Below(one), About::Below(other)) => one == other,
+            (About::Matching { glob: one, .. }, About::Matching { glob: other, .. }) => {
+                one.glob() == other.glob()
+            }
+            (About::Command(one), About::Command(other)) => one == other,
+            (About::Host { name: one, is_below: below }, About::Host { name: other, is_below }) => {
+                one == other && below == is_below
+            }
+            _ => false,
+        }
+    }
+}
+
 impl Rule {
     /// Returns whether the line names this need. A command's text applies in the person's working directory: elsewhere it may
     /// run something else, so there only a denial matches.

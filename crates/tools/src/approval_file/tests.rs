@@ -228,6 +228,27 @@ fn files_over_a_limit_are_rejected() {
     assert!(matches!(ApprovalFile::read(&path, &surroundings()), Err(ApprovalFileError::TooMany { .. })));
 }
 
+/// A line within what another one forbids is fine; the very same is an error in the file.
+#[test]
+fn a_file_does_not_allow_and_forbid_the_same() {
+    let read = |text: &str| super::parse::parse(text, "f", &surroundings());
+    for text in [
+        "path /a/b\ndeny path /a/./b/",
+        "# no\ndeny host x.org\nhost X.org",
+        "command make\npath /a\ndeny command make",
+        "path /a/*.txt\ndeny path /a/*.txt",
+    ] {
+        let refused = read(text).unwrap_err();
+        let ApprovalFileError::Line { source: LineError::Contradiction(other), line, .. } = &refused else {
+            panic!("{text}: {refused:?}")
+        };
+        assert!(other < line && refused.to_string().contains("f:"), "{text}");
+    }
+    for text in ["path /a\ndeny path /a/b", "host x.org\ndeny host *.x.org", "path /a\npath /a"] {
+        assert!(read(text).is_ok(), "{text}");
+    }
+}
+
 #[test]
 fn a_denied_path_matches_any_mention_in_a_command() {
     let text = "command cp x build/keep/y\ncommand python3 -c \"open('build/keep','w')\"\ncommand make build\ndeny path build/keep";
