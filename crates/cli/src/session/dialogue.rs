@@ -393,8 +393,8 @@ fn approval(request: &ApprovalRequest) -> Vec<Line> {
     lines
 }
 
-/// Returns a text of several lines, each behind a sign that no text can forge: a line that is too long for a narrow terminal
-/// goes on behind another one.
+/// Returns a text of several lines, each after a sign that no text can forge. A line that is too long for a narrow terminal
+/// continues after another one.
 fn program(text: &str) -> Vec<Line> {
     let mut lines = Vec::new();
     for line in sanitise::exact_lines(text) {

@@ -1,15 +1,15 @@
-//! Keys that are no answer to a question which one key answers. They never answer it, whatever follows them.
+//! Keys that do not answer a question which one key answers, and what follows them in their line.
 
 use super::dialogue::Step;
 use crate::io::Key;
 use crate::text::{Line, Tone, sanitise};
 
-/// After so many lines that are no answer, a question is answered with no.
+/// After this many lines that do not answer it, a question is refused.
 const STRAYS_MAX: u32 = 5;
 
-/// Keys that are no answer. What follows one in its line is none either: who types `wait` or `why` means neither `t` nor `y`.
+/// Keys that do not answer. What follows one in its line does not either: who types `wait` or `why` means neither `t` nor `y`.
 #[derive(Debug, Default)]
-pub(super) struct Stray {
+pub(crate) struct Stray {
     /// Whether such a line has begun and not ended.
     is_in_line: bool,
     /// How many began.
@@ -45,7 +45,7 @@ impl Stray {
         self.is_in_line = true;
         let named: Vec<String> = answers.chars().map(String::from).collect();
         let said = format!(
-            "`{}` is no answer here: press Enter, then one of {}",
+            "`{}` does not answer this: press Enter, then one of {}",
             sanitise::exact(&c.to_string()),
             named.join(", ")
         );

@@ -93,12 +93,12 @@ fn exact_line(line: &str) -> String {
         let blanks = rest.len() - after.len();
         // Writing to a string cannot fail.
         if blanks > BLANKS_MAX {
-            drop(write!(shown, "\\u{{20*{blanks}}}"));
+            let _ = write!(shown, "\\u{{20*{blanks}}}");
             rest = after;
             continue;
         }
         if rest.starts_with("\\u{") || (c != ' ' && c.is_whitespace()) || kind(c) != Kind::Shown {
-            drop(write!(shown, "\\u{{{:x}}}", u32::from(c)));
+            let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
         } else {
             shown.push(c);
         }

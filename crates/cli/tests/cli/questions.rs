@@ -437,14 +437,14 @@ async fn a_key_that_is_no_answer_asks_again() {
         (typed("wait\nt"), ApprovalWord::ForTask),
         (typed("?\n\n"), ApprovalWord::Never),
         (typed(&format!("{}y", no(5))), ApprovalWord::Once),
-        // After so many it is no.
+        // After five it is refused.
         (typed(&format!("{}q", no(5))), ApprovalWord::Never),
     ] {
         let (tape, beats) = wants_to("rm -rf build");
         let fake = Fake::starting(tape, beats);
         let came = World::on_paper(fake.clone(), vec![keys.clone()]).run("run tidy").await;
         assert_eq!(decided(&fake).0, word, "{keys:?}");
-        assert!(came.err.contains("is no answer here: press Enter, then one of y, t, n"), "{}", came.err);
+        assert!(came.err.contains("does not answer this: press Enter, then one of y, t, n"), "{}", came.err);
     }
     // A plan's questions likewise.
     let (tape, beats) = asking(proposal("r2/3"), Planner, Kind::PlanDecision);

@@ -190,7 +190,7 @@ async fn a_form_that_holds_itself_ends() {
     let read = pdf(&with_form(&[form.as_str(), long.as_str()]), &all()).await;
     assert_eq!((read.fields.len(), read.is_form_cut), (FIELDS_MAX, true));
     assert_eq!(read.fields[0].value.len(), FIELD_CHARS_MAX);
-    // What is no field is said.
+    // What is not a field is reported.
     let read = pdf(&with_form(&["<< /Fields [(text) 99 0 R] >>"]), &all()).await;
     assert!(read.is_form_cut && read.fields.is_empty());
     let signed = with_form(&["<< /Fields [7 0 R] >>", "<< /T (sign) /V << /Type /Sig >> >>"]);

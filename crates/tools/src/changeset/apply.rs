@@ -30,15 +30,11 @@ impl ChangeSet {
     /// Puts all changes in place. Returns the paths that were not there before, folders before what is in them.
     ///
     /// # Errors
-    /// If somebody else changed one of the files since the command was started, or the disk has too little space: then
-    /// nothing was put in place. If one cannot be put in place, the error tells how many were.
+    /// If somebody else changed one of the files since the command was started: then nothing was put in place. If one
+    /// cannot be put in place, the error tells how many were.
     pub(crate) fn apply(&self) -> Result<Vec<PathBuf>, ToolError> {
         for kept in &self.list {
             self.check_unchanged(kept)?;
-        }
-        for folder in &self.room.folders {
-            self.check_space(folder)
-                .map_err(|source| ToolError::file("put changes in place in", folder, source))?;
         }
         let gone = self.list.iter().filter(|kept| kept.change.kind == ChangeKind::Removed);
         let removed: BTreeSet<PathBuf> = gone.map(Kept::path).collect();
@@ -91,8 +87,19 @@ impl ChangeSet {
         self.list.iter().any(|other| other.change.kind == ChangeKind::Removed && other.path() == path)
     }
 
-    /// Checks that the disk of a folder has space for what has to be copied there.
-    fn check_space(&self, folder: &Path) -> io::Result<()> {
+    /// Checks that the disk has space for what has to be copied to put the changes in place.
+    ///
+    /// # Errors
+    /// If it has not. Nothing was put in place.
+    pub(crate) fn check_space(&self) -> Result<(), ToolError> {
+        let check = |folder: &PathBuf| {
+            self.check_space_in(folder)
+                .map_err(|source| ToolError::file("put changes in place in", folder, source))
+        };
+        self.room.folders.iter().try_for_each(check)
+    }
+
+    fn check_space_in(&self, folder: &Path) -> io::Result<()> {
         let is_same_disk = fs::metadata(self.room.path())?.dev() == fs::metadata(folder)?.dev();
         // A new file is only renamed on the same disk.
         let is_copied = |kept: &&Kept| {

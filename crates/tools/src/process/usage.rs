@@ -1,21 +1,23 @@
 //! What a running command uses up of the machine, all of its processes together, and when that is too much.
 //!
 //! It only looks: who runs the command ends it. Between two looks a command can go beyond a limit. Linux limits the
-//! data of one process and the size of one file (`setpoint_sandbox::Limits`), but lets nobody but an administrator limit
-//! the sum of many.
+//! data of one process and the size of one file (`setpoint_sandbox::Limits`), but only an administrator may limit the sum
+//! of many.
 
 use std::fmt;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::show::amount;
 
 /// Milliseconds between two looks.
 const LOOK_MS: u64 = 500;
-/// How many times as long as a look took the pause after it is: looking takes at most one part in so many of the time.
+/// The pause after a look is at least this many times as long as the look, so that looking takes little of the time.
 const PAUSE_LOOKS: u32 = 10;
 /// Levels of folders that are searched.
 const DEPTH_MAX: usize = 256;
@@ -104,15 +106,11 @@ impl Watch {
         loop {
             tokio::time::sleep(pause).await;
             let watch = self.clone();
-            let look = tokio::task::spawn_blocking(move || {
-                let began = Instant::now();
-                (watch.look(pid), began.elapsed())
-            });
-            match look.await {
-                Ok((Some(excess), _)) => return excess,
-                Ok((None, took)) => pause = Duration::from_millis(LOOK_MS).max(took * PAUSE_LOOKS),
-                Err(_) => {}
+            let began = Instant::now();
+            if let Ok(Some(excess)) = tokio::task::spawn_blocking(move || watch.look(pid)).await {
+                return excess;
             }
+            pause = Duration::from_millis(LOOK_MS).max(began.elapsed() * PAUSE_LOOKS);
         }
     }
 

@@ -83,6 +83,25 @@ async fn process_a_file_of_holes_is_not_put_in_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn process_changes_without_space_are_not_put_in_place() {
+    const FILE_BYTES: u64 = 4 << 30;
+    let Some(world) = world(Bounds { changes_bytes_max: u64::MAX, ..Bounds::default() }) else { return };
+    let free = rustix::fs::statvfs(world.root()).unwrap();
+    let count = free.f_bavail * free.f_frsize / FILE_BYTES + 2;
+    for n in 0..count {
+        world.file(format!("f{n}"), "before");
+    }
+    // Files of holes, which take no space in the view.
+    let command =
+        format!("for n in $(seq 0 {}); do truncate -s {FILE_BYTES} f$n; done; touch new", count - 1);
+    let answer = shell(&world, &command).await;
+    assert_eq!((answer.ok, answer.error_kind), (false, Some(ErrorKind::Storage)), "{}", answer.text);
+    assert!(answer.text.contains("so nothing was put in place; free some space"), "{}", answer.text);
+    assert_eq!(fs::read_to_string(world.at("f0")).unwrap(), "before");
+    check_gone(&world, &["new"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn process_a_full_disk_lets_nothing_start() {
     let full = Bounds { disk_free_bytes_min: u64::MAX, free_parts: 1, ..Bounds::default() };
     let Some(world) = world(full) else { return };

@@ -372,6 +372,7 @@ impl Ran {
         };
         Ok(match need {
             None => {
+                self.changes.check_space()?;
                 let is_kept = self.changes.keep(gate)?;
                 let created = self.changes.apply()?;
                 if !self.changes.is_empty() {
