@@ -49,7 +49,7 @@ pub(super) fn in_text(text: &str) -> BTreeSet<&'static str> {
     searches.filter(|(kind, search)| is_there(search, kind)).map(|(kind, _)| *kind).collect()
 }
 
-/// Returns whether a key was made at random: it is no placeholder.
+/// Returns whether a key was made at random: it is not a placeholder.
 fn is_random(key: &str) -> bool {
     let random: BTreeSet<char> = key.chars().rev().take(RANDOM_CHARS).collect();
     let has_digit = key.bytes().any(|byte| byte.is_ascii_digit());
@@ -71,21 +71,21 @@ mod tests {
         let begin = "-----BEGIN ";
         let word = "Zq81LmXv0TtR5bNcYw7HdGf2KpAeUi3oJsQ9xVnB4gWkMz6hCyDrSlEaPtFjOuIb";
         for (key, kind) in [
-            (format!("ghp_{}", &word[..36]), "a key of GitHub"),
-            (format!("github_pat_{}", &word[..59]), "a key of GitHub"),
-            (format!("glpat-{}", &word[..20]), "a key of GitLab"),
+            (format!("ghp_{word:.36}"), "a key of GitHub"),
+            (format!("github_pat_{word:.59}"), "a key of GitHub"),
+            (format!("glpat-{word:.20}"), "a key of GitLab"),
             (format!("sk-ant-api03-{word}"), "a key of Anthropic"),
             (format!("sk-proj-{word}"), "a key of OpenAI"),
-            (format!("sk-{}", &word[..48]), "a key of OpenAI"),
+            (format!("sk-{word:.48}"), "a key of OpenAI"),
             (format!("AKIA{}", "Q7ZL3MNXV5T2RBWC"), "a key of AWS"),
-            (format!("AIza{}", &word[..35]), "a key of Google"),
-            (format!("xoxb-17653672481-{}", &word[..24]), "a key of Slack"),
-            (format!("sk_live_{}", &word[..24]), "a key of Stripe"),
-            (format!("npm_{}", &word[..36]), "a key of npm"),
+            (format!("AIza{word:.35}"), "a key of Google"),
+            (format!("xoxb-17653672481-{word:.24}"), "a key of Slack"),
+            (format!("sk_live_{word:.24}"), "a key of Stripe"),
+            (format!("npm_{word:.36}"), "a key of npm"),
             (format!("pypi-AgEIcHlwaS5vcmc{word}"), "a key of PyPI"),
-            (format!("hf_{}", &word[..34]), "a key of Hugging Face"),
-            (format!("SG.{}.{}", &word[..22], &word[..43]), "a key of SendGrid"),
-            (format!("eyJhbGciOiJIUzI1NiJ9.eyJ{}.{}", &word[..40], &word[..43]), "a signed token (JWT)"),
+            (format!("hf_{word:.34}"), "a key of Hugging Face"),
+            (format!("SG.{word:.22}.{word:.43}"), "a key of SendGrid"),
+            (format!("eyJhbGciOiJIUzI1NiJ9.eyJ{word:.40}.{word:.43}"), "a signed token (JWT)"),
             (format!("{begin}PRIVATE KEY-----\nMIIEabc\n"), "a private key"),
             (format!("+{begin}OPENSSH PRIVATE KEY-----\n+b3BlbnNz"), "a private key"),
             (format!("{begin}RSA PRIVATE KEY-----\\nMIIE"), "a private key"),

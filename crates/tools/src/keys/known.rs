@@ -99,7 +99,8 @@ struct Found {
 type Stamp = Option<(u64, u64, u64, i64, i64)>;
 
 impl KeyFiles {
-    /// Looks at the files, at those of `named` too, and returns what is known now. A task without an id finds all anew.
+    /// Looks at the files, at those of `named` too, and returns what is known now. A task without an id
+    /// starts with nothing.
     pub(crate) fn look(
         &self,
         task: Option<&TaskId>,

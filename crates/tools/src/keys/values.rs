@@ -12,7 +12,7 @@ use setpoint_scrub::SECRET_BYTES_MIN;
 /// Parts of names whose values are keys; lower case.
 const NAMES: &[&str] =
     &["key", "token", "secret", "passw", "passphrase", "pwd", "credential", "bearer", "auth", "dbpass"];
-/// Words of a value that nobody chose at random have fewer different characters.
+/// Minimum of different characters that a value chosen at random has.
 const DIFFERENT_CHARS_MIN: usize = 5;
 /// Shortest value of a name that counts although it has only letters, or only digits.
 const PLAIN_CHARS_MIN: usize = 16;
@@ -88,7 +88,7 @@ fn names_key(before: &str, sign: char) -> bool {
     NAMES.iter().any(|part| name.contains(part)) || name.ends_with("pass")
 }
 
-/// Returns whether the value of a name is one that nobody would write by chance.
+/// Returns whether the value of a name is unlikely to be an ordinary word.
 fn is_telling(value: &str) -> bool {
     let chars = value.chars().count();
     let different = value.chars().collect::<BTreeSet<char>>().len();
