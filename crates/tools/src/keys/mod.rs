@@ -151,6 +151,17 @@ mod tests {
     }
 
     #[test]
+    fn files_that_a_call_names_or_makes_are_looked_at() {
+        let place = Place::new(&setpoint_protocol::record::Surroundings {
+            cwd: "/w".to_owned(),
+            ..Default::default()
+        });
+        let created = ["/w/d/new.env".to_owned(), "/w/d/a.txt".to_owned()];
+        let found = to_look_at(&Any(json!({ "command": "cat .env" })), &created, &place);
+        assert_eq!(found, ["/w/.env", "/w/d/new.env"].map(PathBuf::from).into());
+    }
+
+    #[test]
     fn a_call_that_did_not_run_read_nothing() {
         let answer = ToolAnswer { error_kind: Some(ErrorKind::NotFound), ..ToolAnswer::default() };
         assert_eq!(of("read_file", &Any(json!({ "path": ".env" })), &answer, &KnownKeys::default()), []);
