@@ -15,7 +15,7 @@ use setpoint_runtime::hints::Hints;
 use setpoint_runtime::tap::{Event, TapItem};
 use setpoint_runtime::toolbox::Tools;
 use setpoint_runtime::{Models, NewTask, Organisation, Parts};
-use setpoint_tools::{Bounds, Host, House, Registry, Sandbox, Tool};
+use setpoint_tools::{Host, House, Registry, Sandbox, Tool};
 
 use crate::world::World;
 
@@ -81,7 +81,7 @@ fn registry(world: &World, bounds: Bounds) -> (Host, Registry) {
         hidden: own.clone(),
         home: world.at("home"),
         layers: world.at("data/layers"),
-        bounds: Bounds::default(),
+        bounds: setpoint_tools::Bounds::default(),
     };
     let host = host.with_keeper(SELF).with_sandbox(sandbox);
     let house = House::new(own, Vec::new(), world.at("data/workspaces"));
