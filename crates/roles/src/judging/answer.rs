@@ -1,18 +1,20 @@
 //! Whether anything looks at what the work says: in its answer, and in files into which it carried what it read.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
+use setpoint_protocol::Any;
 use setpoint_protocol::message::{Criterion, Mode, Verdict, VerdictWord};
 use setpoint_protocol::predicate::{CheckOn, Comparison, Predicate};
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
 use super::case::Case;
 use super::check::{by_check, claim};
-use super::executed::ends_in;
-use super::programs::COMPARERS;
-use super::self_made::{read_by, touched};
-use super::strength::{only_looks, programs};
+use super::executed::{ends_in, words};
+use super::programs::{COMPARERS, IDLE, LISTERS, READERS, SPEAKERS};
+use super::self_made::{WRITE_FILE, touched};
+use super::strength::programs;
 use super::subject::speaks_of_the_answer;
 use crate::evidence::{command_of, is_of};
 use crate::programs::{BACKGROUND, RUN_CODE};
@@ -32,17 +34,14 @@ const COMPARE: [&str; 2] = ["compare_dirs", "manifest_verify"];
 
 /// Returns the criterion under which a judge must look at what the work says, if nothing else does: every check
 /// passes, and what is proven is proven with any answer. That is so where the work changed no file, so that its answer
-/// is all that it leaves, and where it changed files and read others, so that it may have carried something wrong from
-/// these into those.
+/// is all that it leaves, and where it put words of its own into files, or may have carried something wrong from files
+/// that it read into others.
 ///
 /// Its sentence says what is to be judged beside its check.
 pub(crate) fn judged_with_the_answer(case: &Case<'_>) -> Option<Criterion> {
-    let has_answer = !case.output.to_text().trim().is_empty();
-    if !has_answer || is_looked_at(case) {
-        return None;
-    }
+    let is_judged = |criterion: &Criterion| criterion.check.is_none() && criterion.mode == Mode::Verifiable;
     let has_changed = case.work().any(has_changed_files);
-    if has_changed && !has_read_others(case) {
+    if case.criteria.iter().any(is_judged) || (has_changed && !(has_read_others(case) || has_spoken(case))) {
         return None;
     }
     let verdict = |criterion: &Criterion| Some(by_check(criterion, criterion.check.as_ref()?, case));
@@ -51,15 +50,20 @@ pub(crate) fn judged_with_the_answer(case: &Case<'_>) -> Option<Criterion> {
     if checked.iter().any(|(_, verdict)| verdict.verdict == VerdictWord::Fail) {
         return None;
     }
-    let is_of_the_work =
-        |(criterion, verdict): &(&Criterion, Verdict)| verdict.shows_it() && examines(criterion, case);
-    if has_changed && checked.iter().any(is_of_the_work) {
-        return None;
-    }
     let mut proven =
         checked.iter().filter(|(_, verdict)| verdict.shows_it()).map(|(criterion, _)| *criterion);
+    let is_examined = has_changed && proven.clone().any(|criterion| examines(criterion, case));
+    if is_examined || is_compared(case.output, proven.clone()) {
+        return None;
+    }
+    // What was compared with a call that proves nothing by itself is worth a judge's look.
+    let is_of_the_answer = |criterion: &&Criterion| {
+        let check = criterion.check.as_ref().filter(|check| check.on != CheckOn::Output);
+        check.is_some_and(|check| compares(&check.expect, &|_| true))
+    };
     let named = proven.clone().find(|criterion| speaks_of_the_answer(&criterion.criterion));
-    let chosen = named.or_else(|| proven.next_back())?;
+    let compared = || checked.iter().map(|(criterion, _)| *criterion).find(is_of_the_answer);
+    let chosen = named.or_else(|| proven.next_back()).or_else(compared)?;
     let more = if has_changed { AND_WHAT_WAS_WRITTEN } else { AND_THE_ANSWER };
     let criterion = format!("{}{more}", chosen.criterion.trim_end_matches('.'));
     Some(Criterion { criterion, ..chosen.clone() })
@@ -80,17 +84,44 @@ fn has_read_others(case: &Case<'_>) -> bool {
         !path.is_empty() && !changed.iter().any(is_it)
     };
     let is_path = |word: &str| word.contains(['.', '/']);
-    let shows_content = |name: &str| !MEASURE.contains(&name);
     case.work().filter(|call| call.ok).any(|call| match command_of(call) {
-        Some(_) => {
-            programs(call).flatten().any(shows_content)
-                && read_by(call).iter().any(|word| is_path(word) && is_other(word))
+        Some(command) => {
+            let is_reader = |name: &str| READERS.has(name) && !MEASURE.contains(&name);
+            programs(call).flatten().any(is_reader)
+                && words(command).any(|word| is_path(word) && is_other(word))
         }
         None => {
             let path = call.facts.as_ref().and_then(|facts| facts.0.get("path")?.as_str());
             READ.contains(&call.tool.tool()) && is_other(path.unwrap_or(&call.target))
         }
     })
+}
+
+/// Returns whether the work put words into a file that neither the person nor the plan said, or let a program do so that it
+/// wrote for that.
+fn has_spoken(case: &Case<'_>) -> bool {
+    let checks = case.criteria.iter().filter_map(|criterion| serde_json::to_string(&criterion.check).ok());
+    let said: String = case.place().said.join(" ") + &checks.collect::<String>();
+    let said: BTreeSet<String> = plain_words(&said).collect();
+    let is_new =
+        |text: &str| plain_words(text).any(|word| !said.contains(&word) && !SPEAKERS.contains(&&*word));
+    case.work().filter(|call| has_changed_files(call)).any(|call| {
+        match (call.tool.as_str(), command_of(call)) {
+            (RUN_CODE, _) => true,
+            (WRITE_FILE, _) => call.input.get("content").and_then(Value::as_str).is_some_and(is_new),
+            (_, Some(command)) if command.contains("<<") => is_new(command),
+            (_, Some(command)) => {
+                let mut parts = command.split([';', '|', '&', '\n']).map(str::trim_start);
+                let speaks = |part: &str| part.split(' ').next().is_some_and(|name| SPEAKERS.contains(&name));
+                parts.any(|part| speaks(part) && is_new(part))
+            }
+            _ => false,
+        }
+    })
+}
+
+fn plain_words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 /// Returns whether a criterion's check looks at the result of a program that does more than read, as a test run
@@ -103,8 +134,11 @@ fn examines(criterion: &Criterion, case: &Case<'_>) -> bool {
         CheckOn::Call { tool, which } => case.last_call_of(tool, which.as_deref(), &check.expect),
     };
     let compares = |name: &str| COMPARERS.contains(&name);
-    record.is_some_and(|record| match record.exit_code {
-        Some(_) => !only_looks(record) || programs(record).flatten().any(compares),
+    let is_idle = |name: &str| {
+        READERS.has(name) || LISTERS.contains(&name) || SPEAKERS.contains(&name) || IDLE.has(name)
+    };
+    record.is_some_and(|record| match command_of(record) {
+        Some(_) => programs(record).flatten().any(|name| !is_idle(name) || compares(name)),
         None => COMPARE.contains(&record.tool.tool()) || check.expect.has(&is_of_a_hash),
     })
 }
@@ -114,15 +148,11 @@ fn is_of_a_hash(part: &Predicate) -> bool {
     matches!(part, Predicate::File(file) if file.sha256.is_some())
 }
 
-/// Returns whether a judge sees answer and calls anyway, or checks compare every part of the answer with calls.
-fn is_looked_at(case: &Case<'_>) -> bool {
-    let is_judged = |criterion: &Criterion| criterion.check.is_none() && criterion.mode == Mode::Verifiable;
-    if case.criteria.iter().any(is_judged) {
-        return true;
-    }
-    let checks = case.criteria.iter().filter_map(|criterion| criterion.check.as_ref());
+/// Returns whether the checks of these criteria compare every part of the answer with calls.
+fn is_compared<'c>(output: &Any, criteria: impl Iterator<Item = &'c Criterion> + Clone) -> bool {
+    let checks = criteria.filter_map(|criterion| criterion.check.as_ref());
     let mut checks = checks.filter(|check| check.on != CheckOn::Output);
-    match &*claim(case.output) {
+    match &*claim(output) {
         Value::Object(fields) if !fields.is_empty() => fields.keys().all(|field| {
             let is_its = |at: &str| at.is_empty() || at.split('/').nth(1) == Some(field.as_str());
             checks.clone().any(|check| compares(&check.expect, &is_its))

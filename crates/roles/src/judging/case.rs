@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde_json::Value;
 use setpoint_protocol::message::Criterion;
 use setpoint_protocol::predicate::{CheckOn, Predicate};
 use setpoint_protocol::record::Surroundings;
@@ -137,11 +138,18 @@ impl<'a> Case<'a> {
         if (call.side_effect == SideEffect::None && !is_out_of_sight) || call.target == shown.target {
             return false;
         }
-        if READ_ONE.contains(&shown.tool.tool()) && WRITE_ONE.contains(&call.tool.tool()) {
-            let (changed, read) = (path_of(call), path_of(shown));
-            return ends_in(&changed, &read)
-                || ends_in(&read, &changed)
-                || read.strip_prefix(&changed).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        if READ_ONE.contains(&shown.tool.tool())
+            && let Some(changed) = all_changed(call)
+        {
+            let read = path_of(shown);
+            let is_it = |changed: &String| {
+                ends_in(changed, &read)
+                    || ends_in(&read, changed)
+                    || read
+                        .strip_prefix(changed)
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '/']))
+            };
+            return changed.iter().any(is_it);
         }
         // Changing one file does not undo what a tool did to another.
         let is_deed = shown.side_effect != SideEffect::None && shown.tool.tool() != "shell";
@@ -181,6 +189,17 @@ impl<'a> Case<'a> {
     pub(super) fn work(&self) -> impl Iterator<Item = &'a ToolRecord> + use<'a, '_> {
         self.runs.iter().flat_map(|run| run.work())
     }
+}
+
+/// Returns all files that a call changed, if they are known.
+fn all_changed(call: &ToolRecord) -> Option<Vec<String>> {
+    if WRITE_ONE.contains(&call.tool.tool()) {
+        return Some(vec![path_of(call)]);
+    }
+    let changed = call.facts.as_ref()?.0.get("changed")?;
+    let paths = changed.get("paths")?.as_array()?;
+    let is_all = changed.get("count")?.as_u64() == Some(paths.len() as u64);
+    is_all.then(|| paths.iter().filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
 /// Returns whether the file changes of a command were observed where the task works.

@@ -427,7 +427,7 @@ fn written_by(command: &str) -> Vec<String> {
 }
 
 /// Returns the words of a command that may be files it prints; none if any other kind of program takes part.
-pub(super) fn read_by(record: &ToolRecord) -> Vec<String> {
+fn read_by(record: &ToolRecord) -> Vec<String> {
     let is_reader = |id: &ToolId| id.as_str().strip_prefix("shell/").is_some_and(|name| READERS.has(name));
     let mut programs = record.tool_ids().filter(|id| id.as_str() != "shell/cd").peekable();
     if programs.peek().is_none() || !programs.all(is_reader) {

@@ -198,11 +198,12 @@ fn is_lasting(error: Option<ErrorKind>) -> bool {
             | ErrorKind::Permission
             | ErrorKind::MissingTool
             | ErrorKind::Exit
-            | ErrorKind::InvalidInput
             | ErrorKind::InvalidData,
         ) => true,
+        // A call is not known by a parameter that was wrong, so the right one must run.
         Some(
-            ErrorKind::Timeout
+            ErrorKind::InvalidInput
+            | ErrorKind::Timeout
             | ErrorKind::Network
             | ErrorKind::RateLimit
             | ErrorKind::Storage

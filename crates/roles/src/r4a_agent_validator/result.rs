@@ -51,7 +51,7 @@ pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult,
     };
     let mut for_a_model: Vec<Criterion> = criteria.iter().filter(is_open).cloned().collect();
     // A playbook compares its answer with what its calls showed.
-    if given_up.is_none() && fast_loop.subtask.approach.is_none() {
+    if fast_loop.subtask.approach.is_none() {
         for_a_model.extend(judged_with_the_answer(&case));
     }
     let hearing = Hearing::of(for_a_model, NoClass::AskedLater).with_claims(claimed);

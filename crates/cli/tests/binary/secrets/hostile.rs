@@ -54,10 +54,13 @@ fn repeat(seen: &SeenRequest, plan: &Value) -> Turn {
         Site::Perceive => said(json!({ "title": format!("a title {}", echo(seen, "t")) })),
         Site::Plan => said(plan.clone()),
         Site::Report => said(json!({ "achieved": echo(seen, "a "), "next_moves": [echo(seen, "n ")] })),
-        Site::Execute if question::calls(question).next().is_none() => {
+        Site::Execute if !question.contains("created ") => {
             let key = seen.headers["authorization"].strip_prefix("Bearer ").unwrap();
-            let input =
-                json!({ "path": format!("{key}.txt"), "content": echo(seen, "c "), key: [echo(seen, "x")] });
+            let mut input = json!({ "path": format!("{key}.txt"), "content": echo(seen, "c ") });
+            // The first call is refused, because the tool has no parameter of this name.
+            if !question.contains("no such parameter") {
+                input[key] = json!([echo(seen, "x")]);
+            }
             Answer::call("write_file", &input.to_string())
         }
         Site::Execute => said(json!({ "status": "completed", "output": echo(seen, "o=") })),

@@ -59,7 +59,13 @@ fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> Value {
             }
             Site::Perceive => said(&json!({ "title": "a goal" })),
             Site::Report => said(&json!({ "achieved": "nothing", "next_moves": [] })),
-            Site::Judge | Site::Merge => said(&json!({ "verdicts": [], "summary": "it is done" })),
+            // It believes the work.
+            Site::Judge => {
+                let cites: Vec<&str> = question::calls(&asked).collect();
+                let verdict = |id: &str| json!({ "criterion_id": id, "verdict": "pass", "evidence": "done", "cites": cites });
+                said(&json!({ "verdicts": question::criteria(&asked).map(verdict).collect::<Vec<_>>() }))
+            }
+            Site::Merge => said(&json!({ "verdicts": [], "summary": "it is done" })),
         }
     };
     let server = Hosted::start(Arc::new(answer)).unwrap();
