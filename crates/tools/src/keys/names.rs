@@ -2,10 +2,13 @@
 
 /// Names of files that hold keys; lower case.
 const NAMES: &[&str] = &[
+    ".boto",
+    ".dev.vars",
     ".dockercfg",
     ".envrc",
     ".git-credentials",
     ".htpasswd",
+    ".my.cnf",
     ".netrc",
     ".npmrc",
     ".pgpass",
@@ -15,38 +18,60 @@ const NAMES: &[&str] = &[
     "credentials.json",
     "credentials.toml",
     "kubeconfig",
+    "password.txt",
+    "passwords.txt",
+    "secret.txt",
     "secrets.json",
     "secrets.toml",
+    "secrets.txt",
     "secrets.yaml",
     "secrets.yml",
     "service-account.json",
     "terraform.tfstate",
     "terraform.tfstate.backup",
+    "token.txt",
+    "tokens.txt",
     "wp-config.php",
 ];
 
 /// Ends of such names.
 const ENDS: &[&str] =
-    &[".env", ".jks", ".kdbx", ".key", ".keystore", ".p12", ".pem", ".pfx", ".ppk", ".tfvars"];
+    &[".env", ".jks", ".kdbx", ".key", ".keystore", ".ovpn", ".p12", ".pem", ".pfx", ".ppk", ".tfvars"];
 
 /// Such files that only their folder makes one.
-const PATHS: &[&str] = &[".docker/config.json"];
+const PATHS: &[&str] = &[".docker/config.json", ".kube/config"];
 
 /// Ends of names that show the form of such a file without the keys.
 const SAMPLES: &[&str] = &[".dist", ".example", ".sample", ".template"];
 
 /// Settings that often hold a password among much else, so that the name alone says nothing.
 const SETTINGS: &[&str] = &[
+    ".gitlab-ci.yml",
+    ".yarnrc.yml",
     "application.properties",
     "application.yaml",
     "application.yml",
     "appsettings.json",
     "compose.yaml",
     "compose.yml",
+    "config.inc.php",
+    "config.ini",
+    "config.json",
+    "config.php",
+    "config.py",
     "database.yml",
+    "docker-compose.override.yml",
     "docker-compose.yaml",
     "docker-compose.yml",
+    "env",
+    "env.txt",
+    "google-services.json",
     "gradle.properties",
+    "hosts.yml",
+    "local_settings.py",
+    "settings.py",
+    "settings.xml",
+    "values.yaml",
 ];
 /// The same, where only their folder makes them one.
 const SETTINGS_PATHS: &[&str] = &[".git/config"];
@@ -98,6 +123,9 @@ mod tests {
             "wp-config.php",
             "home/.docker/config.json",
             ".envrc",
+            "home/.kube/config",
+            "office.ovpn",
+            "tokens.txt",
         ] {
             assert!(is_key_file(path), "{path}");
         }
@@ -116,6 +144,7 @@ mod tests {
             assert!(!is_key_file(path), "{path}");
         }
         assert!(is_settings("src/main/application.properties") && is_settings("/w/.git/config"));
+        assert!(is_settings("app/settings.py") && is_settings(".config/gh/hosts.yml"));
         assert!(!is_settings("config") && !is_settings("x.git/config") && !is_settings("Cargo.toml"));
     }
 }
