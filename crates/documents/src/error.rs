@@ -77,7 +77,7 @@ pub enum Refusal {
         /// The reader's words.
         why: String,
     },
-    /// There is no such sheet.
+    /// The workbook has no sheet of this name.
     #[error("there is no sheet {wanted:?}; there are {}", names(sheets, *count))]
     NoSheet {
         /// The sheet that was asked for.

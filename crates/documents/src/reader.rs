@@ -21,7 +21,7 @@ pub const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const ANSWER_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Bytes that are read of what the process says at its end.
 const SAID_BYTES_MAX: u64 = 4_096;
-/// How the standard library says that there is no memory.
+/// How the standard library begins its report that it could not get memory.
 const NO_MEMORY: &[u8] = b"memory allocation of";
 /// The whole environment of the process, in KiB. The allocator of the `setpoint` binary would otherwise reserve 1 GiB at a
 /// time, more than the limit of data allows.

@@ -1,4 +1,4 @@
-//! Whether anything looks at what the work says: in its answer, and in files into which it carried what it read.
+//! Whether anything looks at what the work says: in its answer, and in files that it wrote.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::programs::{BACKGROUND, RUN_CODE};
 
 /// What is added to the sentence of such a criterion for the judge, if the work changed no file.
 const AND_THE_ANSWER: &str = "; and the answer says what the calls show";
-/// The same if it changed files after it had read others.
+/// The same if it changed files.
 const AND_WHAT_WAS_WRITTEN: &str = "; and the answer and what was written say what the calls show";
 /// Tools whose side effect is not a change of files, unless they say so.
 const LEAVE_FILES: [&str; 4] = ["http_fetch", "web_search", RUN_CODE, BACKGROUND];
