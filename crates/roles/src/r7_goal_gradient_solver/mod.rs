@@ -10,7 +10,7 @@
 //! Reading order: `phase` (what R7 waits for, and what may follow an input), `machine` (dispatch), `stop`; `round`
 //! (what R4b reported, in one form) and `course` (what the task's rounds leave); `measure` (messages to numbers),
 //! `decide`; `directive` with `exempt` (over `attempts` and `naming`) and `give_back`; `memory` with `insight`;
-//! `ending` with `summary` and `accountable`.
+//! `ending` with `summary`, `unproven` and `accountable`.
 
 mod accountable;
 mod attempts;
@@ -29,5 +29,6 @@ mod phase;
 mod round;
 mod stop;
 mod summary;
+mod unproven;
 
 pub use self::machine::GoalGradientSolver;

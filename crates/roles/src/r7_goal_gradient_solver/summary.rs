@@ -11,30 +11,27 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::ErrorKind;
 
 use super::round::{Cause, Round, has_failed, is_empty};
+use super::unproven;
 use crate::blocking::target_name;
 use crate::line::one_line;
 
 /// Maximum length, in characters, of a part of a summary that R2 or R4b worded; a longer one is cut with a mark.
 const WORDS_CHARS_MAX: usize = 4_000;
 /// At most this many things are named in a sentence; the rest are counted, and `unmet_criteria` lists them all.
-const NAMED_MAX: usize = 20;
+pub(super) const NAMED_MAX: usize = 20;
 /// Maximum length, in characters, of a criterion, reason or next move; a longer one is cut with a mark.
-const ITEM_CHARS_MAX: usize = 400;
+pub(super) const ITEM_CHARS_MAX: usize = 400;
 /// At most this many next moves; the rest are dropped, because people try the first ones.
 const NEXT_MOVES_MAX: usize = 8;
 
 /// Next move for failed models if no failure suggests one.
 const MODEL_MOVE: &str = "a model did not answer: try again later, or choose another model";
 
-/// Why an accepted result is unproven.
-const UNPROVEN: &str = "Unproven: every pass was green before the work began, rests on what the work made or changed itself, or is about the form of \
-     the answer or a matter of taste.";
-
 /// Returns the summary of an end.
 pub(super) fn of(result: &FinalResult, facts: &Facts, report: &PartialReport) -> String {
     match result.directive {
         EndState::Accept => accepted(result, facts),
-        EndState::Success if result.unproven => unproven(result, facts),
+        EndState::Success if result.unproven => accepted_unproven(result, facts),
         EndState::Success => with_gaps(result, facts),
         EndState::Abandon => given_up(result, facts, report),
     }
@@ -50,10 +47,10 @@ fn accepted(result: &FinalResult, facts: &Facts) -> String {
 }
 
 /// Returns the note on a result that R4b accepted although no pass shows that the work did it.
-fn unproven(result: &FinalResult, facts: &Facts) -> String {
+fn accepted_unproven(result: &FinalResult, facts: &Facts) -> String {
     let accepted = accepted(result, facts);
     match result.overlooked.is_empty() {
-        true => format!("{accepted} {UNPROVEN}"),
+        true => format!("{accepted} {}", unproven::why(result)),
         false => format!("{accepted} Unproven: no call that ran names {}.", result.overlooked.join(", ")),
     }
 }

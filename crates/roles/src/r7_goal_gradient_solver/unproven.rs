@@ -1,0 +1,47 @@
+//! Why an accepted result is unproven, in words: what its passes rest on, with the names of the criteria.
+
+use setpoint_protocol::message::{FinalResult, Strength, Verdict, VerdictWord};
+
+use super::summary::{ITEM_CHARS_MAX, NAMED_MAX, named, sentence};
+use crate::line::one_line;
+
+/// What a pass without a proof can rest on, in the order of the sentences; the names of criteria follow.
+const REASONS: [&str; 4] = [
+    "Shown only by tests or files that the work made or changed itself",
+    "Held before the work began",
+    "Judged by the form of the answer alone",
+    "A matter of opinion",
+];
+
+/// Returns the sentences that say why nothing proves the result.
+pub(super) fn why(result: &FinalResult) -> String {
+    let all = || result.verdicts.iter().chain(&result.subtask_verdicts);
+    let mut text = "Unproven.".to_owned();
+    for reason in REASONS {
+        let mut names: Vec<String> = Vec::new();
+        for verdict in all().filter(|verdict| reason_of(verdict) == Some(reason)) {
+            let name = one_line(&verdict.criterion, ITEM_CHARS_MAX);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        if !names.is_empty() {
+            let named = named(names.iter().map(String::as_str), NAMED_MAX);
+            text.push_str(&format!(" {reason}: {}", sentence(&named)));
+        }
+    }
+    text
+}
+
+/// Returns what a pass rests on, if it proves nothing.
+fn reason_of(verdict: &Verdict) -> Option<&'static str> {
+    let [self_made, before, form, opinion] = REASONS;
+    match verdict.strength {
+        _ if verdict.verdict == VerdictWord::Fail => None,
+        _ if verdict.self_made => Some(self_made),
+        _ if verdict.vacuous => Some(before),
+        Strength::Form => Some(form),
+        Strength::Opinion => Some(opinion),
+        Strength::Proof => None,
+    }
+}
