@@ -10,6 +10,8 @@ pub(super) const QUOTE_CHARS_MAX: usize = 200;
 const LINES_MAX: usize = 40;
 /// Heading above the errors in a command's output.
 const ERRORS_HEAD: &str = "[errors]";
+/// First line of a trace that Python prints.
+const TRACE_HEAD: &str = "Traceback (most recent call last)";
 /// Output text of a command that printed nothing.
 pub(super) const NOTHING: &str = "(it printed nothing)";
 
@@ -44,9 +46,12 @@ pub(super) fn class_of_error(record: &ToolRecord) -> Option<FailureClass> {
     }
 }
 
-/// Returns the first line of the error that a failed call reported.
+/// Returns the first line of the error that a failed call reported; of Python's traces, the last one, which says what
+/// was wrong.
 pub(super) fn first_error(record: &ToolRecord) -> Option<String> {
-    let line = errors(record).find(|line| !line.is_empty() && *line != NOTHING)?;
+    let mut lines = errors(record).filter(|line| !line.is_empty() && *line != NOTHING);
+    let first = lines.next()?;
+    let line = if first.starts_with(TRACE_HEAD) { lines.last().unwrap_or(first) } else { first };
     (record.error_kind.is_some()).then(|| clip(line, QUOTE_CHARS_MAX))
 }
 
@@ -100,6 +105,11 @@ mod tests {
                 "ERROR: file or directory not found: tests/",
             ),
             ("bash: line 1: rg: Command not found", "bash: line 1: rg: Command not found"),
+            (
+                "exit code 1\n[errors]\nTraceback (most recent call last):\n  File \"a.py\", line 1\n    import b\n\
+                 ModuleNotFoundError: No module named 'b'\n",
+                "ModuleNotFoundError: No module named 'b'",
+            ),
         ] {
             let record = said(text);
             assert_eq!(class_of_exit(&record), Some(FailureClass::Environmental), "{text}");
