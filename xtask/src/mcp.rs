@@ -17,9 +17,13 @@ const PROGRAM: &str = "node_modules/@modelcontextprotocol/conformance/dist/index
 const CLIENT: &str = "setpoint-mcp";
 const EXAMPLE: &str = "conformance";
 const BASELINE: &str = "crates/mcp/conformance.yml";
+/// Fails with a reason where Node is older than the tests need.
+const NODE_CHECK: &str = "if (parseInt(process.versions.node) < 22) {
+    console.error(`Node 22 or newer is needed, and this is ${process.version}`); process.exit(1) }";
 
 /// Installs the tests and runs them.
 pub(crate) fn run(root: &Path) -> Result<ExitCode, Error> {
+    process::output("node", &["-e", NODE_CHECK], root)?;
     let this = std::env::current_exe()
         .map_err(|source| Error::Read { path: PathBuf::from("this program"), source })?;
     let built = this.parent().unwrap_or(root);
