@@ -1,19 +1,66 @@
-//! Approval files, which decide when no person can be asked, and lines of such a file that a person allows for a task.
+//! What decides when no person is asked: approval files and the level of the run; and lines of such a file that a person
+//! allows for a task.
 
 use std::path::Path;
 
+use setpoint_protocol::gate::{Cause, Facts, Rule, Stage};
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_tools::approval_file::{ApprovalFile, ApprovalFileError, Decision, Denials};
 
-/// Decides about a call instead of a person.
-pub type Policy = Box<dyn Fn(&ApprovalNeed) -> Word + Send + Sync>;
+/// How level L3 signs what it allows.
+const AUTONOMOUS: &str = "level L3";
 
-/// The decision of a file, signed `file:<path>:<line>`.
+/// Decides about calls instead of a person.
+pub struct Policy {
+    decides: Box<dyn Fn(&ApprovalNeed) -> Word + Send + Sync>,
+    is_autonomous: bool,
+}
+
+impl Policy {
+    /// Returns the policy that decides so.
+    #[must_use]
+    pub fn new(decides: impl Fn(&ApprovalNeed) -> Word + Send + Sync + 'static) -> Self {
+        Policy { decides: Box::new(decides), is_autonomous: false }
+    }
+
+    /// Returns the policy of level L3, for a container or a virtual machine: `file` decides first, and what it has no line
+    /// for is allowed. Left to a person are calls that contain a key and may send it, and commands that nothing confines: no
+    /// level gives up the sandbox and the gate together.
+    #[must_use]
+    pub fn autonomous(file: Option<Policy>) -> Self {
+        let decides =
+            move |need: &ApprovalNeed| match file.as_ref().map_or(Word::Silent, |file| file.decide(need)) {
+                Word::Silent if !is_left_to_a_person(need) => Word::Allow(AUTONOMOUS.to_owned()),
+                word => word,
+            };
+        Policy { decides: Box::new(decides), is_autonomous: true }
+    }
+
+    /// Decides about a call.
+    pub fn decide(&self, need: &ApprovalNeed) -> Word {
+        (self.decides)(need)
+    }
+
+    /// Returns whether this is level L3, at which the needs of a plan are not asked about either.
+    #[must_use]
+    pub const fn is_autonomous(&self) -> bool {
+        self.is_autonomous
+    }
+}
+
+/// Returns whether level L3 does not decide about it. Without the facts, which older journals lack, nothing is known.
+fn is_left_to_a_person(need: &ApprovalNeed) -> bool {
+    let is_confined =
+        |facts: &Facts| !matches!(facts.cause, Some(Cause::Command(_))) || facts.stage == Stage::Ran;
+    need.rule.is_none_or(|rule| rule == Rule::SecretSent) || !need.facts.as_deref().is_some_and(is_confined)
+}
+
+/// A decision, signed `file:<path>:<line>` or with the level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a decision must be applied to have an effect"]
 pub enum Word {
-    /// A line allows the call.
+    /// A line or the level allows the call.
     Allow(String),
     /// A line denies the call.
     Deny(String),
@@ -32,7 +79,7 @@ pub(crate) fn read(
 ) -> Result<Policy, ApprovalFileError> {
     let file = ApprovalFile::read(file, surroundings)?;
     denials.set(file.clone());
-    Ok(Box::new(move |need| {
+    Ok(Policy::new(move |need| {
         let decision = file.decide(need);
         match decision {
             Decision::Allow { .. } => Word::Allow(file.signature(decision)),
@@ -114,6 +161,37 @@ mod tests {
             facts: None,
             preview: None,
         }
+    }
+
+    #[test]
+    fn level_l3_leaves_keys_and_what_nothing_confines_to_a_person() {
+        let because = |rule: Rule, cause: Option<Cause>, stage: Stage| ApprovalNeed {
+            rule: Some(rule),
+            facts: Some(Box::new(Facts { cause, stage, ..Facts::default() })),
+            ..need("touch x", &[], &["/w/x"])
+        };
+        let command = || Some(Cause::Command("it may change something".to_owned()));
+        let host = || Some(Cause::Connects { host: "a.org".to_owned(), sends: Vec::new() });
+        let allowed = Word::Allow("level L3".to_owned());
+        let level = Policy::autonomous(None);
+        for (asked, word) in [
+            (because(Rule::Obeyed, None, Stage::Plain), &allowed),
+            (because(Rule::Obeyed, command(), Stage::Ran), &allowed),
+            (because(Rule::Network, host(), Stage::Plain), &allowed),
+            (because(Rule::SecretRead, host(), Stage::Plain), &allowed),
+            (because(Rule::SecretSent, host(), Stage::Plain), &Word::Silent),
+            (because(Rule::NotReadOnly, command(), Stage::Plain), &Word::Silent),
+            (because(Rule::OutsideSandbox, command(), Stage::Outside), &Word::Silent),
+            (because(Rule::OutsideSandbox, command(), Stage::Unmade("none".to_owned())), &Word::Silent),
+            // Of an older journal.
+            (need("touch x", &[], &["/w/x"]), &Word::Silent),
+        ] {
+            assert_eq!(level.decide(&asked), *word, "{:?} {:?}", asked.rule, asked.facts);
+        }
+        // What a file decides, it decides here too.
+        let file = Policy::new(|_| Word::Deny("file:a:1".to_owned()));
+        let denied = Policy::autonomous(Some(file)).decide(&because(Rule::Obeyed, None, Stage::Plain));
+        assert_eq!(denied, Word::Deny("file:a:1".to_owned()));
     }
 
     #[test]

@@ -56,9 +56,9 @@ pub trait Host: Send + Sync {
     /// If the configuration is invalid.
     async fn audit(&self) -> Result<Arc<dyn Audit>, Error>;
 
-    /// Reads an approval policy.
+    /// Returns what decides about approvals before a person is asked: the file, if one is named, and the level of the run.
     ///
     /// # Errors
-    /// If the file is invalid, with the line at fault.
-    fn approvals(&self, file: &Path) -> Result<Policy, Error>;
+    /// If the file is invalid, with the line at fault, or the level is not for this machine.
+    fn approvals(&self, file: Option<&Path>) -> Result<Option<Policy>, Error>;
 }

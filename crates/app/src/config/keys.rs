@@ -166,7 +166,8 @@ keys! {
      evidence, not only names, numbers and times";
     "log.level" KeyType::Levels, || json!("setpoint=debug,info"), Some("SETPOINT_LOG"), "what is logged: a level, or levels by crate, as `info,setpoint_journal=debug`";
     "run.preview_plan" KeyType::Bool, || json!(false), None, "show each plan and ask before it runs";
-    "run.level" KeyType::Choice(&["L0", "L1"]), || json!("L1"), Some("SETPOINT_LEVEL"), "what a task may change without a question: at L0 only its workspace, at L1 also the working directory, where it can be undone";
+    "run.level" KeyType::Choice(&["L0", "L1", "L3"]), || json!("L1"), Some("SETPOINT_LEVEL"), "what a task may do without a question: at L0 change only its workspace, at L1 also the working directory, where it can be undone, at L3 nearly all, in a container";
+    "run.container" KeyType::Bool, || json!(false), Some("SETPOINT_CONTAINER"), "whether this machine is a container or a virtual machine with nothing in it but the work; run.level L3 needs it";
     "tools.fetch_private" KeyType::Bool, || json!(false), None, "whether `http_fetch` may connect to this machine and to private networks";
     "search.engine" KeyType::Choice(ENGINES), || json!("duckduckgo"), None, "search engine of `web_search`; all but duckduckgo need a key";
     "search.key_env" KeyType::Text, || Value::Null, None, "environment variable that holds its key; unset, BRAVE_API_KEY, TAVILY_API_KEY or SERPER_API_KEY";

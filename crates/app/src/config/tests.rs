@@ -421,6 +421,7 @@ fn every_key_has_a_rule_for_foreign_files() {
         Never log.level
         SwitchOn run.preview_plan
         Only("L0") run.level
+        Never run.container
         Never tools.fetch_private
         Never search.engine
         Never search.key_env

@@ -402,7 +402,24 @@ impl Program {
         approvals::read(file, &self.surroundings(), &self.denials)
     }
 
-    /// Returns how much a task may change without a question.
+    /// Returns what decides instead of a person, with what the level of the run adds to the approval file.
+    ///
+    /// # Errors
+    /// If the level is L3 and nothing says that this machine is there for that.
+    pub fn with_level(&self, file: Option<Policy>) -> Result<Option<Policy>, crate::Error> {
+        match self.config.text("run.level") {
+            Some("L3") if !self.config.is_on("run.container") => {
+                let reason = "run.level L3 allows without a question, and is only for a container or a virtual machine";
+                Err(crate::Error::new(crate::ErrorKind::Configuration, reason).hint(
+                    "if this machine is one, and holds nothing but the work, say so: run.container = true, or SETPOINT_CONTAINER=true",
+                ))
+            }
+            Some("L3") => Ok(Some(Policy::autonomous(file))),
+            _ => Ok(file),
+        }
+    }
+
+    /// Returns how much a task may change without a question. At L3 the questions are asked, and the policy answers them.
     fn level(&self) -> RunLevel {
         if self.config.text("run.level") == Some("L0") { RunLevel::L0 } else { RunLevel::L1 }
     }

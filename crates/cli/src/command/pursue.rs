@@ -52,11 +52,6 @@ pub(super) async fn opened(app: &App<'_>, io: &mut Io) -> Result<Arc<dyn Organis
     Ok(organisation)
 }
 
-/// Reads the approval policy of a file, if one is named.
-pub(super) fn policy(file: Option<&Path>, app: &App<'_>) -> Result<Option<Policy>, Error> {
-    file.map(|file| app.host.approvals(file)).transpose()
-}
-
 /// Maximum changed paths that are named at the end of a run.
 const CHANGED_NAMED: usize = 5;
 

@@ -8,9 +8,7 @@ use setpoint_app::{Error, ErrorKind, Goal};
 
 use super::confirm::Word;
 use super::memory;
-use super::pursue::{
-    ResultDetail, driving, exit_of, is_interactive, left, opened, policy, show, tell, tell_notices,
-};
+use super::pursue::{ResultDetail, driving, exit_of, is_interactive, left, opened, show, tell, tell_notices};
 use crate::args::values::{amount, count, duration_ms};
 use crate::render::result;
 use crate::session::Show;
@@ -95,7 +93,7 @@ impl Run {
             None => TextSource::of_words(&self.goal),
         };
         let raw_input = source::read(&goal, &source::GOAL, &mut io.input)?;
-        let policy = policy(self.approve.as_deref(), app)?;
+        let policy = app.host.approvals(self.approve.as_deref())?;
         let goal =
             Goal { raw_input, interactive: is_interactive, preview_plan: self.is_plan_shown.then_some(true) };
         tell_notices(app, io);

@@ -212,7 +212,7 @@ pub(super) fn decide(
                 let line = approvals::allowing(state.consents.allowed(), &request.need, &state.surroundings);
                 line.map_or(Word::Silent, |line| Word::Allow(format!("{TERMINAL}: {line}")))
             };
-            let word = policy.map_or(Word::Silent, |policy| policy(&request.need));
+            let word = policy.map_or(Word::Silent, |policy| policy.decide(&request.need));
             let (by, why) = match if word == Word::Silent { allowed() } else { word } {
                 Word::Allow(by) => {
                     let line =
@@ -232,7 +232,7 @@ pub(super) fn decide(
         }
         Question::Plan(proposal) if !proposal.is_preview => {
             let needs = open_needs(proposal, state);
-            if is_interactive && !needs.is_empty() {
+            if is_interactive && !needs.is_empty() && !policy.is_some_and(Policy::is_autonomous) {
                 return Decision::Ask;
             }
             let lines = if needs.is_empty() { Vec::new() } else { self::needs(&needs) };

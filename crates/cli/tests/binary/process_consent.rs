@@ -1,9 +1,12 @@
 //! One route for every question about consent: for each sub-task and each one who answers.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::process_terminal::{INTERRUPT, QUESTION, Terminal, open_task};
-use crate::support::Home;
+use crate::support::task::{self, Trial};
+use crate::support::{Came, Home};
 
 const GOAL: &str = "remove it after the steps";
 /// The sub-tasks that the asking one rests on, at most.
@@ -18,19 +21,22 @@ enum Route {
     File(&'static str),
     /// No one can.
     Headless,
+    /// Level L3, which leaves what nothing confines to a person, and no one can be asked.
+    Autonomous,
     /// Another process that resumes the task, once the first was interrupted at the question: with this line, or without
     /// a file.
     Another(Option<&'static str>),
 }
 
 /// Each route with what it comes to: the exit code, the decision, and who made it.
-const ROUTES: [(Route, i32, &str, &str); 8] = [
+const ROUTES: [(Route, i32, &str, &str); 9] = [
     (Route::Terminal("y"), 0, "once", "terminal"),
     (Route::Terminal("t"), 0, "for_task", "terminal"),
     (Route::Terminal("n"), 5, "never", "terminal"),
     (Route::File("command rm there.txt"), 0, "once", "file:approve:1"),
     (Route::File("deny path there.txt"), 5, "never", "file:approve:1"),
     (Route::Headless, 5, "never", "headless"),
+    (Route::Autonomous, 5, "never", "headless"),
     (Route::Another(Some("path there.txt")), 0, "once", "file:approve:1"),
     (Route::Another(None), 5, "never", "headless"),
 ];
@@ -116,6 +122,7 @@ fn pursue(home: &Home, route: Route) -> (i32, String) {
             home.run(&["run", "--approve", "approve", GOAL]).code
         }
         Route::Headless => home.run(&["run", GOAL]).code,
+        Route::Autonomous => Came::of(at_l3(home, &["run", GOAL]).env("SETPOINT_CONTAINER", "true")).code,
         Route::Another(line) => {
             assert_eq!(at_terminal(INTERRUPT), 130);
             let task = open_task(home);
@@ -130,6 +137,45 @@ fn pursue(home: &Home, route: Route) -> (i32, String) {
     let tasks = home.run(&["tasks", "list", "--json"]).json();
     assert_eq!(tasks.as_array().unwrap().len(), 1, "{tasks:#}");
     (code, tasks[0]["task_id"].as_str().unwrap().to_owned())
+}
+
+fn at_l3(home: &Home, arguments: &[&str]) -> Command {
+    let mut command = home.command(arguments);
+    command.env("SETPOINT_LEVEL", "L3");
+    command
+}
+
+/// A file that the shell obeys is changed without a question at level L3, if the person said that this is a container; what
+/// the approval file denies is not.
+#[test]
+fn level_l3_allows_in_a_container_alone() {
+    // The trial does not look at the file, so that its end does not depend on the answer.
+    for (is_container, denied, code, content, decision, by) in [
+        (false, false, 2, "one\n", "", ""),
+        (true, false, 0, "two\n", "once", "level L3"),
+        (true, true, 0, "one\n", "never", "file:approve:1"),
+    ] {
+        let home = Home::new();
+        Trial::new().edits(".envrc", "1").write(&home);
+        home.file(".envrc", "one\n");
+        home.file("approve", if denied { "deny path .envrc\n" } else { "# nothing\n" });
+        let mut command = at_l3(&home, &["run", "--approve", "approve", task::GOAL]);
+        if is_container {
+            command.env("SETPOINT_CONTAINER", "true");
+        }
+        let came = Came::of(&mut command);
+        assert_eq!(came.code, code, "{came:#?}");
+        let envrc = std::fs::read_to_string(home.work().join(".envrc")).unwrap();
+        assert_eq!(envrc, content, "{came:#?}");
+        let tasks = home.run(&["tasks", "list", "--json"]).json();
+        let Some(task) = tasks[0]["task_id"].as_str() else {
+            assert!(came.err.contains("SETPOINT_CONTAINER=true"), "{}", came.err);
+            continue;
+        };
+        let shown = home.run(&["tasks", "show", "--json", task]).json();
+        let last = shown["approvals"].as_array().unwrap().last().unwrap().clone();
+        assert_eq!((&last["decision"], &last["by"]), (&decision.into(), &by.into()), "{shown:#}");
+    }
 }
 
 #[test]

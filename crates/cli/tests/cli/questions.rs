@@ -275,6 +275,17 @@ async fn a_plan_whose_needs_nobody_can_allow_runs() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn at_level_l3_the_needs_of_a_plan_are_not_asked_about() {
+    let (tape, beats) = asking(needing(&["host docs.example.org"]), Planner, Kind::PlanDecision);
+    let fake = Fake::starting(tape, beats);
+    let mut world = World::on_paper(fake.clone(), vec![]);
+    world.host.is_autonomous = true;
+    world.run("run tidy").await;
+    let decision = PlanDecision { call_id: id("r2/3"), approved: true, note: None, allows: Vec::new() };
+    assert_eq!(fake.said(), [Payload::PlanDecision(decision)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_need_is_asked_about_once_and_what_is_allowed_holds() {
     let mut tape = Tape::opened("tidy up");
     tape.say(Planner, 0, needing(&["host docs.example.org", "command make install"]));

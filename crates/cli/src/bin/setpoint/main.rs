@@ -202,12 +202,13 @@ impl Host for Local {
         Ok(Arc::new(OperatorAudit::new(self.program.clone())))
     }
 
-    fn approvals(&self, file: &Path) -> Result<app::approvals::Policy, Error> {
-        self.program.approvals(file).map_err(|error| {
+    fn approvals(&self, file: Option<&Path>) -> Result<Option<app::approvals::Policy>, Error> {
+        let file = file.map(|file| self.program.approvals(file)).transpose().map_err(|error| {
             let reason = setpoint_protocol::text::error_chain(&error);
             Error::new(ErrorKind::Configuration, reason).hint(
                 "a line allows with `path PATH`, `command COMMAND` or `host HOST`, forbids with `deny` before it, or is a comment after `#`; docs/approvals.md has examples",
             )
-        })
+        })?;
+        self.program.with_level(file)
     }
 }

@@ -8,7 +8,7 @@ use setpoint_history::fork::ForkResult;
 use setpoint_protocol::replay::CopiedWorkspace;
 
 use crate::args::values::setting;
-use crate::command::pursue::{driving, opened, policy, show, tell_notices};
+use crate::command::pursue::{driving, opened, show, tell_notices};
 use crate::report;
 use crate::{App, Exit, Io, Options, Setting};
 
@@ -36,7 +36,7 @@ impl Fork {
     }
 
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        let policy = policy(self.approve.as_deref(), app)?;
+        let policy = app.host.approvals(self.approve.as_deref())?;
         tell_notices(app, io);
         let organisation = opened(app, io).await?;
         driving(organisation, policy.as_ref(), &app.options, io, async |driver, io| {

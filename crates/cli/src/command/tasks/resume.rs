@@ -11,7 +11,7 @@ use setpoint_runtime::organisation::ResumeOutcome;
 
 use crate::args::values::LISTED_MAX;
 use crate::command::pursue::{
-    Driver, ResultDetail, driving, exit_of, opened, policy, show, stopped, tell, tell_notices,
+    Driver, ResultDetail, driving, exit_of, opened, show, stopped, tell, tell_notices,
 };
 use crate::render::result;
 use crate::report;
@@ -40,7 +40,7 @@ impl Resume {
     }
 
     pub(super) async fn run(self, app: &App<'_>, io: &mut Io) -> Result<Exit, Error> {
-        let policy = policy(self.approve.as_deref(), app)?;
+        let policy = app.host.approvals(self.approve.as_deref())?;
         tell_notices(app, io);
         if self.is_forced {
             app.host.force(self.task.as_deref()).await?;

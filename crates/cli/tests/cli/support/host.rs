@@ -34,6 +34,8 @@ pub(crate) struct FakeHost {
     pub(crate) audit: Arc<FakeAudit>,
     /// How often the organisation or memory was opened.
     pub(crate) opened: AtomicUsize,
+    /// Whether the run is at level L3.
+    pub(crate) is_autonomous: bool,
 }
 
 impl FakeHost {
@@ -44,6 +46,7 @@ impl FakeHost {
             memory: Arc::new(FakeMemory::default()),
             audit: Arc::new(FakeAudit::default()),
             opened: AtomicUsize::new(0),
+            is_autonomous: false,
         }
     }
 
@@ -92,11 +95,12 @@ impl Host for FakeHost {
         Ok(Arc::clone(&self.audit) as Arc<dyn Audit>)
     }
 
-    fn approvals(&self, file: &Path) -> Result<Policy, Error> {
-        if file == Path::new("broken.toml") {
+    fn approvals(&self, file: Option<&Path>) -> Result<Option<Policy>, Error> {
+        if file == Some(Path::new("broken.toml")) {
             return Err(Error::new(ErrorKind::Configuration, "failed to read broken.toml:3: no such rule"));
         }
-        Ok(Box::new(build_only))
+        let file = file.map(|_| Policy::new(build_only));
+        Ok(if self.is_autonomous { Some(Policy::autonomous(file)) } else { file })
     }
 }
 
