@@ -63,7 +63,8 @@ pub struct Reading {
     pub script: String,
     /// Whether running it again may give another answer although nothing was changed in between.
     pub volatile: bool,
-    /// Absolute paths of files of program text that the command names and runs.
+    /// Absolute paths of files of program text or rules that the command names and carries out; a name may hold wildcards, and
+    /// may name nothing that exists. A best effort.
     pub executes: Vec<PathBuf>,
 }
 

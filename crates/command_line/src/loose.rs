@@ -3,9 +3,10 @@
 //! A best effort, for limits, records and rules that deny. Nothing found here permits anything.
 
 mod mentions;
+mod sources;
 mod tokens;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::mentions::mentions;
@@ -28,15 +29,8 @@ const BEFORE_COMMANDS: &str = "! { } do elif else if then until while done fi es
 /// Words that are not followed by a command up to the next operator.
 const NO_COMMANDS: &str = "case for function in select coproc";
 const SHELLS: &str = "ash bash dash ksh sh zsh";
-/// Programs whose first operand is a file of program text.
-const INTERPRETERS: &str =
-    "ash bash dash ksh sh zsh source . deno lua node perl php pypy python python2 python3 ruby tclsh";
-/// Options of interpreters that take the program text itself, or a module's name.
-const TEXT_OPTIONS: &str = "-c -e -m -E --eval -p";
-/// Options of interpreters whose value is the next word.
-const VALUES: &str = "-W -X -r --require --rcfile --init-file";
-/// Options of shells whose value is the next word; `-e` and `-p` are switches there.
-const SHELL_VALUES: &str = "-o -O +o +O --rcfile --init-file";
+/// At most this many values of one variable, and files that a command names, are followed.
+const FOLLOWED_MAX: usize = 64;
 
 /// The names found in a command.
 #[derive(Debug, Default)]
@@ -52,6 +46,10 @@ struct Names {
     programs: BTreeSet<String>,
     executes: Vec<PathBuf>,
     commands: Vec<(bool, String)>,
+    /// The values that a loop or an assignment gives to variables.
+    variables: BTreeMap<String, Vec<String>>,
+    /// The files that the next program may be given as its input.
+    fed: Vec<String>,
 }
 
 pub(crate) fn read(text: &str, cwd: &Path) -> FoundNames {
@@ -76,27 +74,11 @@ pub(crate) fn read(text: &str, cwd: &Path) -> FoundNames {
     }
 }
 
-/// Returns the file from which an interpreter takes its program; `None` if its options give the program.
-fn program_text<'t>(name: &str, mut operands: impl Iterator<Item = &'t str>) -> Option<&'t str> {
-    let is_shell = lists(SHELLS, name);
-    let values = if is_shell { SHELL_VALUES } else { VALUES };
-    loop {
-        let word = operands.next()?;
-        if lists(values, word) {
-            operands.next();
-        } else if !is_shell && lists(TEXT_OPTIONS, word) {
-            return None;
-        } else if !word.starts_with(['-', '+']) {
-            return Some(word);
-        }
-    }
-}
-
 impl Names {
     fn script(&mut self, text: &str, directory: &mut PathBuf, depth: usize) {
         let mut words: Vec<(String, bool)> = Vec::new();
         let mut is_piped = false;
-        let mut is_target = false;
+        let mut target = None;
         let mut has_shell = false;
         for token in tokens(text).into_iter().chain([Token::Operator(';')]) {
             match token {
@@ -114,18 +96,28 @@ impl Names {
                     }
                 }
                 // The target of a redirection is not an argument.
-                Token::Operator('<' | '>') => {
+                Token::Operator(direction @ ('<' | '>')) => {
                     if words.last().is_some_and(|(word, _)| word.chars().all(|c| c.is_ascii_digit())) {
                         words.pop();
                     }
-                    is_target = true;
+                    target = Some(direction);
                 }
                 Token::Operator(operator) => {
-                    self.command(&std::mem::take(&mut words), is_piped, directory, depth);
+                    let words = std::mem::take(&mut words);
+                    self.command(&words, is_piped, directory, depth);
                     is_piped = operator == '|';
-                    is_target = false;
+                    target = None;
+                    if is_piped {
+                        self.fed.extend(sources::files(words.iter().map(|(text, _)| text.as_str())));
+                    } else {
+                        self.fed.clear();
+                    }
                 }
-                Token::Word { .. } if is_target => is_target = false,
+                Token::Word { text, .. } if target.is_some() => {
+                    if target.take() == Some('<') {
+                        self.fed.push(text);
+                    }
+                }
                 Token::Word { text, is_open } => {
                     has_shell |= lists(SHELLS, text.rsplit('/').next().unwrap_or_default());
                     if is_open && depth < NESTING_MAX {
@@ -143,7 +135,14 @@ impl Names {
         let mut words = words;
         while let Some(((first, _), rest)) = words.split_first() {
             if lists(NO_COMMANDS, first) {
+                if let ("for", [(name, _), _, values @ ..]) = (first.as_str(), rest) {
+                    let values = values.iter().map(|(text, _)| text.clone()).take(FOLLOWED_MAX);
+                    self.variables.insert(name.clone(), values.collect());
+                }
                 return;
+            }
+            if let Some((name, value)) = first.split_once('=').filter(|_| is_assignment(first)) {
+                self.variables.insert(name.to_owned(), vec![value.to_owned()]);
             }
             if !lists(BEFORE_COMMANDS, first) && !is_assignment(first) {
                 break;
@@ -170,6 +169,9 @@ impl Names {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+:[@%".contains(c));
         if *is_open || !is_name {
             self.programs.insert(UNKNOWN_PROGRAM.to_owned());
+            if *is_open {
+                self.executes(program, directory);
+            }
             return;
         }
         if program.contains('/') && !program.starts_with("/bin/") && !program.starts_with("/usr/bin/") {
@@ -184,6 +186,14 @@ impl Names {
         {
             self.script(script, directory, depth + 1);
             return;
+        }
+        let given: Vec<&str> = operands().collect();
+        if name == "eval" && depth < NESTING_MAX {
+            self.script(&given.join(" "), directory, depth + 1);
+            return;
+        }
+        for file in sources::sources(name, &given, &self.fed) {
+            self.executes(&file, directory);
         }
         let own = usize::from(lists(WRAPPERS_WITH_ONE, name));
         if own > 0 || lists(WRAPPERS, name) {
@@ -203,22 +213,71 @@ impl Names {
             && let Some(at) =
                 operands().position(|text| ["-exec", "-execdir", "-ok", "-okdir"].contains(&text))
         {
+            self.variables.insert("{}".to_owned(), sources::found(&given));
             self.program(args.get(at + 1..).unwrap_or_default(), directory, depth);
-        }
-        if lists(INTERPRETERS, name)
-            && let Some(file) = program_text(name, operands())
-        {
-            self.executes(file, directory);
         }
     }
 
+    /// Notes a file of program text; its name may hold a variable, or be what a substitution gives.
     fn executes(&mut self, file: &str, directory: &Path) {
-        // Collecting the components drops each `.`.
-        let path: PathBuf = directory.join(file).components().collect();
-        if !self.executes.contains(&path) {
-            self.executes.push(path);
+        for file in self.values(file) {
+            if self.executes.len() >= FOLLOWED_MAX {
+                return;
+            }
+            // Collecting the components drops each `.`.
+            let path: PathBuf = directory.join(file).components().collect();
+            if !self.executes.contains(&path) {
+                self.executes.push(path);
+            }
         }
     }
+
+    /// Returns what a word may stand for: the files that its substitutions name, or its text with the values of its
+    /// variables.
+    fn values(&self, word: &str) -> Vec<String> {
+        let mut values = vec![word.to_owned()];
+        for (name, known) in &self.variables {
+            let marks = if name == "{}" {
+                vec![name.clone()]
+            } else {
+                vec![format!("${{{name}}}"), format!("${name}")]
+            };
+            for mark in marks {
+                let with = |value: &String| -> Vec<String> {
+                    match value.contains(&mark) {
+                        true => known.iter().map(|one| value.replace(&mark, one)).collect(),
+                        false => vec![value.clone()],
+                    }
+                };
+                values = values.iter().flat_map(with).take(FOLLOWED_MAX).collect();
+            }
+        }
+        let named = |value: String| -> Vec<String> {
+            let inner = substitutions(&value);
+            if inner.is_empty() {
+                return if value.contains('$') { Vec::new() } else { vec![value] };
+            }
+            inner.iter().flat_map(|inner| files_of(inner)).collect()
+        };
+        values.into_iter().flat_map(named).take(FOLLOWED_MAX).collect()
+    }
+}
+
+/// Returns the files that a command in a substitution names: `cat FILE`, `< FILE`.
+fn files_of(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut input = Vec::new();
+    let mut is_input = false;
+    for token in tokens(command) {
+        let was_input = std::mem::replace(&mut is_input, token == Token::Operator('<'));
+        match token {
+            Token::Word { text, .. } if was_input => input.push(text),
+            Token::Word { text, .. } => words.push(text),
+            Token::Operator(_) | Token::Document { .. } => {}
+        }
+    }
+    input.extend(sources::files(words.iter().map(String::as_str)));
+    input
 }
 
 /// Returns what a wrapper runs: the words after its options, assignments and own operands.
@@ -267,10 +326,10 @@ mod tests {
             ("python3 -W ignore -X dev run.py", "python3 /w/run.py"),
             ("node -r ./a.js run.js", "node /w/run.js"),
             ("perl -e 'print' a.txt", "perl"),
-            ("for f in *.py; do python3 \"$f\"; done", "python3 /w/$f"),
+            ("for f in *.py; do python3 \"$f\"; done", "python3 /w/*.py"),
             ("FOO=1 env -i nice -n 5 cargo test", "cargo"),
             ("timeout 10 npm test", "npm"),
-            ("sh -c 'make && ./out'", "make,out /w/out"),
+            ("sh -c 'make && ./out'", "make,out /w/GNUmakefile,/w/makefile,/w/Makefile,/w/out"),
             ("find . -name x -exec rm {} +", "find,rm"),
             ("ls | xargs -n 1 wc -l", "ls,wc"),
             ("echo $(git rev-parse HEAD)", "echo,git"),
@@ -293,6 +352,40 @@ mod tests {
             ("cat <<EOF\nno end\nrm x", "cat"),
         ] {
             assert_eq!(names(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn files_of_program_text_are_found_where_a_name_is_built() {
+        for (text, expected) in [
+            ("for f in parts/*.sh b.sh; do sh \"${f}\" || exit 1; done", "/w/parts/*.sh,/w/b.sh"),
+            ("X=rule.sh; sh $X", "/w/rule.sh"),
+            ("eval \"$(cat rule.txt)\"", "/w/rule.txt"),
+            ("eval `cat rule.txt`", "/w/rule.txt"),
+            ("R=$(cat rule.txt); eval \"$R\"", "/w/rule.txt"),
+            ("eval 'sh a.sh'", "/w/a.sh"),
+            ("bash -c \"$(< rule.txt)\"", "/w/rule.txt"),
+            ("sh < cmds.txt", "/w/cmds.txt"),
+            ("cat one two | bash -s", "/w/one,/w/two"),
+            ("cat data.csv | python3 count.py", "/w/count.py"),
+            ("cat data.csv | python3 -c 'print(1)'", ""),
+            ("grep -q right data.txt && sh a.sh", "/w/a.sh"),
+            ("find parts -name '*.sh' -exec sh {} \\;", "/w/parts/*.sh,/w/parts/*/*.sh"),
+            ("ls parts/*.sh | xargs -n 1 sh", "/w/parts/*.sh"),
+            ("xargs -a cmds.txt env", "/w/cmds.txt"),
+            ("make -C sub check", "/w/sub/GNUmakefile,/w/sub/makefile,/w/sub/Makefile"),
+            ("make -sf rules.mk check", "/w/rules.mk"),
+            ("gmake --file=rules.mk", "/w/rules.mk"),
+            ("awk -f rule.awk data.txt > out", "/w/rule.awk"),
+            ("grep -qf patterns data.txt > out", "/w/patterns"),
+            ("grep -qF right data.txt > out", ""),
+            ("jq --from-file q.jq data.json > out", "/w/q.jq"),
+            ("sqlite3 a.db < checks.sql", "/w/checks.sql"),
+            ("python3 -m pkg.sub x", "/w/pkg/sub/__main__.py,/w/pkg/sub.py"),
+        ] {
+            let found = read(text, Path::new("/w")).executes;
+            let found: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();
+            assert_eq!(found.join(","), expected, "{text}");
         }
     }
 

@@ -24,9 +24,14 @@ pub(super) fn tells_by_its_own_exit(path: &str, criterion: &Criterion, case: &Ca
     let is_the_exit = criterion.check.as_ref().is_some_and(|check| is_about_the_exit_alone(&check.expect));
     let is_asked_for = || {
         let mut said = [case.words].into_iter().chain(case.runs.iter().map(|run| run.intent));
-        said.any(|text| names_as_the_work(text, path))
+        said.any(|text| names_as_the_work(text, path) || names_its_package(text, path))
     };
     is_the_exit && is_touched(path, case) && !is_asked_for()
+}
+
+/// Returns whether a text names, as the work, the package whose file this is that runs.
+pub(super) fn names_its_package(text: &str, path: &str) -> bool {
+    path.strip_suffix("/__main__.py").is_some_and(|package| names_as_the_work(text, package))
 }
 
 /// Returns whether a text names the file otherwise than as a command: `mend a.sh`, not "`sh a.sh` passes" or "a.sh ends
@@ -64,6 +69,9 @@ mod tests {
             "",
         ] {
             assert!(!names_as_the_work(text, "/w/src/a.sh"), "{text}");
+        }
+        for (text, is_named) in [("mend the package pkg", true), ("`python3 -m pkg` ends with 0", false)] {
+            assert_eq!(names_its_package(text, "/w/pkg/__main__.py"), is_named, "{text}");
         }
     }
 }

@@ -16,7 +16,7 @@ use setpoint_protocol::tool::{SideEffect, ToolRecord};
 use super::bearing::is_about_passing_tests;
 use super::case::Case;
 use super::executed::{ends_in, names, words};
-use super::own_exit::tells_by_its_own_exit;
+use super::own_exit::{names_its_package, tells_by_its_own_exit};
 use super::programs::READERS;
 use super::runner::{is_examiner, is_test, says_what_runs, scope};
 use super::strength::{only_looks, only_prints};
@@ -36,7 +36,7 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
     // A report of tests that the work wrote is not independent evidence about tests.
     let speaks_of_tests = counts(&record.evidence).is_some() || is_about_passing_tests(&criterion.criterion);
     let is_asked_for = |path: &str| {
-        let by_person = names_a_file(case.words, path);
+        let by_person = names_a_file(case.words, path) || names_its_package(case.words, path);
         !is_about_another(&criterion.criterion, path, case)
             && (by_person
                 || (!is_test(path)
@@ -117,7 +117,7 @@ fn own_words(record: &ToolRecord) -> Vec<String> {
 }
 
 /// Returns whether an expectation holds for any file that is there: it asks for no content.
-fn holds_for_any_file(expect: &Predicate) -> bool {
+pub(super) fn holds_for_any_file(expect: &Predicate) -> bool {
     match expect {
         Predicate::ExitCode(_) => true,
         Predicate::File(file) => file.exists != Some(false) && file.sha256.is_none() && file.lines.is_none(),

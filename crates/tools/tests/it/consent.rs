@@ -263,6 +263,46 @@ async fn scripts_within_scripts_are_listed_too() {
     assert_eq!(changed.error_kind, Some(ErrorKind::ApprovalRequired));
 }
 
+/// What is loaded, included or matched is carried out too; what a command examines, or only reads, is not.
+#[tokio::test]
+async fn files_that_a_command_loads_are_listed() {
+    let world = World::new();
+    for (name, text) in [
+        ("parts/a.sh", "true\n"),
+        ("parts/b.sh", "sh data.txt\n"),
+        ("data.txt", "true\n"),
+        ("rule.txt", "true\n"),
+        ("all.sh", "for f in parts/*.sh; do sh \"$f\" || exit 1; done\n"),
+        ("ev.sh", "grep -c . data.txt\neval \"$(cat rule.txt)\"\n"),
+        (
+            "Makefile",
+            "include other.mk\n\nrun:\n\t@sh ev.sh\n\nlook:\n\tsh all.sh | grep x\n\tsh parts/a.sh > out\n",
+        ),
+        ("other.mk", "check:\n\t-sh parts/a.sh >/dev/null 2>&1\n"),
+        ("run.py", "import json\njson.load(open(\"data.txt\"))\nexec(open('rule.txt').read())\n"),
+        ("ast.py", "import ast\nast.literal_eval(open(\"data.txt\").read())\n"),
+        ("pkg/__main__.py", "print(1)\n"),
+    ] {
+        world.file(name, text);
+    }
+    for (command, expected) in [
+        ("sh all.sh", "all.sh parts/a.sh parts/b.sh data.txt"),
+        ("sh ev.sh", "ev.sh rule.txt"),
+        ("make check", "Makefile other.mk parts/a.sh ev.sh rule.txt"),
+        ("python3 run.py", "run.py data.txt rule.txt"),
+        ("python3 ast.py", "ast.py"),
+        ("python3 -m pkg", "pkg/__main__.py"),
+        ("grep -c -f rule.txt data.txt", "rule.txt"),
+    ] {
+        let need = world.need("shell", json!({"command": command})).await;
+        let answer = world.run_under("shell", json!({"command": command}), Some(need.digest)).await;
+        let root = format!("{}/", world.at("").to_str().unwrap().trim_end_matches('/'));
+        let executed: Vec<_> =
+            answer.executed_files.iter().filter_map(|file| file.path.strip_prefix(&root)).collect();
+        assert_eq!(executed.join(" "), expected, "{command}");
+    }
+}
+
 #[tokio::test]
 async fn a_program_planted_in_the_project_does_not_run_unasked() {
     let mut world = World::new();
