@@ -14,6 +14,7 @@ use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
 use super::case::Case;
 use super::cut::{PredicateOutcome, look};
 use super::executed::changed_by_the_work;
+use super::left_out::is_nothing;
 use super::messages::{NOTHING, QUOTE_CHARS_MAX, class_of_error, first_error, has_printed};
 use super::self_made::is_self_made;
 use super::strength::{is_a_look, of_check};
@@ -176,18 +177,6 @@ fn asks_for_absence(expect: &Predicate) -> bool {
         Predicate::Pointer { is: Comparison::AtMost(_) | Comparison::Length(0), .. } => true,
         _ => false,
     })
-}
-
-/// Returns whether a value says that there is nothing: `0`, `""`, `[]`, `{}`, `false`, `null`.
-fn is_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Bool(is) => !is,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-    }
 }
 
 fn on_record<'a>(

@@ -4,6 +4,8 @@ use serde_json::Value;
 use setpoint_protocol::predicate::{Comparison, Finding, Observation, Predicate};
 use setpoint_protocol::text::is_cut;
 
+use super::left_out::may_be_left_out;
+
 /// The name of the part of a document's facts that is about what was given of it.
 const GIVEN: &str = "given";
 
@@ -30,6 +32,13 @@ pub(super) fn look(
     if is_cut(observed.text) && is_doubtful(expect, observed.value.is_some()) {
         finding.holds = false;
         finding.why.push_str("; the evidence was cut, and this may be about what is missing of it");
+        return PredicateOutcome { finding, is_cut_short: true };
+    }
+    if finding.holds && may_be_left_out(expect, observed) {
+        finding.holds = false;
+        finding.why.push_str(
+            "; what was looked at is not all there is, so it does not show that something is missing",
+        );
         return PredicateOutcome { finding, is_cut_short: true };
     }
     // Two partial lists can agree by accident, and a count over a part is not the count of the whole.

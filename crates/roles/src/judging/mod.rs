@@ -40,6 +40,7 @@ mod cut;
 mod executed;
 mod figures;
 mod hearing;
+mod left_out;
 mod messages;
 mod named;
 mod overlooked;

@@ -10,6 +10,7 @@ use super::bearing::{bears_on, is_about_passing_tests};
 use super::cannot_fail::cannot_fail;
 use super::case::Case;
 use super::figures::{is_from_nowhere, says_less};
+use super::left_out::shows_no_absence;
 use super::named::{bare, is_named};
 use super::programs::{EXITS, FINDERS, INTERPRETERS, LISTERS, NAMERS, READERS, SPEAKERS};
 use super::runner::runs_tests;
@@ -31,7 +32,10 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
     let expect = &check.expect;
     let shows = |record: &ToolRecord| {
         let is_about_tests = is_about_passing_tests(&criterion.criterion);
-        !only_prints(record) && !is_forged(record, expect) && (!is_about_tests || bears_on(record, criterion))
+        !only_prints(record)
+            && !is_forged(record, expect)
+            && !shows_no_absence(record, expect)
+            && (!is_about_tests || bears_on(record, criterion))
     };
     let is_proof = match &check.on {
         // The form of an answer proves nothing about the world.

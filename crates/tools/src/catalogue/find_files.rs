@@ -83,10 +83,10 @@ impl Typed for FindFiles {
             let known =
                 indexed.map(|paths| existing(paths, &root, &wanted, halt)).filter(|paths| !paths.is_empty());
             Ok(match known {
-                Some(paths) => answer(&root, paths, limit, true, Tally::new()),
+                Some(paths) => answer(&root, paths, limit, true, Tally::new(), search::LeftOut::default()),
                 None => {
-                    let (paths, tally) = walk(&root, &wanted, halt);
-                    answer(&root, paths, limit, false, tally)
+                    let (paths, tally, left_out) = walk(&root, &wanted, halt);
+                    answer(&root, paths, limit, false, tally, left_out)
                 }
             })
         })
@@ -179,18 +179,32 @@ fn existing(paths: Vec<PathBuf>, root: &Path, wanted: &NameQuery, halt: &Halt) -
     paths.into_iter().filter(is_wanted).collect()
 }
 
-fn walk(root: &Path, wanted: &NameQuery, halt: &Halt) -> (BTreeSet<PathBuf>, Tally) {
-    let mut paths = BTreeSet::new();
+fn walk(root: &Path, wanted: &NameQuery, halt: &Halt) -> (BTreeSet<PathBuf>, Tally, search::LeftOut) {
+    let (mut paths, mut seen) = (BTreeSet::new(), BTreeSet::new());
     let tally = search::walk(root, search::Bounds::new(halt, false), halt, |entry| {
+        seen.insert(entry.path().to_path_buf());
         if wanted.has(entry.file_name()) {
             paths.insert(entry.path().to_path_buf());
         }
         ControlFlow::Continue(())
     });
-    (paths, tally)
+    let mut left_out = search::LeftOut::default();
+    if tally.skipped > 0 {
+        left_out = search::LeftOut::look(root, &seen, halt, |entry| {
+            if wanted.has(entry.file_name()) { vec![show::path(entry.path())] } else { Vec::new() }
+        });
+    }
+    (paths, tally, left_out)
 }
 
-fn answer(root: &Path, paths: BTreeSet<PathBuf>, limit: usize, indexed: bool, tally: Tally) -> ToolAnswer {
+fn answer(
+    root: &Path,
+    paths: BTreeSet<PathBuf>,
+    limit: usize,
+    indexed: bool,
+    tally: Tally,
+    left_out: search::LeftOut,
+) -> ToolAnswer {
     let count = paths.len();
     let paths: Vec<String> = paths.iter().take(limit).map(|path| show::path(path)).collect();
     let mut text =
@@ -202,10 +216,11 @@ fn answer(root: &Path, paths: BTreeSet<PathBuf>, limit: usize, indexed: bool, ta
     if count > paths.len() {
         text.push_str(&format!("\n… {} more", count - paths.len()));
     }
-    let facts = json!({
+    let mut facts = json!({
         "paths": paths, "count": count, "complete": tally.complete && count <= limit, "indexed": indexed,
         "unreadable": tally.unreadable,
     });
+    text.push_str(&left_out.tell(&mut facts));
     answer::walked(text, facts, tally.gaps())
 }
 

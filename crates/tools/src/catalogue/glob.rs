@@ -1,5 +1,6 @@
 //! `glob`: finds files whose paths match a pattern.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -97,8 +98,10 @@ fn find(
     std::fs::metadata(root).map_err(|source| ToolError::file("search", root, source))?;
     let mut paths = Vec::new();
     let mut count: u64 = 0;
+    let mut seen = BTreeSet::new();
     let tally = search::walk(root, search::Bounds::new(halt, hidden), halt, |entry| {
         let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
+        seen.insert(entry.path().to_path_buf());
         if glob.is_match(below) {
             count += 1;
             if paths.len() < limit {
@@ -115,8 +118,15 @@ fn find(
     if count == 0 && !hidden {
         text.push_str("\n(hidden, ignored and cached files were left out; `hidden` searches them too)");
     }
-    let facts = json!({
+    let mut facts = json!({
         "paths": paths, "count": count, "complete": complete, "unreadable": tally.unreadable,
     });
+    if tally.skipped > 0 {
+        let left_out = search::LeftOut::look(root, &seen, halt, |entry| {
+            let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
+            if glob.is_match(below) { vec![show::path(entry.path())] } else { Vec::new() }
+        });
+        text.push_str(&left_out.tell(&mut facts));
+    }
     Ok(answer::walked(text, facts, tally.gaps()))
 }

@@ -1,11 +1,13 @@
 //! `grep`: finds lines that match a pattern.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use globset::GlobMatcher;
+use ignore::DirEntry;
 use regex::bytes::{Regex, RegexBuilder};
 use setpoint_protocol::limits::PATTERN_COMPILED_BYTES_MAX;
 use setpoint_protocol::text::{clip, reads_as_pattern};
@@ -164,6 +166,7 @@ impl Search {
         let meta = std::fs::metadata(root).map_err(|source| ToolError::file("search", root, source))?;
         let mut found = FoundLines::default();
         let (mut tally, mut missed) = (Tally::new(), Tally::new());
+        let mut left_out = search::LeftOut::default();
         if meta.is_file() {
             self.file(root, &mut found, halt).map_err(|source| ToolError::file("search", root, source))?;
             if found.binary + found.utf16 > 0 {
@@ -171,7 +174,9 @@ impl Search {
             }
             tally.complete = !halt.reached();
         } else {
+            let mut seen = BTreeSet::new();
             tally = search::walk(root, search::Bounds::new(halt, self.hidden).by_git_only(), halt, |entry| {
+                seen.insert(entry.path().to_path_buf());
                 let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
                 let is_wanted = self.glob.as_ref().is_none_or(|glob| glob.is_match(below));
                 if is_wanted
@@ -183,9 +188,26 @@ impl Search {
                 ControlFlow::Continue(())
             });
             tally.complete &= !halt.reached();
+            // Only that nothing was found depends on what was not searched.
+            if tally.skipped > 0 && found.count == 0 {
+                left_out =
+                    search::LeftOut::look(root, &seen, halt, |entry| self.hidden_in(root, entry, halt));
+            }
         }
         tally.add_missed(missed);
-        Ok(self.answer(root, found, tally))
+        Ok(self.answer(root, found, tally, left_out))
+    }
+
+    /// Returns the matching lines of a file that the search leaves out.
+    fn hidden_in(&self, root: &Path, entry: &DirEntry, halt: &Halt) -> Vec<String> {
+        let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
+        let is_wanted = self.glob.as_ref().is_none_or(|glob| glob.is_match(below));
+        let mut found = FoundLines::default();
+        if is_wanted && entry.file_type().is_some_and(|kind| kind.is_file()) {
+            // What cannot be read is none that the search would have shown.
+            drop(self.file(entry.path(), &mut found, halt));
+        }
+        found.matches.iter().map(|hit| format!("{}:{}: {}", hit.path, hit.line, hit.text)).collect()
     }
 
     fn file(&self, path: &Path, found: &mut FoundLines, halt: &Halt) -> io::Result<()> {
@@ -230,7 +252,7 @@ impl Search {
         Ok(())
     }
 
-    fn answer(&self, root: &Path, found: FoundLines, tally: Tally) -> ToolAnswer {
+    fn answer(&self, root: &Path, found: FoundLines, tally: Tally, left_out: search::LeftOut) -> ToolAnswer {
         let lines = found.matches.iter();
         let lines =
             lines.map(|hit| format!("{}:{}: {}", show::line(&hit.path), hit.line, show::line(&hit.text)));
@@ -261,6 +283,7 @@ impl Search {
             "complete": tally.complete,
         });
         tally.tell_links(&mut facts);
+        text.push_str(&left_out.tell(&mut facts));
         if found.count == 0 && self.is_doubtful {
             facts["reads_as_pattern"] = json!(true);
         }

@@ -8,6 +8,9 @@ use crate::catalogue::prelude::*;
 /// Maximum entries that are shown to a reader; the facts hold more.
 const LINES_MAX: usize = 500;
 
+/// Maximum hidden names that are reported in the facts.
+const LEFT_OUT_MAX: usize = 100;
+
 pub(crate) struct ListDir;
 
 #[derive(Deserialize, JsonSchema)]
@@ -48,7 +51,7 @@ struct Entry {
 fn list(path: &Path, hidden: bool, halt: &Halt) -> Result<ToolAnswer, ToolError> {
     let mut entries = Vec::new();
     let mut gaps = Gaps { complete: true, ..Gaps::default() };
-    let mut left_out: u64 = 0;
+    let mut left_out: Vec<String> = Vec::new();
     for entry in std::fs::read_dir(path).map_err(|source| ToolError::file("list", path, source))? {
         if halt.reached() || entries.len() >= halt.limits.entries_max {
             gaps.complete = false;
@@ -60,7 +63,7 @@ fn list(path: &Path, hidden: bool, halt: &Halt) -> Result<ToolAnswer, ToolError>
         };
         let name = entry.file_name();
         if !hidden && name.as_encoded_bytes().starts_with(b".") {
-            left_out += 1;
+            left_out.push(show::name(&name));
             continue;
         }
         let meta = entry.metadata().ok();
@@ -75,7 +78,19 @@ fn list(path: &Path, hidden: bool, halt: &Halt) -> Result<ToolAnswer, ToolError>
     entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
     let entries: Vec<Entry> =
         entries.into_iter().map(|(name, kind, size)| Entry { name: show::name(&name), kind, size }).collect();
-    Ok(answer::walked(text(path, &entries, left_out), facts(path, &entries, gaps), gaps))
+    let mut facts = facts(path, &entries, gaps);
+    let text = text(path, &entries, left_out.len() as u64);
+    // The history of a project is not part of its content.
+    left_out.retain(|name| name != ".git");
+    if !left_out.is_empty() {
+        left_out.sort_unstable();
+        if left_out.len() > LEFT_OUT_MAX {
+            left_out.truncate(LEFT_OUT_MAX);
+            facts["left_out_complete"] = false.into();
+        }
+        facts["left_out"] = left_out.into();
+    }
+    Ok(answer::walked(text, facts, gaps))
 }
 
 fn facts(path: &Path, entries: &[Entry], gaps: Gaps) -> Value {

@@ -1,16 +1,19 @@
 //! Walks the files below a folder that people search for.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ignore::{DirEntry, WalkBuilder};
+use serde_json::Value;
 
 use super::Tally;
 use crate::files::open;
 use crate::halt::Halt;
+use crate::show;
 
 /// Folders of copies, downloads and histories, which people do not edit.
 const SKIPPED: &[&str] = &[
@@ -31,6 +34,11 @@ const SKIPPED: &[&str] = &[
 
 /// The file that marks a folder as a cache whose content can be regenerated (bford.info/cachedir).
 const CACHE_MARK: &str = "CACHEDIR.TAG";
+
+/// Maximum entries that are visited for what a search leaves out.
+const LEFT_OUT_ENTRIES_MAX: u64 = 200_000;
+/// Maximum items of it that are reported.
+const LEFT_OUT_TOLD_MAX: usize = 100;
 
 /// Files with rules that exclude others.
 const RULES: &[&str] = &[".gitignore", ".ignore", ".git/info/exclude"];
@@ -147,6 +155,61 @@ pub(crate) fn walk(
     tally
 }
 
+/// What a search leaves out and would otherwise have found.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOut {
+    /// What it would have shown, up to a number of items.
+    texts: Vec<String>,
+    is_cut: bool,
+}
+
+impl LeftOut {
+    /// Visits what [`walk`] left out below `root`: hidden names and what rules exclude, but no copies, downloads and
+    /// histories. `find` returns what the search would have shown of an entry.
+    pub(crate) fn look(
+        root: &Path,
+        seen: &BTreeSet<PathBuf>,
+        halt: &Halt,
+        mut find: impl FnMut(&DirEntry) -> Vec<String>,
+    ) -> Self {
+        let mut left_out = LeftOut::default();
+        let halt_too = halt.clone();
+        let mut builder = WalkBuilder::new(root);
+        builder.standard_filters(false).follow_links(false).max_depth(Some(halt.limits.depth_max));
+        builder.filter_entry(move |entry| {
+            let is_copy = is_folder(entry) && is_regenerated(entry);
+            entry.depth() == 0 || !(is_copy || is_closed(entry, &halt_too))
+        });
+        let mut visited = 0;
+        for entry in builder.build().flatten().filter(|entry| entry.depth() > 0) {
+            visited += 1;
+            if halt.reached() || visited > LEFT_OUT_ENTRIES_MAX || left_out.texts.len() >= LEFT_OUT_TOLD_MAX {
+                left_out.is_cut = true;
+                break;
+            }
+            if !seen.contains(entry.path()) {
+                left_out.texts.extend(find(&entry));
+            }
+        }
+        left_out.texts.sort_unstable();
+        left_out.texts.truncate(LEFT_OUT_TOLD_MAX);
+        left_out
+    }
+
+    /// Adds it to a tool's facts, if there is anything, and returns the line that says so.
+    pub(crate) fn tell(self, facts: &mut Value) -> String {
+        if self.is_cut {
+            facts["left_out_complete"] = false.into();
+        }
+        if self.texts.is_empty() {
+            return String::new();
+        }
+        let count = show::count(self.texts.len() as u64, "match", "matches");
+        facts["left_out"] = self.texts.into();
+        format!("\n({count} among the hidden and ignored files left out)")
+    }
+}
+
 /// Returns whether the rules of its repository exclude this folder or one above it.
 fn is_excluded(folder: &Path) -> bool {
     let is_top = |above: &&Path| above.join(".git").exists();
@@ -189,10 +252,12 @@ fn is_skipped(entry: &DirEntry) -> bool {
     if entry.file_name().as_encoded_bytes().starts_with(b".") {
         return true;
     }
-    if !is_folder(entry) {
-        return false;
-    }
-    SKIPPED.iter().any(|name| entry.file_name() == *name) || entry.path().join(CACHE_MARK).is_file()
+    is_folder(entry) && is_regenerated(entry)
+}
+
+/// Returns whether a folder is one of copies, downloads and histories.
+fn is_regenerated(folder: &DirEntry) -> bool {
+    SKIPPED.iter().any(|name| folder.file_name() == *name) || folder.path().join(CACHE_MARK).is_file()
 }
 
 #[cfg(test)]

@@ -221,3 +221,39 @@ async fn process_find_files_asks_the_index_but_trusts_the_disk() {
     let facts = world.facts("find_files", json!({"name": "lib.rs", "root": "."})).await;
     assert_eq!((facts["count"].clone(), facts["indexed"].clone()), (json!(1), json!(false)));
 }
+
+/// What a search leaves out and would have found is in its facts: its absence is not shown.
+#[tokio::test]
+async fn matches_among_hidden_and_ignored_files_are_told() {
+    let world = World::new();
+    for (name, text) in [
+        (".git/debug.log", "TODO"),
+        ("node_modules/debug.log", "TODO"),
+        (".gitignore", "debug.log\n"),
+        ("debug.log", "a\nTODO b\n"),
+        (".config/old.log", "x\n"),
+        ("a.txt", "x\n"),
+    ] {
+        world.file(name, text);
+    }
+    let root = world.at("").to_str().unwrap().trim_end_matches('/').to_owned();
+    let logs = json!([format!("{root}/.config/old.log"), format!("{root}/debug.log")]);
+    for (tool, input, expected) in [
+        ("glob", json!({"pattern": "*.log"}), logs.clone()),
+        ("glob", json!({"pattern": "*.log", "hidden": true}), json!(null)),
+        ("glob", json!({"pattern": "*.csv"}), json!(null)),
+        ("find_files", json!({"name": "*.log", "root": "."}), logs),
+        ("grep", json!({"pattern": "TODO", "path": "."}), json!([format!("{root}/debug.log:2: TODO b")])),
+        ("grep", json!({"pattern": "nothing", "path": "."}), json!(null)),
+        ("list_dir", json!({"path": "."}), json!([".config", ".gitignore"])),
+    ] {
+        let facts = world.facts(tool, input.clone()).await;
+        assert_eq!(facts["left_out"], expected, "{tool} {input}");
+    }
+    let answer = world.run("glob", json!({"pattern": "*.log"})).await;
+    assert!(
+        answer.text.ends_with("(2 matches among the hidden and ignored files left out)"),
+        "{}",
+        answer.text
+    );
+}
