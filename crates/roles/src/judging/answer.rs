@@ -13,11 +13,12 @@ use super::case::Case;
 use super::check::{by_check, claim};
 use super::executed::{ends_in, words};
 use super::programs::{COMPARERS, IDLE, LISTERS, READERS, SPEAKERS};
-use super::self_made::{WRITE_FILE, touched};
+use super::self_made::{WRITE_FILE, holds_for_any_file, touched};
 use super::strength::programs;
 use super::subject::speaks_of_the_answer;
 use crate::evidence::{command_of, is_of};
 use crate::programs::{BACKGROUND, RUN_CODE};
+use crate::words::{WordList, word_list};
 
 /// What is added to the sentence of such a criterion for the judge, if the work changed no file.
 const AND_THE_ANSWER: &str = "; and the answer says what the calls show";
@@ -32,6 +33,16 @@ const MEASURE: [&str; 7] = ["cd", "du", "ls", "md5sum", "sha256sum", "stat", "wc
 /// Tools whose result compares contents.
 const COMPARE: [&str; 2] = ["compare_dirs", "manifest_verify"];
 
+/// Words of a goal that keeps the content of files and changes their places.
+const MOVES: WordList = word_list!(
+    "copied copies copy copying move moved moves moving rename renamed renames renaming duplicate backup \
+     kopiere kopieren verschiebe verschieben umbenennen"
+);
+/// Programs that carry content from one place to another and do not change it.
+const MOVERS: WordList = word_list!("cd cp git install ln ls mkdir mv rmdir rsync");
+/// The tool that renames files.
+const RENAME: &str = "rename_files";
+
 /// Returns the criterion under which a judge must look at what the work says, if nothing else does: every check
 /// passes, and what is proven is proven with any answer. That is so where the work changed no file, so that its answer
 /// is all that it leaves, and where it put words of its own into files, or may have carried something wrong from files
@@ -41,7 +52,8 @@ const COMPARE: [&str; 2] = ["compare_dirs", "manifest_verify"];
 pub(crate) fn judged_with_the_answer(case: &Case<'_>) -> Option<Criterion> {
     let is_judged = |criterion: &Criterion| criterion.check.is_none() && criterion.mode == Mode::Verifiable;
     let has_changed = case.work().any(has_changed_files);
-    if case.criteria.iter().any(is_judged) || (has_changed && !(has_read_others(case) || has_spoken(case))) {
+    let is_open = || has_read_others(case) || has_spoken(case) || moves_by_other_means(case);
+    if case.criteria.iter().any(is_judged) || (has_changed && !is_open()) {
         return None;
     }
     let verdict = |criterion: &Criterion| Some(by_check(criterion, criterion.check.as_ref()?, case));
@@ -118,6 +130,22 @@ fn has_spoken(case: &Case<'_>) -> bool {
             _ => false,
         }
     })
+}
+
+/// Returns whether files were to be renamed, moved or copied, something else than such a command changed files, and a check
+/// asks only whether a file is there: `touch new; rm old` leaves the names of a renaming, and not the content.
+fn moves_by_other_means(case: &Case<'_>) -> bool {
+    let moves = |text: &str| plain_words(text).any(|word| MOVES.has(&word));
+    let is_plain = |call: &ToolRecord| match command_of(call) {
+        Some(_) => programs(call).flatten().all(|name| MOVERS.has(name)),
+        None => call.tool.tool() == RENAME,
+    };
+    let asks_for_a_name = |criterion: &Criterion| {
+        criterion.check.as_ref().is_some_and(|check| holds_for_any_file(&check.expect))
+    };
+    case.place().said.iter().any(|text| moves(text))
+        && case.criteria.iter().any(asks_for_a_name)
+        && case.work().filter(|call| has_changed_files(call)).any(|call| !is_plain(call))
 }
 
 fn plain_words(text: &str) -> impl Iterator<Item = String> {
