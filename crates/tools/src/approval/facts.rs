@@ -34,9 +34,12 @@ impl Gate {
             grant: Grant::None,
         };
         facts.denied = self.denials.file().and_then(|file| {
-            let is_new = |known: &TouchFacts| known.found == Found::Nothing && !known.is_delete;
+            // A new link or file does more to what is denied below its name than a folder does: it leads elsewhere.
+            let is_new_folder = |(touch, known): &(&Touch, &TouchFacts)| {
+                touch.is_folder && !touch.is_delete && known.found == Found::Nothing
+            };
             let touched = plan.touches.iter().zip(&facts.touches);
-            let touched = touched.map(|(touch, known)| (touch.path.as_path(), is_new(known)));
+            let touched = touched.map(|one| (one.0.path.as_path(), is_new_folder(&one)));
             file.denying(&plan.command, &plan.hosts, touched)
         });
         // Both walk folders, and only matter for what the task did not create.

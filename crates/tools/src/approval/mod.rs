@@ -87,6 +87,8 @@ pub(crate) struct Touch {
     pub(crate) is_delete: bool,
     /// Whether everything below it is touched too.
     pub(crate) is_recursive: bool,
+    /// Whether a folder is made there, if nothing is there.
+    pub(crate) is_folder: bool,
 }
 
 /// What the gate decides by. Owned, because files are examined in a separate thread.
@@ -150,7 +152,12 @@ impl Gate {
         command: String,
         writes: impl IntoIterator<Item = &'p PathBuf>,
     ) -> Plan {
-        let write = |path: &PathBuf| Touch { path: path.clone(), is_delete: false, is_recursive: false };
+        let write = |path: &PathBuf| Touch {
+            path: path.clone(),
+            is_delete: false,
+            is_recursive: false,
+            is_folder: false,
+        };
         let touches = writes.into_iter().map(write).collect();
         let cwd = self.named_cwd.clone();
         let (hosts, executed) = (Vec::new(), Vec::new());

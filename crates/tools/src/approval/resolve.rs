@@ -44,6 +44,42 @@ pub(crate) fn parent_only(path: &Path) -> PathBuf {
     real(path, false).map_or_else(|_| path.to_path_buf(), |real| real.path())
 }
 
+/// Where a path leads, whether or not anything is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// Every place that it passes, links and the end among them: if one is exchanged, the path leads elsewhere.
+    pub(crate) passed: Vec<PathBuf>,
+    /// Where it ends. Links are followed, those to nothing too.
+    pub(crate) end: PathBuf,
+}
+
+/// Follows an absolute path to its end. A missing name counts as a folder that may be made later.
+#[must_use]
+pub(crate) fn way(path: &Path) -> Way {
+    let mut way = Way { passed: Vec::new(), end: PathBuf::from("/") };
+    let mut pending = parts(path);
+    let mut links = 0;
+    while let Some(name) = pending.pop() {
+        if name == ".." {
+            way.end.pop();
+            continue;
+        }
+        let next = way.end.join(&name);
+        way.passed.push(next.clone());
+        match std::fs::read_link(&next) {
+            Ok(target) if links < LINKS_MAX => {
+                links += 1;
+                if target.is_absolute() {
+                    way.end = PathBuf::from("/");
+                }
+                pending.extend(parts(&target));
+            }
+            _ => way.end = next,
+        }
+    }
+    way
+}
+
 /// Resolves an absolute path. If `is_last_followed`, a link at its end is followed too.
 ///
 /// # Errors
@@ -172,6 +208,26 @@ mod tests {
         ] {
             assert_eq!(fully(&root.join(path)), root.join(real), "{path}");
         }
+    }
+
+    #[test]
+    fn a_way_leads_on_where_nothing_is_yet() {
+        let (_folder, root) = tree();
+        for (path, end, passed) in [
+            ("alias/file", "real/file", &["alias", "real", "real/file"][..]),
+            ("new/deep", "new/deep", &["new", "new/deep"]),
+            ("new/../real", "real", &["new", "real"]),
+            ("dangling", "nowhere", &["dangling", "nowhere"]),
+            ("dangling/x", "nowhere/x", &["dangling", "nowhere", "nowhere/x"]),
+            ("p/sub/../x", "real/x", &["p", "p/sub", "real", "real/sub", "real/x"]),
+        ] {
+            let way = way(&root.join(path));
+            assert_eq!(way.end, root.join(end), "{path}");
+            let below = way.passed.iter().filter_map(|place| place.strip_prefix(&root).ok());
+            let below: Vec<_> = below.filter(|place| !place.as_os_str().is_empty()).collect();
+            assert_eq!(below, passed.iter().map(Path::new).collect::<Vec<_>>(), "{path}");
+        }
+        assert!(way(&root.join("loop/x")).passed.len() > LINKS_MAX, "a cycle ends");
     }
 
     #[test]

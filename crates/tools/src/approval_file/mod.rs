@@ -3,6 +3,7 @@
 //! It can only answer what the gate asks; it never makes the gate ask less. What no line allows is refused, and a line
 //! that denies overrides every line that allows, and holds where nothing asks, too. `docs/approvals.md` describes the format.
 
+mod denied;
 mod parse;
 mod rule;
 
@@ -17,6 +18,7 @@ use setpoint_protocol::tool::ApprovalNeed;
 use crate::approval::resolve;
 use crate::paths;
 
+use denied::DeniedPath;
 pub use parse::{ApprovalFileError, LineError};
 use rule::{About, Rule, Word};
 
@@ -93,10 +95,12 @@ impl ApprovalFile {
         let touched: Vec<PathBuf> = need.writes.iter().chain(&need.deletes).map(PathBuf::from).collect();
         let mentioned = self.mentioned(need);
         let denying = self.rules.iter().find(|rule| {
-            let is_touched = || touched.iter().any(|path| rule.touches(path));
-            let is_mentioned = || mentioned.iter().any(|path| rule.holds(path));
+            let is_path = rule.denied.as_ref().map(DeniedPath::places).is_some_and(|places| {
+                touched.iter().any(|path| places.touches(path))
+                    || mentioned.iter().any(|path| places.holds(path))
+            });
             let is_host = || need.hosts.iter().any(|host| rule.admits(host));
-            rule.word == Word::Deny && (rule.names(need) || is_touched() || is_mentioned() || is_host())
+            rule.word == Word::Deny && (rule.names(need) || is_path || is_host())
         });
         if let Some(rule) = denying {
             return Decision::Refuse { line: Some(rule.line) };
@@ -125,7 +129,7 @@ impl ApprovalFile {
     }
 
     /// Returns the first line that denies an action, with the name of the file: `approve.txt:3`. `touched` are the resolved
-    /// paths that it touches, each with whether something appears there where nothing was.
+    /// paths that it touches, each with whether a folder appears there where nothing was.
     pub(crate) fn denying<'p>(
         &self,
         command: &str,
@@ -133,12 +137,17 @@ impl ApprovalFile {
         touched: impl Iterator<Item = (&'p Path, bool)> + Clone,
     ) -> Option<String> {
         let is_denying = |rule: &&Rule| {
-            // A new folder changes nothing of what is denied below it.
-            let mut touched = touched.clone();
-            let mut is_touched =
-                || touched.any(|(path, is_new)| if is_new { rule.holds(path) } else { rule.touches(path) });
+            let is_path =
+                || {
+                    rule.denied.as_ref().map(DeniedPath::places).is_some_and(|places| {
+                        // A new folder changes nothing of what is denied below it.
+                        touched.clone().any(|(path, is_new_folder)| {
+                            if is_new_folder { places.holds(path) } else { places.touches(path) }
+                        })
+                    })
+                };
             let is_host = || hosts.iter().any(|host| rule.admits(host));
-            rule.word == Word::Deny && (rule.is_text(command) || is_host() || is_touched())
+            rule.word == Word::Deny && (rule.is_text(command) || is_host() || is_path())
         };
         let rule = self.rules.iter().find(is_denying)?;
         Some(format!("{}:{}", self.name, rule.line))
@@ -156,7 +165,7 @@ impl ApprovalFile {
             // A `..` is left only below what does not exist.
             About::Below(path) if path.components().any(|part| part == Component::ParentDir) => None,
             About::Below(path) if !self.holds_a_home(path) => Some(format!("path {}", path.to_str()?)),
-            About::Below(_) | About::Host { .. } | About::Matching { .. } => None,
+            About::Below(_) | About::Host { .. } | About::Matching(_) => None,
         }
     }
 
@@ -182,7 +191,7 @@ impl ApprovalFile {
             return Vec::new();
         }
         let texts = mentions(&need.command, &self.place.home, &self.place.vars);
-        texts.iter().map(|text| resolve::fully(&self.place.cwd.join(text))).collect()
+        texts.iter().map(|text| resolve::way(&self.place.cwd.join(text)).end).collect()
     }
 
     /// Returns the signature of a decision: `file:<name>:<line>`, or `headless` if no line matched.

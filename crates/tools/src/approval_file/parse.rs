@@ -1,12 +1,14 @@
 //! Parses the text of an approval file into rules.
 
 use std::io;
+use std::net::Ipv4Addr;
 use std::path::{Component, Path, PathBuf};
 
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 use setpoint_own_files::named;
 use setpoint_protocol::record::Surroundings;
 
+use super::denied::DeniedPath;
 use super::rule::{About, Rule, Word};
 use super::{APPROVAL_FILE_BYTES_MAX, APPROVAL_RULES_MAX, ApprovalFile};
 use crate::approval::resolve;
@@ -83,12 +85,29 @@ pub enum LineError {
         "use {0:?} as a host: write a name or an address alone, such as example.org, or *.example.org for all below it"
     )]
     Host(String),
+    /// It means all hosts below an address.
+    #[error(
+        "use `*.` before {0}, which is an address: name each address in a line of its own, in full, such as 192.0.2.1"
+    )]
+    BelowAddress(String),
+    /// It has `..` after a name that does not exist, or after a pattern.
+    #[error("follow `..` after a name that does not exist or a pattern: write the path without it")]
+    Parent,
+    /// It seems to end with a comment, which would be part of the path.
+    #[error("use a comment after a path: put it into a line of its own, before this one")]
+    Comment,
     /// Another line says the opposite of the very same.
     #[error("follow both this line and line {0}: one allows what the other forbids; remove one of them")]
     Contradiction(usize),
     /// Its pattern is malformed.
     #[error("read the pattern")]
     Glob(#[source] Box<globset::Error>),
+}
+
+impl LineError {
+    fn glob(error: globset::Error) -> Self {
+        LineError::Glob(Box::new(error))
+    }
 }
 
 pub(super) fn read(path: &Path, surroundings: &Surroundings) -> Result<ApprovalFile, ApprovalFileError> {
@@ -109,6 +128,7 @@ pub(super) fn parse(
     name: &str,
     surroundings: &Surroundings,
 ) -> Result<ApprovalFile, ApprovalFileError> {
+    let place = place(surroundings);
     let mut rules: Vec<Rule> = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
         let text = text.trim();
@@ -119,22 +139,18 @@ pub(super) fn parse(
             return Err(ApprovalFileError::TooMany { name: name.to_owned() });
         }
         let failed = |source| ApprovalFileError::Line { name: name.to_owned(), line, source };
-        let (word, about) = self::line(text, surroundings).map_err(failed)?;
-        if let Some(other) = rules.iter().find(|rule| rule.word != word && rule.about.is_same(&about)) {
+        let rule = self::line(text, line, &place).map_err(failed)?;
+        if let Some(other) =
+            rules.iter().find(|other| other.word != rule.word && other.about.is_same(&rule.about))
+        {
             return Err(failed(LineError::Contradiction(other.line)));
         }
-        if word == Word::Deny
-            && let Some(about) = link_itself(text, surroundings)
-        {
-            rules.push(Rule { line, word, about });
-        }
-        rules.push(Rule { line, word, about });
+        rules.push(rule);
     }
-    let place = place(surroundings);
     Ok(ApprovalFile { name: name.to_owned(), rules, place })
 }
 
-fn line(text: &str, surroundings: &Surroundings) -> Result<(Word, About), LineError> {
+fn line(text: &str, line: usize, place: &paths::Surroundings) -> Result<Rule, LineError> {
     let (first, rest) = split_word(text);
     let (word, subject, rest) = match first {
         "deny" => {
@@ -143,23 +159,24 @@ fn line(text: &str, surroundings: &Surroundings) -> Result<(Word, About), LineEr
         }
         subject => (Word::Allow, subject, rest),
     };
+    let mut denied = None;
     let about = match subject {
         "path" if rest.is_empty() => return Err(LineError::Empty("path")),
-        "path" => path(rest, surroundings)?,
+        "path" => {
+            let (folder, pattern) = path(rest, place)?;
+            let about = below(&folder, &pattern).map_err(LineError::glob)?;
+            if word == Word::Deny {
+                denied = Some(DeniedPath::new(folder, pattern).map_err(LineError::glob)?);
+            }
+            about
+        }
         "command" if rest.is_empty() => return Err(LineError::Empty("command")),
         "command" => command(rest)?,
         "host" if rest.is_empty() => return Err(LineError::Empty("host")),
         "host" => host(rest)?,
         other => return Err(LineError::Word(other.chars().take(40).collect())),
     };
-    Ok((word, about))
-}
-
-/// Returns what a line `deny path LINK` is about beside what the link leads to: the link, which could be replaced.
-fn link_itself(text: &str, surroundings: &Surroundings) -> Option<About> {
-    let (subject, path) = split_word(split_word(text).1);
-    let path = literal_path(path, &place(surroundings)).ok().filter(|_| subject == "path")?;
-    path.is_symlink().then(|| About::Below(resolve::parent_only(&path)))
+    Ok(Rule { line, word, about, denied })
 }
 
 fn command(text: &str) -> Result<About, LineError> {
@@ -174,10 +191,13 @@ fn command(text: &str) -> Result<About, LineError> {
 /// Reads the name of a host, or `*.` and the name above those that are meant.
 fn host(text: &str) -> Result<About, LineError> {
     let (name, is_below) = text.strip_prefix("*.").map_or((text, false), |name| (name, true));
-    match setpoint_fetch::host_name(name) {
-        Some(name) if !name.contains('*') => Ok(About::Host { name, is_below }),
-        _ => Err(LineError::Host(text.chars().take(80).collect())),
+    let failed = || LineError::Host(text.chars().take(80).collect());
+    let name = setpoint_fetch::host_name(name).filter(|name| !name.contains('*')).ok_or_else(failed)?;
+    // Nothing is below an address: `0.0.1` is one too.
+    if is_below && (name.starts_with('[') || name.parse::<Ipv4Addr>().is_ok()) {
+        return Err(LineError::BelowAddress(name));
     }
+    Ok(About::Host { name, is_below })
 }
 
 fn split_word(text: &str) -> (&str, &str) {
@@ -195,23 +215,38 @@ fn place(surroundings: &Surroundings) -> paths::Surroundings {
     }
 }
 
-/// Reads a folder, a file or a pattern. The literal folders before a pattern are resolved, so that a line about `/tmp`
-/// covers the folder that `/tmp` links to.
-fn path(text: &str, surroundings: &Surroundings) -> Result<About, LineError> {
+/// Reads a folder, a file or a pattern, as the literal folders before a pattern and the pattern.
+fn path(text: &str, place: &paths::Surroundings) -> Result<(PathBuf, PathBuf), LineError> {
     if ['"', '\''].iter().any(|quote| text.len() > 1 && text.starts_with(*quote) && text.ends_with(*quote)) {
         return Err(LineError::Quoted);
     }
-    let path = literal_path(text, &place(surroundings)).map_err(LineError::Path)?;
+    let path = literal_path(text, place).map_err(LineError::Path)?;
+    if text.contains(" #") && path.symlink_metadata().is_err() {
+        return Err(LineError::Comment);
+    }
     let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
     let folder: PathBuf = path.components().take_while(is_plain).collect();
-    let Ok(pattern) = path.strip_prefix(&folder) else { return Ok(About::Below(resolve::fully(&path))) };
-    let folder = resolve::fully(&folder);
+    let pattern = path.strip_prefix(&folder).map(Path::to_path_buf).unwrap_or_default();
+    let is_up = |path: &Path| path.components().any(|part| part == Component::ParentDir);
+    if is_up(&pattern) || (is_up(&folder) && resolve::real(&folder, true).is_err()) {
+        return Err(LineError::Parent);
+    }
+    Ok((folder, pattern))
+}
+
+/// Returns what such a line covers. The literal folders are resolved, so that a line about `/tmp` covers the folder that
+/// `/tmp` links to.
+fn below(folder: &Path, pattern: &Path) -> Result<About, globset::Error> {
+    let folder = resolve::fully(folder);
     if pattern.as_os_str().is_empty() {
         return Ok(About::Below(folder));
     }
+    Ok(About::Matching(matcher(&folder, pattern)?))
+}
+
+/// Returns what finds the paths below a folder that match a pattern.
+pub(super) fn matcher(folder: &Path, pattern: &Path) -> Result<GlobMatcher, globset::Error> {
     let escaped = globset::escape(&folder.to_string_lossy());
     let whole = format!("{}/{}", escaped.trim_end_matches('/'), pattern.to_string_lossy());
-    let glob = GlobBuilder::new(&whole).literal_separator(true).build();
-    let glob = glob.map_err(|error| LineError::Glob(Box::new(error)))?.compile_matcher();
-    Ok(About::Matching { folder, glob })
+    Ok(GlobBuilder::new(&whole).literal_separator(true).build()?.compile_matcher())
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use globset::GlobMatcher;
 use setpoint_protocol::tool::ApprovalNeed;
 
+use super::denied::DeniedPath;
+
 /// The effect of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
@@ -17,8 +19,8 @@ pub(super) enum Word {
 pub(super) enum About {
     /// A path and everything below it.
     Below(PathBuf),
-    /// Paths that match the glob. `folder` is the literal part before it.
-    Matching { folder: PathBuf, glob: GlobMatcher },
+    /// Paths that match the glob.
+    Matching(GlobMatcher),
     /// This command, given as text or as the digest of the need.
     Command(String),
     /// This host, or those whose names end with a dot and this one.
@@ -30,6 +32,8 @@ pub(super) struct Rule {
     pub(super) line: usize,
     pub(super) word: Word,
     pub(super) about: About,
+    /// The path of a line that denies one.
+    pub(super) denied: Option<DeniedPath>,
 }
 
 impl About {
@@ -37,9 +41,7 @@ impl About {
     pub(super) fn is_same(&self, other: &About) -> bool {
         match (self, other) {
             (About::Below(one), About::Below(other)) => one == other,
-            (About::Matching { glob: one, .. }, About::Matching { glob: other, .. }) => {
-                one.glob() == other.glob()
-            }
+            (About::Matching(one), About::Matching(other)) => one.glob() == other.glob(),
             (About::Command(one), About::Command(other)) => one == other,
             (About::Host { name: one, is_below: below }, About::Host { name: other, is_below }) => {
                 one == other && below == is_below
@@ -58,7 +60,7 @@ impl Rule {
                 let is_meant = need.cwd.is_none() || self.word == Word::Deny;
                 (is_meant && self.is_text(&need.command)) || self.has_digest_of(need)
             }
-            About::Below(_) | About::Matching { .. } | About::Host { .. } => false,
+            About::Below(_) | About::Matching(_) | About::Host { .. } => false,
         }
     }
 
@@ -79,7 +81,7 @@ impl Rule {
             About::Host { name, is_below: true } => {
                 host.strip_suffix(name.as_str()).is_some_and(|front| front.len() > 1 && front.ends_with('.'))
             }
-            About::Below(_) | About::Matching { .. } | About::Command(_) => false,
+            About::Below(_) | About::Matching(_) | About::Command(_) => false,
         }
     }
 
@@ -87,22 +89,8 @@ impl Rule {
     pub(super) fn covers(&self, path: &Path) -> bool {
         match &self.about {
             About::Below(folder) => path.starts_with(folder),
-            About::Matching { glob, .. } => glob.is_match(path),
+            About::Matching(glob) => glob.is_match(path),
             About::Command(_) | About::Host { .. } => false,
         }
-    }
-
-    /// Returns whether touching a path may affect the line's subject: either is below the other.
-    pub(super) fn touches(&self, path: &Path) -> bool {
-        let is_above = match &self.about {
-            About::Below(folder) | About::Matching { folder, .. } => folder.starts_with(path),
-            About::Command(_) | About::Host { .. } => false,
-        };
-        is_above || self.holds(path)
-    }
-
-    /// Returns whether a path is the line's subject or below it.
-    pub(super) fn holds(&self, path: &Path) -> bool {
-        path.ancestors().any(|above| self.covers(above))
     }
 }

@@ -187,11 +187,33 @@ fn an_invalid_line_is_reported_with_its_number() {
         ("deny host example.org:443", 1, "use \"example.org:443\" as a host"),
         ("host example.*", 1, "use \"example.*\" as a host"),
         ("host *", 1, "use \"*\" as a host"),
+        ("deny host *.0.0.1", 1, "use `*.` before 0.0.0.1"),
+        ("deny host *.[::1]", 1, "use `*.` before [::1]"),
+        ("deny path /not-there/../sub", 1, "follow `..` after"),
+        ("deny path /s*/../sub", 1, "follow `..` after"),
+        ("deny path secret # never", 1, "use a comment after a path"),
     ] {
         let error = ApprovalFile::parse(text, "f", &surroundings()).unwrap_err();
         assert_eq!(error.to_string(), format!("read f:{line}"), "{text:?}");
         let source = error.source().unwrap().to_string();
         assert!(source.starts_with(said), "{source}");
+    }
+}
+
+/// A line that is read means something: its path has one form, and so has its host.
+#[test]
+fn unusual_forms_of_a_line_hold() {
+    for path in
+        ["secret/", "./secret", "//project//secret/.", "$PWD/secret", "~+/secret", "/usr/../project/secret"]
+    {
+        let line = format!("path /\ndeny path {path}");
+        check(&line, &need("x", &["/project/secret/f"], &[]), Decision::Refuse { line: Some(2) });
+        check(&line, &need("x", &["/project/secrets"], &[]), Decision::Allow { line: 1 });
+    }
+    for host in ["LOCALHOST.", "127.1", "0x7f.0.0.1", "127.0.0.1."] {
+        let at = if host.starts_with('L') { "localhost" } else { "127.0.0.1" };
+        let connects = ApprovalNeed { hosts: vec![at.to_owned()], ..need("GET x", &[], &[]) };
+        check(&format!("deny host {host}"), &connects, Decision::Refuse { line: Some(1) });
     }
 }
 

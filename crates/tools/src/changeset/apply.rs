@@ -170,6 +170,10 @@ impl Kept {
                 self.take_mode(folder, name)
             }
             (ChangeKind::Changed | ChangeKind::Permissions, Entry::Folder) => self.take_mode(folder, name),
+            // Other names of the file keep its permissions, as they keep its content.
+            (ChangeKind::Permissions, Entry::File(_)) if has_other_names(folder, name)? => {
+                self.copy(folder, name, |from| folder.rename(from, name))
+            }
             (ChangeKind::Permissions, _) => folder.set_mode_of(name, self.mode()?),
             (ChangeKind::Created, Entry::File(_)) => self.new_file(folder, name),
             (ChangeKind::Changed, Entry::File(_)) => {
@@ -243,6 +247,10 @@ impl Kept {
     fn mode(&self) -> io::Result<u32> {
         Ok(self.at.symlink_metadata()?.mode() & MODE)
     }
+}
+
+fn has_other_names(folder: &Folder, name: &OsStr) -> io::Result<bool> {
+    Ok(folder.look(name)?.is_some_and(|found| found.st_nlink > 1))
 }
 
 /// Removes a folder with all that is in it; no link in it is followed.

@@ -157,8 +157,8 @@ impl ChangeSet {
     pub(crate) fn touches(&self) -> Vec<Touch> {
         let touch = |kept: &Kept| {
             let is_delete = kept.change.kind == ChangeKind::Removed;
-            let is_recursive = is_delete && kept.change.entry == Entry::Folder;
-            Touch { path: kept.path(), is_delete, is_recursive }
+            let is_folder = kept.change.entry == Entry::Folder;
+            Touch { path: kept.path(), is_delete, is_recursive: is_delete && is_folder, is_folder }
         };
         self.list.iter().map(touch).collect()
     }

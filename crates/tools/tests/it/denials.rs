@@ -112,6 +112,94 @@ async fn process_deny_path_refuses_what_would_not_be_asked_about() {
     }
 }
 
+/// A link that is made or changed later, a folder around it and another name of it do not get around a line.
+#[tokio::test]
+async fn process_deny_path_holds_for_every_way_to_it() {
+    if world("").is_none() {
+        return;
+    }
+    let then = |mut first: Vec<(&'static str, Value)>, next: Vec<(&'static str, Value)>| {
+        first.extend(next);
+        first
+    };
+    for (line, calls) in [
+        // The path does not exist yet, and is made by a link.
+        ("deny path new/secret", shell("ln -s t new")),
+        ("deny path new/secret", shell("ln -s t new; mkdir new/secret; echo x > new/secret/f")),
+        ("deny path new/secret", then(shell("mkdir new"), shell("ln -s deeper new/secret"))),
+        ("deny path new/secret", then(shell("mkdir new"), write("new/secret/f"))),
+        ("deny path new/secret", shell("mkdir -p s/secret; cp -r s new")),
+        (
+            "deny path new/secret",
+            then(
+                shell("ln -s t nuw"),
+                vec![("rename_files", json!({ "dir": ".", "find": "nuw", "replace": "new" }))],
+            ),
+        ),
+        // A link on the way, or at its end, that leads to something or to nothing.
+        ("deny path lk/x", shell("ln -sfn t lk; echo x > lk/x")),
+        ("deny path lk/x", shell("rm lk")),
+        ("deny path gone", write("nowhere")),
+        ("deny path gone/x", shell("mkdir nowhere; echo x > gone/x")),
+        ("deny path gone/x", then(shell("mkdir nowhere"), write("gone/x"))),
+        // Patterns.
+        ("deny path s*/deep", shell("rm -r sub")),
+        ("deny path **/x", shell("mv sub sub2")),
+        ("deny path gone/*.csv", then(shell("mkdir nowhere"), write("gone/a.csv"))),
+        ("deny path a[1]", write("a[1]")),
+    ] {
+        let world = |line: &str| {
+            let mut world = world("deny path elsewhere").unwrap();
+            std::os::unix::fs::symlink("nowhere", world.at("gone")).unwrap();
+            let denials = Denials::default();
+            denials.set(ApprovalFile::parse(line, "approve.txt", &world.surroundings()).unwrap());
+            world.registry = world.registry.clone().denying(denials);
+            world
+        };
+        let answer = last(&mut world("deny path elsewhere"), &calls).await;
+        assert!(answer.ok, "{calls:?}: {}", answer.text);
+        let mut world = world(line);
+        let (last_call, before_it) = calls.split_last().unwrap();
+        let _ = last(&mut world, before_it).await;
+        let before = snapshot(&world);
+        let answer = last(&mut world, std::slice::from_ref(last_call)).await;
+        assert_eq!(answer.error_kind, Some(ErrorKind::Consent), "{line}: {calls:?}: {}", answer.text);
+        assert_eq!(snapshot(&world), before, "{line}: {calls:?}");
+    }
+}
+
+/// Where a person, or a program outside of the sandbox, exchanged a folder for a link, the line is about both places.
+#[tokio::test]
+async fn process_deny_path_follows_links_that_others_make() {
+    let Some(mut world) = world("deny path a/secret\ndeny path sub/deep/*.csv") else { return };
+    output(&world.at(""), "ln -s t a; mv sub old; ln -s t sub; mkdir t/deep");
+    for path in ["a/secret/f", "t/secret", "t/deep/a.csv", "sub/deep/b.csv"] {
+        let answer = last(&mut world, &write(path)).await;
+        assert_eq!(answer.error_kind, Some(ErrorKind::Consent), "{path}: {}", answer.text);
+    }
+    assert!(last(&mut world, &write("t/deep/a.txt")).await.ok);
+}
+
+#[tokio::test]
+async fn process_a_file_keeps_its_mode_under_other_names() {
+    let Some(mut world) = world("deny path sub") else { return };
+    output(&world.at(""), "chmod 640 sub/old; ln sub/old hard");
+    let need = world.need("shell", json!({ "command": "chmod 600 hard" })).await;
+    let before = snapshot(&world);
+    let answer = world.run_under("shell", json!({ "command": "chmod 600 hard" }), Some(need.digest)).await;
+    assert!(answer.ok, "{}", answer.text);
+    assert_ne!(snapshot(&world), before);
+    assert_eq!(output(&world.at(""), "stat -c %a sub/old hard"), "640\n600\n");
+    // Within one command both names are one file; what is put in place is a copy.
+    let answer = last(&mut world, &shell("ln sub/old again; echo x > again")).await;
+    assert_eq!(answer.error_kind, Some(ErrorKind::Consent), "{}", answer.text);
+    for command in ["ln sub/old again", "echo x > again"] {
+        let answer = last(&mut world, &shell(command)).await;
+        assert!(answer.ok, "{}", answer.text);
+    }
+    assert_eq!(output(&world.at(""), "cat sub/old again"), "old\nx\n");
+}
+
 #[tokio::test]
 async fn process_deny_leaves_reading_and_the_rest_alone() {
     let Some(mut world) = world("deny path sub\ndeny path new/secret\ndeny path lk") else { return };

@@ -199,6 +199,7 @@ fn plan(text: &str, changes: &[Change], gate: &Gate) -> Plan {
         path: change.spot.path(),
         is_delete: change.new.is_none(),
         is_recursive: false,
+        is_folder: false,
     };
     let new = changes.iter().filter_map(|change| change.new.as_ref());
     Plan {

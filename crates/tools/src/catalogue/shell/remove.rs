@@ -137,6 +137,7 @@ impl HeldDirectory {
             path: self.folder.path().join(OsStr::from_bytes(name.as_bytes())),
             is_delete: found.removes(),
             is_recursive: found.is_recursive(),
+            is_folder: !found.removes(),
         };
         self.names.iter().map(touch).collect()
     }
