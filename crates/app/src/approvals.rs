@@ -102,6 +102,14 @@ pub fn shown_line(line: &str, surroundings: &Surroundings) -> Option<String> {
         .then_some(shown)
 }
 
+/// Returns a line that a plan says it needs, as [`shown_line`] does. `None` also for a path that other programs execute or obey
+/// (`~/.bashrc`, `.git/hooks`): what is written there acts later, so a person has to see the content first.
+#[must_use]
+pub fn plan_line(line: &str, surroundings: &Surroundings) -> Option<String> {
+    let shown = shown_line(line, surroundings)?;
+    (!parsed(std::slice::from_ref(&shown), surroundings)?.is_about_obeyed()).then_some(shown)
+}
+
 /// Returns the first of these lines that allows the call, if they do. A path covers itself alone: what is below it may be
 /// obeyed by other programs.
 #[must_use]
@@ -239,6 +247,16 @@ mod tests {
             ("host a.org\nhost b.org", None),
         ] {
             assert_eq!(shown_line(line, &surroundings()).as_deref(), shown, "{line:?}");
+        }
+        for line in
+            ["~/.bashrc", ".git/hooks/pre-commit", ".git/config", "AGENTS.md", "/etc/hosts", "/usr/bin/x"]
+        {
+            let line = format!("path {line}");
+            assert!(shown_line(&line, &surroundings()).is_some(), "{line}");
+            assert_eq!(plan_line(&line, &surroundings()), None, "{line}");
+        }
+        for line in ["path /w/docs/a.md", "path /srv/out", "host docs.rs", "command make install"] {
+            assert_eq!(plan_line(line, &surroundings()).as_deref(), Some(line));
         }
         let lines = ["# nothing".to_owned(), "command make".to_owned()];
         assert_eq!(allowing(&lines, &need("make", &[], &[]), &surroundings()), Some("command make"));

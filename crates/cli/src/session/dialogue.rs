@@ -281,7 +281,7 @@ fn allowing(proposal: &PlanProposal, needs: &[String]) -> Payload {
 /// Returns what a plan needs that can be allowed and that the person has not decided on.
 fn open_needs(proposal: &PlanProposal, state: &ViewState) -> Vec<String> {
     let open = proposal.needs.iter().filter(|need| !state.consents.is_settled(need));
-    open.filter_map(|need| approvals::shown_line(need, &state.surroundings)).collect()
+    open.filter_map(|need| approvals::plan_line(need, &state.surroundings)).collect()
 }
 
 fn approval_key(request: &ApprovalRequest, wider: &[String], key: &Key) -> Step {

@@ -1,6 +1,7 @@
 //! Where a task may create files without consent: anywhere in its workspace, and in the working directory unless
 //! another program obeys the file.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{Plan, Touch, resolve, watched};
@@ -29,6 +30,9 @@ const SYSTEM: &[&str] = &[
     "/var/cron",
     "/var/spool",
 ];
+
+/// What makes a file in a folder of `PATH` one that other programs obey.
+const RUN_BY_NAME: &str = "programs in that folder are run by their name";
 
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
@@ -106,8 +110,21 @@ impl Ground {
     fn program(&self, path: &Path) -> Option<&'static str> {
         let is_found =
             path.parent().is_some_and(|folder| self.search_path.iter().any(|found| found == folder));
-        is_found.then_some("programs in that folder are run by their name")
+        is_found.then_some(RUN_BY_NAME)
     }
+}
+
+/// Returns why other programs obey what is at a path, by its name and place alone.
+pub(crate) fn obeyed(path: &Path, cwd: &Path) -> Option<&'static str> {
+    let below = path.strip_prefix(cwd).or_else(|_| path.strip_prefix("/")).ok()?;
+    let is_searched = |list: OsString| {
+        std::env::split_paths(&list).any(|folder| path.parent() == Some(&resolve::fully(&folder)))
+    };
+    let is_program = || std::env::var_os("PATH").is_some_and(is_searched);
+    let is_system = || SYSTEM.iter().any(|folder| path.starts_with(folder));
+    watched::reason(below)
+        .or_else(|| is_program().then_some(RUN_BY_NAME))
+        .or_else(|| is_system().then_some("it is in a folder of the system"))
 }
 
 /// Returns whether a path is the mark of a cache in a folder that is there already. What is in a marked folder may be

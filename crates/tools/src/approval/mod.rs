@@ -37,6 +37,7 @@ use crate::show;
 use crate::tool::ToolCtx;
 use crate::undo::{Keeper, Keeping};
 use ground::Ground;
+pub(crate) use ground::obeyed;
 use own::OwnFolders;
 
 /// Maximum places that a question names as what the task has read.

@@ -15,7 +15,7 @@ use setpoint_protocol::gate::Rule::SecretSent;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ApprovalNeed;
 
-use crate::approval::resolve;
+use crate::approval::{obeyed, resolve};
 use crate::paths;
 
 use denied::DeniedPath;
@@ -167,6 +167,17 @@ impl ApprovalFile {
             About::Below(path) if !self.holds_a_home(path) => Some(format!("path {}", path.to_str()?)),
             About::Below(_) | About::Host { .. } | About::Matching(_) => None,
         }
+    }
+
+    /// Returns whether a line is about a path that other programs execute or obey, so that what is written there acts later
+    /// and elsewhere.
+    #[must_use]
+    pub fn is_about_obeyed(&self) -> bool {
+        self.rules.iter().any(|rule| match &rule.about {
+            About::Below(path) => obeyed(path, &resolve::fully(&self.place.cwd)).is_some(),
+            About::Matching(_) => true,
+            About::Command(_) | About::Host { .. } => false,
+        })
     }
 
     fn holds_a_home(&self, path: &Path) -> bool {
