@@ -27,17 +27,20 @@ pub(super) async fn confirm(question: &str, io: &mut Io) -> Result<Word, Error> 
     io.err.lines(&[Line::new().and(Tone::Care, question)])?;
     let mut listening = io.terminal.listen().map_err(|error| nobody(&error.to_string()))?;
     show_keys(io);
+    // What came together with another key, such as pasted text, does not answer.
+    let mut is_in_burst = false;
     let word = loop {
         let key = tokio::select! {
             key = listening.keys.recv() => key,
             Some(()) = interrupts.recv() => Some(Key::Interrupt),
         };
         match key {
-            Some(Key::Char('y' | 'Y')) => break Ok(Word::Yes),
+            Some(Key::Pause) => is_in_burst = false,
+            Some(Key::Char('y' | 'Y')) if !is_in_burst => break Ok(Word::Yes),
             Some(Key::Char('n' | 'N') | Key::Enter | Key::Escape | Key::EndOfInput) => break Ok(Word::No),
             Some(Key::Interrupt) => break Ok(Word::Left),
             Some(Key::Resize) => show_keys(io),
-            Some(_) => {}
+            Some(_) => is_in_burst = true,
             None => break Err(nobody("the terminal was closed")),
         }
     };

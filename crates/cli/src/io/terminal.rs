@@ -63,6 +63,8 @@ pub enum Key {
     Escape,
     /// The terminal changed size.
     Resize,
+    /// No key: all that came together has been read.
+    Pause,
 }
 
 /// A terminal with a person at it.
@@ -163,8 +165,12 @@ fn read_keys(is_wanted: &AtomicBool, sender: &mpsc::Sender<Key>) {
         match key {
             Ok(None) => {}
             Ok(Some(key)) => {
-                if sender.blocking_send(key).is_err() {
-                    return;
+                let is_last = matches!(event::poll(Duration::ZERO), Ok(false));
+                let keys = std::iter::once(key).chain(is_last.then_some(Key::Pause));
+                for key in keys {
+                    if sender.blocking_send(key).is_err() {
+                        return;
+                    }
                 }
             }
             Err(_) => return,

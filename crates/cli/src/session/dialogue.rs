@@ -139,6 +139,9 @@ impl Dialogue {
 
     /// Handles a key. Ctrl-C is handled by the session, because it stops the whole task.
     pub(crate) fn key(&mut self, key: &Key) -> Step {
+        if *key == Key::Pause && self.line().is_some() {
+            return Step::Ignored;
+        }
         match self {
             Dialogue::Approval { request, wider, stray } => {
                 let answers = if wider.is_empty() { "ytn" } else { "ytnw" };

@@ -53,7 +53,13 @@ impl LineEdit {
                 self.cursor = 0;
             }
             Key::EraseWord => self.erase_word(),
-            Key::Backspace | Key::Delete | Key::EndOfInput | Key::Interrupt | Key::Escape | Key::Resize => {}
+            Key::Backspace
+            | Key::Delete
+            | Key::EndOfInput
+            | Key::Interrupt
+            | Key::Escape
+            | Key::Resize
+            | Key::Pause => {}
         }
         KeyEffect::On
     }

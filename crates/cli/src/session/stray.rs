@@ -1,4 +1,5 @@
-//! Keys that do not answer a question which one key answers, and what follows them in their line.
+//! Keys that do not answer a question which one key answers, what follows them in their line, and what came together with
+//! that line: a terminal that does not mark pasted text gives several lines at once.
 
 use super::dialogue::Step;
 use crate::io::Key;
@@ -12,6 +13,8 @@ const STRAYS_MAX: u32 = 5;
 pub(crate) struct Stray {
     /// Whether such a line has begun and not ended.
     is_in_line: bool,
+    /// Whether one has ended, and no pause came since.
+    is_in_burst: bool,
     /// How many began.
     lines: u32,
 }
@@ -29,10 +32,17 @@ pub(super) enum Answering {
 impl Stray {
     /// Takes a key; `answers` are the keys that answer.
     pub(super) fn take(&mut self, key: &Key, answers: &str) -> Answering {
+        if *key == Key::Pause {
+            self.is_in_burst = false;
+            return Answering::None(Step::Ignored);
+        }
         if self.is_in_line {
             let is_end = matches!(key, Key::Enter | Key::Escape);
-            self.is_in_line = !is_end;
+            (self.is_in_line, self.is_in_burst) = (!is_end, is_end);
             return Answering::None(if is_end { Step::Changed } else { Step::Ignored });
+        }
+        if self.is_in_burst {
+            return Answering::None(Step::Ignored);
         }
         let Key::Char(c) = key else { return Answering::Key };
         if answers.contains(c.to_ascii_lowercase()) {

@@ -23,6 +23,20 @@ fn an_approval_is_given_with_one_key() {
     assert!(shown.contains("accepted"), "{shown}");
 }
 
+#[test]
+fn pasted_lines_do_not_answer() {
+    let held = Held::new(COMMAND);
+    // A terminal that does not mark what is pasted.
+    let mut terminal = Terminal::start(&held.home, "TERM=dumb ", &pursued());
+    terminal.waits_for(QUESTION);
+    terminal.types("x\ny\n");
+    terminal.waits_for("does not answer this");
+    terminal.types(INTERRUPT);
+    let (code, shown) = terminal.end();
+    assert_eq!((code, held.written().as_str()), (130, ""), "{shown}");
+    assert!(!shown.contains("allowed once"), "{shown}");
+}
+
 /// Interrupted at the question, it is asked again; interrupted while it runs, nothing of it is left.
 #[test]
 fn an_interrupted_task_can_be_cancelled() {

@@ -77,6 +77,12 @@ async fn an_approval_shows_everything_and_takes_one_key() {
             vec![Key::Char('x'), Key::Escape, Key::Paste("y".to_owned()), Key::Delete, Key::Char('y')],
             ApprovalWord::Once,
         ),
+        // Pasted into a terminal that does not mark it: what comes together with a line that does not answer is no answer.
+        (
+            vec![Key::Char('x'), Key::Enter, Key::Char('y'), Key::Enter, Key::Pause, Key::Char('n')],
+            ApprovalWord::Never,
+        ),
+        (vec![Key::Char('x'), Key::Enter, Key::Pause, Key::Char('y')], ApprovalWord::Once),
     ];
     for (keys, word) in cases {
         let (tape, beats) = wants_to("rm -rf 'build\r\u{1b}[8m'");

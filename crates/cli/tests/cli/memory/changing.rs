@@ -82,6 +82,13 @@ async fn what_goes_is_shown_and_asked_about() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_yes_in_a_pasted_word_deletes_nothing() {
+    let keys = vec![Key::Char('w'), Key::Char('y'), Key::Pause, Key::Char('n')];
+    let (came, _) = run(pressing(keys), "memory forget 4f2a91c1").await;
+    assert!(came.err.ends_with("> no\r\nnothing was forgotten\n"), "{}", came.err);
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_a_yes_deletes() {
     let no = [Key::Char('n'), Key::Char('N'), Key::Enter, Key::Escape, Key::EndOfInput];
     for key in no {

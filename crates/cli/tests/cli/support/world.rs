@@ -209,8 +209,13 @@ impl Terminal for Scripted {
             return Err(io::Error::other("there is no terminal"));
         };
         let (sender, keys) = mpsc::channel(1_024);
+        // As typed by a person, unless the script has pauses of its own.
+        let is_typed = !script.contains(&Key::Pause);
         for key in script {
             sender.try_send(key).unwrap();
+            if is_typed {
+                sender.try_send(Key::Pause).unwrap();
+            }
         }
         self.held.push(sender);
         self.ears.listening.notify_one();
