@@ -152,7 +152,7 @@ fn caused(cause: &Cause, facts: &Facts) -> Option<(Rule, String)> {
     };
     let key = match key {
         Secret::File(name) | Secret::Key(name) | Secret::Form(name) => name.clone(),
-        Secret::Written(_) | Secret::Unknown => key.to_string(),
+        Secret::Written(_) | Secret::Unknown | Secret::Unsearched => key.to_string(),
     };
     Some((Rule::SecretSent, format!("it contains what looks like a key ({key}); {why}")))
 }

@@ -324,6 +324,8 @@ pub enum Secret {
     Written(Box<Secret>),
     /// Keys that are no longer known, because the record of them cannot be read.
     Unknown,
+    /// What files hold that were not looked at for keys, because there are too many.
+    Unsearched,
 }
 
 impl Secret {
@@ -345,6 +347,7 @@ impl fmt::Display for Secret {
             Secret::Form(kind) => write!(f, "what looks like {kind}"),
             Secret::Written(of) => write!(f, "files written after reading {of}"),
             Secret::Unknown => f.write_str("keys that are no longer known"),
+            Secret::Unsearched => f.write_str("files that were not looked at for keys"),
         }
     }
 }

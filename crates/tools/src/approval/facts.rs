@@ -4,6 +4,7 @@ use std::io;
 
 use rustix::fs::Stat;
 use setpoint_protocol::gate::{Area, Facts, Found, Grant, TouchFacts};
+use setpoint_protocol::tool::Secret;
 
 use super::{Gate, Plan, Touch};
 use crate::files::folder::{self, Folder};
@@ -27,7 +28,7 @@ impl Gate {
             is_kept: false,
             is_cautious: self.is_cautious,
             sources: self.sources.iter().cloned().collect(),
-            secrets: self.secrets.iter().cloned().collect(),
+            secrets: self.secrets_read(plan).collect(),
             contains: if plan.can_send() { self.keys.all_in(&plan.command) } else { Vec::new() },
             denied: None,
             stage: plan.stage.clone(),
@@ -51,6 +52,12 @@ impl Gate {
             }
         }
         facts
+    }
+
+    /// Returns the keys that the task has read, and for what sends something the ones that it may have read unnoticed.
+    pub(super) fn secrets_read(&self, plan: &Plan) -> impl Iterator<Item = Secret> {
+        let is_unsure = plan.can_send() && self.keys.is_cut();
+        self.secrets.iter().cloned().chain(is_unsure.then_some(Secret::Unsearched))
     }
 
     fn touch(&self, touch: &Touch, plan: &Plan, held: Option<&Folder>, rooms: &Rooms) -> TouchFacts {

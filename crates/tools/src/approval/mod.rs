@@ -280,7 +280,7 @@ impl Gate {
             deletes: paths(true),
             hosts: plan.hosts.clone(),
             after: self.sources.iter().take(SOURCES_MAX).cloned().collect(),
-            secrets: self.secrets.iter().take(SOURCES_MAX).cloned().collect(),
+            secrets: self.secrets_read(plan).take(SOURCES_MAX).collect(),
             rule: Some(asking.rule),
             facts: Some(Box::new(gate::deciding(facts, &asking))),
             reason: format!("{}{unsure}", asking.reason),

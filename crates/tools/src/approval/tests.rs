@@ -242,6 +242,34 @@ fn what_sends_a_key_asks_whatever_was_allowed_before() {
     assert_eq!(world.check_plan(&plan(&world, calls(false), text)), None);
 }
 
+/// Keys that were not looked for may be what is sent: trust and `host` lines of before do not cover that.
+#[test]
+fn what_sends_asks_where_not_all_files_were_looked_at() {
+    let mut world = World::new();
+    for n in 0..=256 {
+        world.file(&format!("project/{n}.env"), "");
+    }
+    let (files, halt) = (crate::keys::KeyFiles::default(), crate::halt::Halt::default());
+    let own = setpoint_scrub::Scrub::default();
+    world.ctx.keys = files.look(None, &world.at("project"), &BTreeSet::new(), &own, &halt);
+    let calls = |is_connected| Cause::Calls {
+        tool: "find".to_owned(),
+        server: Source::Server("wiki".to_owned()),
+        is_trusted: true,
+        is_connected,
+    };
+    let sends = |cause| Plan { cause: Some(cause), ..world.plan(vec![]) };
+    let need = world.check_plan(&sends(calls(true))).unwrap();
+    assert_eq!(need.rule, Some(Rule::SecretRead));
+    assert!(need.reason.contains("too many files here to look for keys in all of them"), "{}", need.reason);
+    assert_eq!(world.check_plan(&sends(calls(false))), None);
+    let connects = Cause::Connects { host: "a.example".to_owned(), sends: vec![] };
+    let need = world.check_plan(&Plan { hosts: vec!["a.example".to_owned()], ..sends(connects) }).unwrap();
+    let line = crate::approval_file::ApprovalFile::parse("host a.example", "f", &Default::default()).unwrap();
+    assert_eq!(line.decide(&need), crate::approval_file::Decision::Refuse { line: None });
+    assert_eq!(need.read(), ["files that were not looked at for keys"]);
+}
+
 #[test]
 fn a_question_names_its_rule_and_keeps_the_facts_that_decided() {
     let mut world = World::new();

@@ -35,6 +35,8 @@ const FILE_BYTES_MAX: u64 = 256 * 1024;
 const CLOSED: &[&str] = &[".git"];
 /// What is looked at in them.
 const IN_CLOSED: &str = "config";
+/// Folders of the system, into which no link is followed.
+const SYSTEM: &[&str] = &["/bin", "/dev", "/lib", "/lib64", "/nix", "/proc", "/sbin", "/sys", "/usr"];
 
 /// What is known of the keys that a text may hold. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +53,8 @@ struct FileValues {
     paths: Vec<String>,
     values: Vec<SecretString>,
     search: Scrub,
+    /// Searches for them in lower case, as they are in the name of a host.
+    lower: Scrub,
     /// A limit was reached, so more files may hold keys.
     is_cut: bool,
 }
@@ -63,7 +67,10 @@ impl KnownKeys {
 
     /// Returns what is known from files that a text holds.
     pub(super) fn of_files_in(&self, text: &str) -> BTreeSet<Secret> {
-        let found = self.files.search.places_in(text.as_bytes());
+        self.of_places(self.files.search.places_in(text.as_bytes()))
+    }
+
+    fn of_places(&self, found: BTreeSet<usize>) -> BTreeSet<Secret> {
         let path = |place: usize| Some(Secret::File(self.files.paths.get(place)?.clone()));
         found.into_iter().filter_map(path).collect()
     }
@@ -73,9 +80,10 @@ impl KnownKeys {
         self.files.is_cut
     }
 
-    /// Returns every key that a text seems to hold: of a file, of this machine, or by its form.
+    /// Returns every key that a text which is sent seems to hold: of a file, in lower case too, of this machine, or by its form.
     pub(crate) fn all_in(&self, text: &str) -> Vec<Secret> {
         let mut found = self.of_files_in(text);
+        found.extend(self.of_places(self.files.lower.places_in(text.to_lowercase().as_bytes())));
         found.extend(self.own.names_in(text).into_iter().map(Secret::Key));
         found.extend(forms::in_text(text).into_iter().map(|kind| Secret::Form(kind.to_owned())));
         found.into_iter().collect()
@@ -170,8 +178,13 @@ impl Found {
             values.push(value);
         }
         let is_same = values.len() == self.known.values.len();
-        let search = if is_same { self.known.search.clone() } else { Scrub::of(&values) };
-        self.known = Arc::new(FileValues { paths, values, search, is_cut: self.is_cut });
+        let (search, lower) = if is_same {
+            (self.known.search.clone(), self.known.lower.clone())
+        } else {
+            let lower = values.iter().map(|value| value.expose_secret().to_lowercase().into());
+            (Scrub::of(&values), Scrub::of(&lower.collect::<Vec<SecretString>>()))
+        };
+        self.known = Arc::new(FileValues { paths, values, search, lower, is_cut: self.is_cut });
     }
 }
 
@@ -204,14 +217,19 @@ struct Walked {
 }
 
 /// Finds the files below a folder that hold keys by their names, the upper ones first. Nothing is skipped because it is
-/// hidden or ignored; no link to a folder is followed.
+/// hidden or ignored. Links to folders are followed last, so that what they lead to takes no room from the folder itself; not
+/// those into folders of the system.
 fn walk(root: &Path, halt: &Halt) -> Walked {
     let mut walked = Walked::default();
     let mut entries = 0;
     let mut folders = VecDeque::from([(root.to_path_buf(), 0)]);
-    while let Some((folder, depth)) = folders.pop_front() {
-        let is_closed = folder.symlink_metadata().is_ok_and(|found| halt.rooms().is_closed(&found));
-        let Some(list) = (!is_closed).then(|| std::fs::read_dir(&folder).ok()).flatten() else { continue };
+    let (mut linked, mut seen) = (VecDeque::new(), BTreeSet::new());
+    while let Some((folder, depth)) = folders.pop_front().or_else(|| linked.pop_front()) {
+        let Ok(found) = folder.metadata() else { continue };
+        if halt.rooms().is_closed(&found) || !seen.insert((found.dev(), found.ino())) {
+            continue;
+        }
+        let Ok(list) = std::fs::read_dir(&folder) else { continue };
         let mut list: Vec<_> = list.flatten().take(ENTRIES_MAX).collect();
         // The same order everywhere, so that the same files count where there are too many.
         list.sort_unstable_by_key(std::fs::DirEntry::file_name);
@@ -223,7 +241,14 @@ fn walk(root: &Path, halt: &Halt) -> Walked {
             }
             let path = entry.path();
             let name = path.to_string_lossy();
-            if entry.file_type().as_ref().is_ok_and(FileType::is_dir) {
+            let is_link = entry.file_type().as_ref().is_ok_and(FileType::is_symlink);
+            if is_link && path.is_dir() {
+                match depth < DEPTH_MAX {
+                    true if is_of_system(&path) => {}
+                    true => linked.push_back((path, depth + 1)),
+                    false => walked.is_cut = true,
+                }
+            } else if entry.file_type().as_ref().is_ok_and(FileType::is_dir) {
                 match CLOSED.iter().any(|closed| entry.file_name() == *closed) {
                     true => walked.files.push(path.join(IN_CLOSED)),
                     false if depth < DEPTH_MAX => folders.push_back((path, depth + 1)),
@@ -235,6 +260,12 @@ fn walk(root: &Path, halt: &Halt) -> Walked {
         }
     }
     walked
+}
+
+/// Returns whether a link leads into a folder of the system, where programs and libraries are.
+fn is_of_system(link: &Path) -> bool {
+    let target = link.canonicalize();
+    target.is_ok_and(|target| SYSTEM.iter().any(|folder| target.starts_with(folder)))
 }
 
 #[cfg(test)]
@@ -282,6 +313,33 @@ mod tests {
             assert_eq!(files(&known_now, text), [format!("keys in {file}")], "{text}");
         }
         assert_eq!(files(&known_now, "notakeyfile99 4f9c02be71d38a65e0 API_KEY"), [""; 0]);
+    }
+
+    #[test]
+    fn links_to_folders_are_followed_once_and_last() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::create_dir(other.path().join("conf")).unwrap();
+        std::fs::write(other.path().join("conf/.env"), "API_KEY=hunter2secret99\n").unwrap();
+        std::fs::create_dir(folder.path().join("a")).unwrap();
+        std::fs::write(folder.path().join("a/b.env"), "").unwrap();
+        for (target, link) in
+            [(other.path(), "0"), (other.path(), "1"), (folder.path(), "up"), (Path::new("/usr"), "usr")]
+        {
+            std::os::unix::fs::symlink(target, folder.path().join(link)).unwrap();
+        }
+        let walked = walk(folder.path(), &Halt::default());
+        assert_eq!(walked.files, ["a/b.env", "0/conf/.env"].map(|name| folder.path().join(name)));
+        let known = known(&KeyFiles::default(), &TaskId::mint("keys", 1), folder.path(), &[]);
+        assert_eq!(files(&known, "hunter2secret99"), ["keys in 0/conf/.env"]);
+    }
+
+    #[test]
+    fn a_value_is_known_in_lower_case_where_it_is_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(".env"), "API_KEY=Hunter2Secret99\n").unwrap();
+        let known = known(&KeyFiles::default(), &TaskId::mint("keys", 1), folder.path(), &[]);
+        assert_eq!(known.all_in("GET https://hunter2secret99.example.org/"), [Secret::File(".env".into())]);
+        assert_eq!(known.all_in("GET https://hunter.example.org/"), []);
     }
 
     #[test]

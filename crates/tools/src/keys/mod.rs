@@ -51,6 +51,15 @@ const WITHOUT_CONTENT: &[&str] = &[
     "write_file",
 ];
 
+/// Programs that read what is stored in a history or an archive.
+const STORES: &[&str] = &[
+    "7z", "7za", "ar", "bsdtar", "bunzip2", "bzcat", "cpio", "git", "gunzip", "gzip", "tar", "unxz", "unzip",
+    "unzstd", "xz", "xzcat", "zcat", "zstd", "zstdcat",
+];
+
+/// What Git puts before the paths of a diff.
+const SIDES: &[&str] = &["a/", "b/", "c/", "i/", "o/", "w/"];
+
 /// Returns what this answer to a call of `tool` may hold.
 pub(crate) fn of(tool: &str, input: &Any, answer: &ToolAnswer, keys: &KnownKeys) -> Vec<Secret> {
     let facts = answer.facts.as_ref().map(Any::to_text).unwrap_or_default();
@@ -66,6 +75,9 @@ pub(crate) fn of(tool: &str, input: &Any, answer: &ToolAnswer, keys: &KnownKeys)
         named(&input.0, &mut paths);
         paths.extend(answer.text.lines().filter_map(begun).filter(|path| is_key_file(path)));
         secrets.extend(paths.into_iter().map(|path| Secret::File(clip(path, PATH_CHARS_MAX))));
+        if reads_stored(&input.0) && values::has_settings(&answer.text) {
+            secrets.insert(Secret::Form("a key in a history or an archive".to_owned()));
+        }
         let kinds = texts.into_iter().flat_map(forms::in_text);
         secrets.extend(kinds.map(|kind| Secret::Form(kind.to_owned())));
     }
@@ -87,9 +99,25 @@ pub(crate) fn to_look_at(input: &Any, created: &[String], place: &Place) -> BTre
     paths.into_iter().take(SECRETS_MAX).filter_map(|path| place.path("path", path).ok()).collect()
 }
 
-/// Returns the path that a line of output says its text is from: `PATH: …` as `grep` writes it, or the head of a diff.
+/// Returns whether a call may read what is stored in a repository's history or in an archive, where files have no names that
+/// were looked at before.
+fn reads_stored(input: &Value) -> bool {
+    match input {
+        Value::String(text) => {
+            let is_between = |c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+            text.split(is_between).any(|word| STORES.contains(&word))
+        }
+        Value::Array(items) => items.iter().any(reads_stored),
+        Value::Object(fields) => fields.values().any(reads_stored),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Returns the path that a line of output says its text is from: `PATH: …` as `grep` writes it, or the head of a diff, with
+/// or without the letter before its paths.
 fn begun(line: &str) -> Option<&str> {
-    let of_diff = ["+++ b/", "--- a/"].iter().find_map(|head| line.strip_prefix(head));
+    let of_diff = ["+++ ", "--- "].iter().find_map(|head| line.strip_prefix(head));
+    let of_diff = of_diff.map(|path| SIDES.iter().find_map(|side| path.strip_prefix(side)).unwrap_or(path));
     of_diff.or_else(|| line.split_once(':').map(|(path, _)| path)).map(str::trim)
 }
 
@@ -133,6 +161,8 @@ mod tests {
         );
         let diff = "diff --git a/.env b/.env\n+++ b/.env\n+A=1";
         assert_eq!(read("shell", json!({ "command": "git log -p" }), diff), ["keys in .env"]);
+        let diff = "--- i/conf/prod.env\n+++ w/conf/prod.env\n+A=1";
+        assert_eq!(read("shell", json!({ "command": "git stash show -p" }), diff), ["keys in conf/prod.env"]);
         let key = format!("ghp_{}", "KpAeUi3oJsQ9xVnB4gWkMz6hCyDrSlEaPtFj");
         assert_eq!(read("read_file", json!({ "path": "a.txt" }), &key), ["what looks like a key of GitHub"]);
         // Anyone can put the form of a key on a page.
@@ -140,6 +170,32 @@ mod tests {
         // Names alone are not keys.
         assert_eq!(read("list_dir", json!({ "path": "/w" }), ".env: 3 bytes"), [""; 0]);
         assert_eq!(read("read_file", json!({ "path": "/w/a.rs" }), "let x = 1;"), [""; 0]);
+    }
+
+    #[test]
+    fn settings_with_keys_in_a_history_or_an_archive_mark_an_answer() {
+        let stored = ["what looks like a key in a history or an archive"];
+        for command in [
+            "git cat-file -p 4f9c02b",
+            "git show HEAD~3",
+            "tar -xOf a.tar",
+            "cd d && unzip -p a.zip",
+            "zcat x.gz",
+        ] {
+            for text in [
+                "API_KEY=hunter2secret99",
+                "+export DB_PASSWORD='p4ss, word!'",
+                " x\n-SLACK_TOKEN=t0ken-a-b-c",
+            ] {
+                assert_eq!(read("shell", json!({ "command": command }), text), stored, "{command}: {text}");
+            }
+            for text in
+                ["key = parse(\"abc123def\")", "+API_KEY=", "commit 4f9c02be", "MAX_KEY=100", "TOKEN=$OTHER"]
+            {
+                assert_eq!(read("shell", json!({ "command": command }), text), [""; 0], "{command}: {text}");
+            }
+        }
+        assert_eq!(read("shell", json!({ "command": "cat notes.md" }), "API_KEY=hunter2secret99"), [""; 0]);
     }
 
     #[test]

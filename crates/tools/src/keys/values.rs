@@ -45,6 +45,18 @@ pub(super) fn in_text(text: &str, has_words: bool) -> Vec<SecretString> {
     values.filter(|value| value.len() >= SECRET_BYTES_MIN).map(SecretString::from).collect()
 }
 
+/// Returns whether a text has a line such as `API_KEY=value`, also in a diff: settings, where code would have a blank or small
+/// letters.
+pub(super) fn has_settings(text: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim_start_matches(['+', '-', ' ']);
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        let Some((name, _)) = line.split_once('=') else { return false };
+        let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        !name.is_empty() && name.chars().all(is_name) && named(line).any(is_telling)
+    })
+}
+
 /// Returns what a line gives to names of keys: `A_KEY=x`, `key: x`, `"key": "x"`, `'KEY', 'x'`, `<key>x<`, `password x`.
 fn named(line: &str) -> impl Iterator<Item = &str> {
     let given = line.char_indices().filter_map(|(at, sign)| {
