@@ -4,6 +4,8 @@
 //! data of one process and the size of one file (`setpoint_sandbox::Limits`), but only an administrator may limit the sum
 //! of many.
 
+#[cfg(target_os = "linux")]
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -21,6 +23,12 @@ const LOOK_MS: u64 = 500;
 const PAUSE_LOOKS: u32 = 10;
 /// Levels of folders that are searched.
 const DEPTH_MAX: usize = 256;
+/// Maximum open files that one look examines.
+#[cfg(target_os = "linux")]
+const OPEN_MAX: usize = 16_384;
+/// How the system names a file that is in memory alone. Its first part is not a folder.
+#[cfg(target_os = "linux")]
+const MEMORY_FILE: &str = "/memfd:";
 /// Bytes of a block in what the system tells of a file.
 const BLOCK_BYTES: u64 = 512;
 
@@ -116,20 +124,21 @@ impl Watch {
 
     fn look(&self, pid: Option<u32>) -> Option<Excess> {
         let Bounds { changes_bytes_max, changes_max, memory_bytes_max, .. } = self.bounds;
+        let nameless = pid.map(Nameless::of).unwrap_or_default();
         if let Some(place) = &self.changes {
             // A command that deletes while it is looked at makes errors of single entries, not of the disk.
             if let Ok(Some(excess)) = self.bounds.disk(place) {
                 return Some(excess);
             }
             let used = Used::of(place, &self.bounds);
-            if used.bytes > changes_bytes_max {
+            if used.bytes.saturating_add(nameless.disk) > changes_bytes_max {
                 return Some(Excess::Bytes(changes_bytes_max));
             }
             if used.entries > changes_max {
                 return Some(Excess::Files(changes_max));
             }
         }
-        if pid.is_some_and(|pid| memory(pid, memory_bytes_max) > memory_bytes_max) {
+        if pid.is_some_and(|pid| memory(pid, nameless.memory, memory_bytes_max) > memory_bytes_max) {
             return Some(Excess::Memory(memory_bytes_max));
         }
         self.bounds.machine(&fs::read_to_string("/proc/meminfo").ok()?)
@@ -196,10 +205,47 @@ impl Used {
     }
 }
 
+/// What files take that have no name any more, or never had one: they are in no folder, and are gone only when the last
+/// process closes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Nameless {
+    disk: u64,
+    memory: u64,
+}
+
+impl Nameless {
+    /// Looks at the open files of a process's descendants. What cannot be seen counts as nothing.
+    #[cfg(target_os = "linux")]
+    fn of(pid: u32) -> Self {
+        let mut all = Nameless::default();
+        let mut seen = BTreeSet::new();
+        let pids = i32::try_from(pid).map(super::tree::descendants).unwrap_or_default();
+        let folders = pids.iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/fd")).ok());
+        for entry in folders.flatten().flatten().take(OPEN_MAX) {
+            let Ok(found) = fs::metadata(entry.path()) else { continue };
+            if !found.is_file() || found.nlink() > 0 || !seen.insert((found.dev(), found.ino())) {
+                continue;
+            }
+            let bytes = found.blocks().saturating_mul(BLOCK_BYTES);
+            let is_in_memory = fs::read_link(entry.path())
+                .is_ok_and(|name| name.as_os_str().as_encoded_bytes().starts_with(MEMORY_FILE.as_bytes()));
+            let sum = if is_in_memory { &mut all.memory } else { &mut all.disk };
+            *sum = sum.saturating_add(bytes);
+        }
+        all
+    }
+
+    /// Other systems do not tell.
+    #[cfg(not(target_os = "linux"))]
+    fn of(_: u32) -> Self {
+        Nameless::default()
+    }
+}
+
 /// Returns the bytes of memory that the descendants of a process hold. What several share counts once, if it matters
-/// for `bytes_max`.
+/// for `bytes_max`. `files` are bytes of open files in memory, which count as shared memory whether they are mapped or not.
 #[cfg(target_os = "linux")]
-fn memory(pid: u32, bytes_max: u64) -> u64 {
+fn memory(pid: u32, files: u64, bytes_max: u64) -> u64 {
     let pids = i32::try_from(pid).map(super::tree::descendants).unwrap_or_default();
     let sum = |file: &str, keys: &[&str]| {
         let of_one = |pid: &i32| {
@@ -208,17 +254,18 @@ fn memory(pid: u32, bytes_max: u64) -> u64 {
         };
         pids.iter().map(|pid| of_one(pid).unwrap_or(0)).fold(0, u64::saturating_add)
     };
-    let roughly = sum("status", &["RssAnon:", "RssShmem:", "VmSwap:"]);
+    let all = |file, own: &[&str], shared| sum(file, own).saturating_add(sum(file, &[shared]).max(files));
+    let roughly = all("status", &["RssAnon:", "VmSwap:"], "RssShmem:");
     if roughly <= bytes_max {
         return roughly;
     }
     // Slower, but what a process shares with its children is divided among them.
-    sum("smaps_rollup", &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"])
+    all("smaps_rollup", &["Pss_Anon:", "SwapPss:"], "Pss_Shmem:")
 }
 
 /// Other systems do not tell.
 #[cfg(not(target_os = "linux"))]
-fn memory(_: u32, _: u64) -> u64 {
+fn memory(_: u32, _: u64, _: u64) -> u64 {
     0
 }
 
@@ -265,7 +312,7 @@ mod tests {
         let ready = BufReader::new(parent.stdout.take().unwrap()).lines().next();
         assert_eq!(ready.unwrap().unwrap(), "ready");
         let pids = super::super::tree::descendants(i32::try_from(parent.id()).unwrap());
-        let (roughly, exactly) = (memory(parent.id(), u64::MAX), memory(parent.id(), 0));
+        let (roughly, exactly) = (memory(parent.id(), 0, u64::MAX), memory(parent.id(), 0, 0));
         pids.iter().for_each(|pid| super::super::tree::send(*pid, rustix::process::Signal::KILL));
         parent.kill().unwrap();
         parent.wait().unwrap();

@@ -53,6 +53,21 @@ async fn process_a_command_that_fills_the_disk_is_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn process_files_without_a_name_count() {
+    let bounds = Bounds { changes_bytes_max: 16 << 20, memory_bytes_max: 64 << 20, ..Bounds::default() };
+    let Some(world) = world(bounds) else { return };
+    let fill = "import os,sys,time\nfor n in range(100):\n  os.write(f, b'x'*1000000)\ntime.sleep(60)\n";
+    for (open, excess) in [
+        ("f=os.open('gone',os.O_RDWR|os.O_CREAT); os.unlink('gone')", "what it wrote is more than 16.0 MiB"),
+        ("f=os.memfd_create('x')", "its processes took more than 64.0 MiB of memory"),
+    ] {
+        let code = fill.replacen("\n", &format!("\n{open}\n"), 1);
+        let answer = world.run("run_code", json!({ "language": "python", "code": code })).await;
+        assert!(answer.text.contains(excess), "{open}: {}", answer.text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn process_a_command_that_makes_many_files_is_ended() {
     let Some(world) = world(Bounds { changes_max: 50, ..Bounds::default() }) else { return };
     let answer = shell(&world, &format!("for i in $(seq 60); do : > f$i; done; {STAY}")).await;
