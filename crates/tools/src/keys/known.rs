@@ -19,6 +19,7 @@ use setpoint_scrub::{SECRETS_MAX, Scrub};
 
 use super::names::{is_key_file, is_settings};
 use super::{PATH_CHARS_MAX, forms, values};
+use crate::caches;
 use crate::files::open;
 use crate::halt::Halt;
 use crate::show;
@@ -35,6 +36,8 @@ const FILE_BYTES_MAX: u64 = 256 * 1024;
 const CLOSED: &[&str] = &[".git"];
 /// What is looked at in them.
 const IN_CLOSED: &str = "config";
+/// The name of folders that hold packages of others.
+const PACKAGES: &str = "node_modules";
 /// Folders of the system, into which no link is followed.
 const SYSTEM: &[&str] = &["/bin", "/dev", "/lib", "/lib64", "/nix", "/proc", "/sbin", "/sys", "/usr"];
 
@@ -217,14 +220,17 @@ struct Walked {
 }
 
 /// Finds the files below a folder that hold keys by their names, the upper ones first. Nothing is skipped because it is
-/// hidden or ignored. Links to folders are followed last, so that what they lead to takes no room from the folder itself; not
-/// those into folders of the system.
+/// hidden or ignored. Links to folders are followed later, so that what they lead to takes no room from the folder itself; not
+/// those into folders of the system. Last come folders of packages and caches: they are large, and what a person keeps is not
+/// there, so a limit that is reached in them leaves nothing out that matters.
 fn walk(root: &Path, halt: &Halt) -> Walked {
     let mut walked = Walked::default();
     let mut entries = 0;
-    let mut folders = VecDeque::from([(root.to_path_buf(), 0)]);
-    let (mut linked, mut seen) = (VecDeque::new(), BTreeSet::new());
-    while let Some((folder, depth)) = folders.pop_front().or_else(|| linked.pop_front()) {
+    let mut folders = VecDeque::from([(root.to_path_buf(), 0, false)]);
+    let (mut linked, mut made, mut seen) = (VecDeque::new(), VecDeque::new(), BTreeSet::new());
+    while let Some((folder, depth, is_made)) =
+        folders.pop_front().or_else(|| linked.pop_front()).or_else(|| made.pop_front())
+    {
         let Ok(found) = folder.metadata() else { continue };
         if halt.rooms().is_closed(&found) || !seen.insert((found.dev(), found.ino())) {
             continue;
@@ -236,7 +242,7 @@ fn walk(root: &Path, halt: &Halt) -> Walked {
         for entry in list {
             entries += 1;
             if entries > ENTRIES_MAX || walked.files.len() >= FILES_MAX || halt.reached() {
-                walked.is_cut = true;
+                walked.is_cut |= !is_made;
                 return walked;
             }
             let path = entry.path();
@@ -245,14 +251,16 @@ fn walk(root: &Path, halt: &Halt) -> Walked {
             if is_link && path.is_dir() {
                 match depth < DEPTH_MAX {
                     true if is_of_system(&path) => {}
-                    true => linked.push_back((path, depth + 1)),
-                    false => walked.is_cut = true,
+                    true => linked.push_back((path, depth + 1, is_made)),
+                    false => walked.is_cut |= !is_made,
                 }
             } else if entry.file_type().as_ref().is_ok_and(FileType::is_dir) {
+                let is_made = is_made || entry.file_name() == PACKAGES || caches::is_cache(&path);
                 match CLOSED.iter().any(|closed| entry.file_name() == *closed) {
                     true => walked.files.push(path.join(IN_CLOSED)),
-                    false if depth < DEPTH_MAX => folders.push_back((path, depth + 1)),
-                    false => walked.is_cut = true,
+                    false if depth < DEPTH_MAX && is_made => made.push_back((path, depth + 1, true)),
+                    false if depth < DEPTH_MAX => folders.push_back((path, depth + 1, false)),
+                    false => walked.is_cut |= !is_made,
                 }
             } else if is_key_file(&name) || is_settings(&name) {
                 walked.files.push(path);
@@ -331,6 +339,22 @@ mod tests {
         assert_eq!(walked.files, ["a/b.env", "0/conf/.env"].map(|name| folder.path().join(name)));
         let known = known(&KeyFiles::default(), &TaskId::mint("keys", 1), folder.path(), &[]);
         assert_eq!(files(&known, "hunter2secret99"), ["keys in 0/conf/.env"]);
+    }
+
+    #[test]
+    fn a_limit_that_is_reached_among_packages_cuts_nothing() {
+        for (name, is_cut) in [("node_modules", false), ("__pycache__", false), ("src", true)] {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+            std::fs::create_dir(folder.path().join("z")).unwrap();
+            std::fs::write(folder.path().join("z/.env"), "").unwrap();
+            for n in 0..=FILES_MAX {
+                std::fs::write(folder.path().join(name).join(format!("{n}.env")), "").unwrap();
+            }
+            let walked = walk(folder.path(), &Halt::default());
+            assert_eq!((walked.is_cut, walked.files.len()), (is_cut, FILES_MAX), "{name}");
+            assert_eq!(walked.files.contains(&folder.path().join("z/.env")), !is_cut, "{name}");
+        }
     }
 
     #[test]
