@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use setpoint_machine::gate::sends;
 use setpoint_protocol::gate::{Cause, Facts, Rule, Stage};
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ApprovalNeed;
@@ -25,8 +26,8 @@ impl Policy {
     }
 
     /// Returns the policy of level L3, for a container or a virtual machine: `file` decides first, and what it has no line
-    /// for is allowed. Left to a person are calls that contain a key and may send it, and commands that nothing confines: no
-    /// level gives up the sandbox and the gate together.
+    /// for is allowed. Left to a person are calls that contain a key and may send it, whatever may send something once the task
+    /// has read keys, and commands that nothing confines: no level gives up the sandbox and the gate together.
     #[must_use]
     pub fn autonomous(file: Option<Policy>) -> Self {
         let decides =
@@ -53,7 +54,10 @@ impl Policy {
 fn is_left_to_a_person(need: &ApprovalNeed) -> bool {
     let is_confined =
         |facts: &Facts| !matches!(facts.cause, Some(Cause::Command(_))) || facts.stage == Stage::Ran;
-    need.rule.is_none_or(|rule| rule == Rule::SecretSent) || !need.facts.as_deref().is_some_and(is_confined)
+    let may_send = |facts: &Facts| facts.stage != Stage::Ran && facts.cause.as_ref().is_some_and(sends);
+    need.rule.is_none_or(|rule| rule == Rule::SecretSent)
+        || !need.facts.as_deref().is_some_and(is_confined)
+        || (!need.secrets.is_empty() && need.facts.as_deref().is_none_or(may_send))
 }
 
 /// A decision, signed `file:<path>:<line>` or with the level.
@@ -146,6 +150,8 @@ fn parsed(lines: &[String], surroundings: &Surroundings) -> Option<ApprovalFile>
 
 #[cfg(test)]
 mod tests {
+    use setpoint_protocol::tool::Secret;
+
     use super::*;
 
     fn surroundings() -> Surroundings {
@@ -172,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn level_l3_leaves_keys_and_what_nothing_confines_to_a_person() {
+    fn level_l3_leaves_keys_and_the_unconfined_to_a_person() {
         let because = |rule: Rule, cause: Option<Cause>, stage: Stage| ApprovalNeed {
             rule: Some(rule),
             facts: Some(Box::new(Facts { cause, stage, ..Facts::default() })),
@@ -180,13 +186,18 @@ mod tests {
         };
         let command = || Some(Cause::Command("it may change something".to_owned()));
         let host = || Some(Cause::Connects { host: "a.org".to_owned(), sends: Vec::new() });
+        let after_a_key =
+            |need: ApprovalNeed| ApprovalNeed { secrets: vec![Secret::File(".env".to_owned())], ..need };
         let allowed = Word::Allow("level L3".to_owned());
         let level = Policy::autonomous(None);
         for (asked, word) in [
             (because(Rule::Obeyed, None, Stage::Plain), &allowed),
             (because(Rule::Obeyed, command(), Stage::Ran), &allowed),
             (because(Rule::Network, host(), Stage::Plain), &allowed),
-            (because(Rule::SecretRead, host(), Stage::Plain), &allowed),
+            (after_a_key(because(Rule::SecretRead, host(), Stage::Plain)), &Word::Silent),
+            (after_a_key(because(Rule::Network, host(), Stage::Plain)), &Word::Silent),
+            (after_a_key(because(Rule::Obeyed, None, Stage::Plain)), &allowed),
+            (after_a_key(because(Rule::Obeyed, command(), Stage::Ran)), &allowed),
             (because(Rule::SecretSent, host(), Stage::Plain), &Word::Silent),
             (because(Rule::NotReadOnly, command(), Stage::Plain), &Word::Silent),
             (because(Rule::OutsideSandbox, command(), Stage::Outside), &Word::Silent),
