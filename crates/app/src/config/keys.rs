@@ -289,11 +289,12 @@ fn nearest(name: &str) -> Option<&'static str> {
     KEYS.iter()
         .map(|key| {
             let tail = key.name.rsplit('.').next().unwrap_or(key.name);
-            (edits(last, tail), key.name)
+            // Of keys that are as near by their last part, the one of the same table.
+            (edits(last, tail), edits(name, key.name), key.name)
         })
         .min()
-        .filter(|(edits, _)| last.chars().count() > 2 && *edits <= (last.chars().count() / 3).min(2))
-        .map(|(_, key)| key)
+        .filter(|(edits, ..)| last.chars().count() > 2 && *edits <= (last.chars().count() / 3).min(2))
+        .map(|(.., key)| key)
 }
 
 /// Returns the number of edits (insert, delete, replace, swap neighbours) that turn `a` into `b`.

@@ -56,6 +56,7 @@ fn a_bad_value_is_named_with_file_and_line() {
         refusal("[controller]\nurgency = \"loud\"\n", &[], &[]),
         refusal("[controller]\ndelt = 0.2\n", &[], &[]),
         refusal("[controller]\ndetla = 0.2\n", &[], &[]),
+        refusal("[run]\nlevle = \"L0\"\n", &[], &[]),
         refusal("[nonsense]\nx = 1\n", &[], &[]),
         refusal("[sandbox]\nfoo = 1\n", &[], &[]),
         refusal("delta = 1\n", &[], &[]),
@@ -80,6 +81,7 @@ fn a_bad_value_is_named_with_file_and_line() {
         use setpoint.toml:2: `controller.urgency` is "loud"; it must be one of words, sets
         use setpoint.toml:2: there is no key `controller.delt` (did you mean `controller.delta`?)
         use setpoint.toml:2: there is no key `controller.detla` (did you mean `controller.delta`?)
+        use setpoint.toml:2: there is no key `run.levle` (did you mean `run.level`?)
         use setpoint.toml:2: there is no key `nonsense.x`
         use setpoint.toml:2: there is no key `sandbox.foo`
         use setpoint.toml:1: there is no key `delta` (did you mean `controller.delta`?)
