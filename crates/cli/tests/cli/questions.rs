@@ -77,7 +77,7 @@ async fn an_approval_shows_everything_and_takes_one_key() {
             vec![Key::Char('x'), Key::Escape, Key::Paste("y".to_owned()), Key::Delete, Key::Char('y')],
             ApprovalWord::Once,
         ),
-        // Pasted into a terminal that does not mark it: what comes together with a line that does not answer is no answer.
+        // Not every terminal marks a paste. What arrives together with a line that does not answer is ignored, too.
         (
             vec![Key::Char('x'), Key::Enter, Key::Char('y'), Key::Enter, Key::Pause, Key::Char('n')],
             ApprovalWord::Never,
