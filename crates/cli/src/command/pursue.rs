@@ -141,7 +141,8 @@ impl Driver<'_> {
         if changed.is_empty() {
             return;
         }
-        let name = |path: &Path| sanitise::line(&path.file_name().unwrap_or_default().to_string_lossy());
+        let here = std::env::current_dir().unwrap_or_default();
+        let name = |path: &Path| sanitise::line(&path.strip_prefix(&here).unwrap_or(path).to_string_lossy());
         let mut names: Vec<String> =
             changed.iter().take(CHANGED_NAMED).map(|(_, path, _)| name(path)).collect();
         if changed.len() > names.len() {

@@ -10,6 +10,8 @@ use setpoint_protocol::{CallId, Timestamp};
 
 /// At most this many characters of a call's target are kept.
 pub const TARGET_CHARS_MAX: usize = 300;
+/// Maximum length, in characters, of the reason for which parameters are refused.
+const REASON_CHARS_MAX: usize = 120;
 
 /// At most this many characters of a tool's name are kept.
 pub const TOOL_CHARS_MAX: usize = 100;
@@ -62,6 +64,11 @@ impl Call {
                 Some(format!("exit {code} in the sandbox"))
             }
             (Some(code), ..) => Some(format!("exit {code}")),
+            (None, Some(kind @ ErrorKind::InvalidInput), _) => {
+                let reason = self.output.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+                Some(format!("{}{}", error_words(kind), clip(&reason, REASON_CHARS_MAX)))
+            }
             (None, Some(kind), _) => Some(error_words(kind).to_owned()),
             (None, None, Some(false)) => Some("failed".to_owned()),
             (None, None, Some(true) | None) => None,

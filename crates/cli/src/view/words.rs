@@ -189,6 +189,7 @@ pub const CANNOT: &str = "⊘";
 pub const fn verdict(verdict: &Verdict) -> &'static str {
     match (verdict.verdict, verdict.shown, verdict.judged_by) {
         (VerdictWord::Pass, _, by) => match (verdict.strength, by) {
+            (Strength::Proof, JudgedBy::Check) if verdict.self_made || verdict.vacuous => "passes a check",
             (Strength::Proof, JudgedBy::Check) => "verified by a check",
             (Strength::Proof, JudgedBy::Model) => "judged by a model",
             (Strength::Form, _) => "only its form was checked",
