@@ -53,6 +53,8 @@ const RUN: WordList =
 /// Programs that have a subcommand `run`.
 const RUN_OF: WordList =
     word_list!("uv poetry pipenv hatch pdm pixi conda coverage npm pnpm yarn bun docker");
+/// Other words that precede a runner in a command.
+const LAUNCHERS: WordList = word_list!("run exec npx bunx");
 /// Words that negate a request.
 const REFRAIN: WordList = word_list!("not don't don’t never without how no nicht nie ohne ne sans sin");
 /// Words that, after one of `RUN`, start another clause than the runner's.
@@ -98,6 +100,9 @@ pub(super) struct Word<'t> {
     pub(super) quotation: Option<usize>,
     /// Whether a sentence ends with it.
     is_last: bool,
+    /// Whether it stands in the text as it is here, right after the word before it: no mark is left out but those of a
+    /// sentence, outside quotations.
+    is_whole: bool,
 }
 
 /// A runner found in a text.
@@ -122,6 +127,7 @@ pub(super) struct RequestedTestRun {
 pub(super) fn words(text: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let (mut quotations, mut closing) = (0, None);
+    let mut is_next = true;
     let mut start = 0;
     let mut chars = text.char_indices().chain(std::iter::once((text.len(), ' '))).peekable();
     while let Some((at, c)) = chars.next() {
@@ -138,7 +144,12 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
         let bare = raw.trim_matches(|c: char| "'’,;:!?()[]{}<>".contains(c)).trim_end_matches('.');
         if bare.chars().any(char::is_alphanumeric) {
             let is_last = raw.ends_with(['.', '!', '?']);
-            words.push(Word { text: bare, quotation: closing.map(|_| quotations), is_last });
+            let is_mark = |c: char| closing.is_none() && ".,;:!?".contains(c);
+            let is_whole = is_next && raw.strip_prefix(bare).is_some_and(|rest| rest.chars().all(is_mark));
+            words.push(Word { text: bare, quotation: closing.map(|_| quotations), is_last, is_whole });
+            is_next = true;
+        } else if !raw.is_empty() {
+            is_next = false;
         }
         start = at + c.len_utf8();
         if closes {
@@ -223,8 +234,34 @@ impl NamedRunner {
         after.get(..end).unwrap_or_default()
     }
 
-    /// Returns the runner's words with the program and options that start it: `python3 -m pytest`.
+    /// Returns the command as the person wrote it, if it is quoted and holds nothing but words: `uv run pytest -q`. Of any
+    /// other text, returns the runner's words with the program and options that start it and the files and folders that
+    /// follow.
     fn command(&self, words: &[Word<'_>]) -> String {
+        let range = self.quoted(words).unwrap_or_else(|| self.start(words)..self.end(words));
+        let command = words.get(range).unwrap_or_default();
+        command.iter().map(|word| word.text).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the words of its quotation, if they are a command that runs it.
+    fn quoted(&self, words: &[Word<'_>]) -> Option<Range<usize>> {
+        let own = self.quotation(words)?;
+        let is_own = |word: &Word<'_>| word.quotation == Some(own);
+        let start = words.iter().position(is_own)?;
+        let end = start + words.get(start..)?.iter().take_while(|word| is_own(word)).count();
+        let is_launcher = |word: &Word<'_>| {
+            word.text.starts_with('-')
+                || word.text.starts_with("python")
+                || LAUNCHERS.has(word.text)
+                || RUN_OF.has(word.text)
+        };
+        let is_command = words.get(start..self.at.start)?.iter().all(is_launcher)
+            && words.get(start..end)?.iter().all(|word| word.is_whole);
+        is_command.then_some(start..end)
+    }
+
+    /// Returns where the program and options before it start: `python3 -m pytest`.
+    fn start(&self, words: &[Word<'_>]) -> usize {
         let is_option = |at: usize| words.get(at).is_some_and(|word| word.text.starts_with('-'));
         let own = self.quotation(words);
         let mut start = self.at.start;
@@ -234,8 +271,15 @@ impl NamedRunner {
         {
             start = before;
         }
-        let command = words.get(start..self.at.end).unwrap_or_default();
-        command.iter().map(|word| word.text).collect::<Vec<_>>().join(" ")
+        start
+    }
+
+    /// Returns where the files and folders end that follow it outside a quotation.
+    fn end(&self, words: &[Word<'_>]) -> usize {
+        let is_outside = self.quotation(words).is_none();
+        let is_path = |word: &Word<'_>| !word.text.starts_with('-') && word.text.contains(['/', '.']);
+        let more = self.arguments(words).iter().take_while(|word| word.is_whole && is_path(word));
+        self.at.end + if is_outside { more.count() } else { 0 }
     }
 
     fn quotation(&self, words: &[Word<'_>]) -> Option<usize> {
@@ -327,12 +371,17 @@ mod tests {
         for (text, command) in [
             ("run python3 -m unittest discover -s tests -v and tell me how many pass", "python3 -m unittest"),
             ("python3 -m unittest has a failing test. Find out why and fix it.", "python3 -m unittest"),
-            ("Fix calc.py so that `pytest tests/` is green", "pytest"),
-            ("Run the command `uv run pytest -q`.", "pytest"),
+            ("Fix calc.py so that `pytest tests/` is green", "pytest tests/"),
+            ("Run the command `uv run pytest -q`.", "uv run pytest -q"),
+            ("`python3 -m unittest test_stat2` must pass", "python3 -m unittest test_stat2"),
+            ("make `cd sub && pytest -q` pass", "pytest"),
+            ("run `pytest 'a b'`", "pytest"),
+            ("run pytest tests/unit and say what fails", "pytest tests/unit"),
+            ("run pytest tests/unit.", "pytest tests/unit"),
             ("Mend it. Then run black and pytest", "pytest"),
             ("run `make test` please", "make test"),
             ("run make test", "make test"),
-            ("it's Ada's: run 'pytest -q'", "pytest"),
+            ("it's Ada's: run 'pytest -q'", "pytest -q"),
             ("work until cargo test passes", "cargo test"),
             ("please execute:\n```\nnode --test\n```\n", "node --test"),
             ("`npm test` must succeed", "npm test"),
