@@ -136,7 +136,8 @@ pub fn run(scenario: &Scenario, factory: &Arc<dyn Factory>) -> Run {
 
 fn opened(scenario: &Scenario) -> Opened {
     Opened {
-        logic_version: 1,
+        // The newest: what is simulated follows the rules of today.
+        logic_version: u32::MAX,
         controller: scenario.controller.clone(),
         budgets: scenario.budgets.clone(),
         interactive: scenario.seed.is_multiple_of(3),

@@ -13,12 +13,15 @@ use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
 
 use super::case::Case;
 use super::cut::{PredicateOutcome, look};
-use super::executed::changed_by_the_work;
+use super::executed::{changed_by_the_work, words};
 use super::left_out::is_nothing;
 use super::messages::{NOTHING, QUOTE_CHARS_MAX, class_of_error, first_error, has_printed};
 use super::self_made::is_self_made;
 use super::strength::{is_a_look, of_check};
-use crate::evidence::name_of;
+use crate::evidence::{command_of, name_of};
+
+/// Maximum length, in characters, of a command or path that is quoted in a reason.
+const NAME_CHARS_MAX: usize = 80;
 
 /// Returns the verdict on one criterion by its check.
 #[must_use]
@@ -143,13 +146,7 @@ fn on_probe<'a>(call: &ToolCall, expect: &Predicate, case: &Case<'a>) -> CheckOu
 
 fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<'a>) -> CheckOutcome<'a> {
     let Some(record) = case.last_call_of(tool, which, expect) else {
-        let named = which.map(|which| format!(" with `{}`", clip(which, 160))).unwrap_or_default();
-        let how = match (which, tool.split('/').next()) {
-            (None, _) => "",
-            (Some(_), Some("shell")) => " by itself, as it stands",
-            (Some(_), _) => " for the whole of what the criterion names",
-        };
-        let why = format!("no such call: {}{named} was not called{how}", clip(tool, 80));
+        let why = not_called(tool, which, case);
         return CheckOutcome::nothing(why, Some(FailureClass::Logical));
     };
     let mut seen = on_record(record, &of_record(record), expect, case);
@@ -158,13 +155,37 @@ fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<
     {
         let why = format!(
             "{} showed it, but {} came later and may have changed it: call it again",
-            record.call_id, later.call_id
+            quoted(record),
+            quoted(later)
         );
         seen = CheckOutcome { cites: seen.cites, ..CheckOutcome::nothing(why, None) };
     }
     // A look that finds nothing where nothing was changed. A program that ran may have found out more.
     seen.vacuous = is_a_look(record) && asks_for_absence(expect) && case.is_unchanged();
     seen
+}
+
+/// Says that no call is the one that a check names, and which call of the same program comes near.
+fn not_called(tool: &str, which: Option<&str>, case: &Case<'_>) -> String {
+    let tool = clip(tool, 80);
+    let Some(which) = which else { return format!("{tool} was not called") };
+    let named = clip(which, 160);
+    if tool.split('/').next() != Some("shell") {
+        return format!("{tool} was not called for the whole of `{named}`");
+    }
+    let program = which.split_whitespace().find(|word| !word.contains('=')).unwrap_or_default();
+    let runs_it = |call: &&ToolRecord| {
+        command_of(call).is_some_and(|command| words(command).any(|word| word == program))
+    };
+    let near = case.work().filter(runs_it).last();
+    let near = near.map(|call| format!("; what ran is {}", quoted(call))).unwrap_or_default();
+    format!("`{named}` was not run by itself, with these words{near}")
+}
+
+/// Quotes what a call was about: a command, a path.
+fn quoted(call: &ToolRecord) -> String {
+    let said = command_of(call).map_or_else(|| format!("{} {}", call.tool, call.target), str::to_owned);
+    format!("`{}` ({})", clip(said.trim(), NAME_CHARS_MAX), call.call_id)
 }
 
 /// Returns whether an expectation holds because something is not there.

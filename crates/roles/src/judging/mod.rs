@@ -17,11 +17,12 @@
 //! Any other pass that cites `output` alone lacks evidence and fails. The rule rejects in doubt: a plan that wants a
 //! statement about wording judged after calls were made gives it a check on the output, or calls it plausible.
 //!
-//! # What looks at the answer
+//! # What looks at the whole
 //!
-//! Work that changed nothing leaves its answer alone. If all that is proven would hold with any answer, because each
-//! check looks at a call without comparing it with the answer, a model judges one of the criteria too, with the
-//! addition that the answer says what the calls show.
+//! A check holds what the plan thought of. If all checks pass and no criterion is a judge's anyway, a model judges one of them
+//! with the addition that the work did all of what it was to do, and that the answer says what the calls show. What a
+//! check proves stays proven by it; the judge may find a flaw. Playbooks are left out: their checks compare the answer
+//! with the calls.
 //!
 //! # Where a failure's class comes from
 //!
@@ -63,6 +64,7 @@ pub use self::hearing::{Hearing, NoClass};
 pub(crate) use self::messages::printed;
 pub(crate) use self::named::runs_alone;
 pub(crate) use self::overlooked::overlooked;
+pub(crate) use self::settle::EVIDENCE_CHARS_MAX;
 pub use self::settle::{SettledVerdict, unjudged};
 pub(crate) use self::subject::speaks_of_the_answer;
 pub use self::undone::{MatchedSubTask, UndonePass, undone};

@@ -17,14 +17,6 @@ pub(super) const LISTERS: &[&str] = &[
 /// Programs whose exit codes report what they found.
 pub(super) const EXITS: &[&str] = &["cmp", "diff", "egrep", "fgrep", "git", "grep", "jq", "rg"];
 
-/// Programs among them that compare contents.
-pub(super) const COMPARERS: &[&str] = &["cmp", "comm", "diff"];
-
-/// Programs that move files, or only tell that a file is there: they examine no content.
-pub(super) const IDLE: WordList = word_list!(
-    "[ chmod cp dd gunzip gzip install ln mkdir mv rm rmdir rsync tar tee test touch truncate unzip zip"
-);
-
 /// Programs that print matching lines or parts of files.
 pub(super) const FINDERS: &[&str] =
     &["awk", "cd", "cut", "egrep", "fgrep", "find", "git", "grep", "rg", "sed", "sort", "tail", "uniq"];

@@ -17,7 +17,8 @@ use super::strength::{of_judgement, only_prints};
 use super::subject::is_about_the_text;
 use crate::evidence::{call_ids, name_of};
 
-pub(super) const EVIDENCE_CHARS_MAX: usize = 800;
+/// Maximum characters of a verdict's evidence.
+pub(crate) const EVIDENCE_CHARS_MAX: usize = 800;
 /// At most this many citations are examined; the rest are dropped.
 const CITES_MAX: usize = 16;
 

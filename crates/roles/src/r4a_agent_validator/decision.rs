@@ -13,7 +13,7 @@ use setpoint_protocol::tool::{ErrorKind, Phase as Measured, ToolRecord};
 
 use super::correction;
 use super::fast_loop::{Attempt, Classes, FastLoop, JudgedAttempt, Next};
-use crate::judging::{Case, by_check, class_of_the_work, unjudged};
+use crate::judging::{Case, EVIDENCE_CHARS_MAX, by_check, class_of_the_work, unjudged};
 
 /// Reason for an unproven criterion that only a model could judge, after the work was given up.
 const GIVEN_UP: &str = "the work was given up";
@@ -151,11 +151,24 @@ fn checked(
     let verdict = by_check(criterion, check, case);
     let heard = || heard(criterion, attempt, case, classes);
     if verdict.verdict == VerdictWord::Pass {
-        return if attempt.hearing.hears(&criterion.id) { heard() } else { verdict };
+        if !attempt.hearing.hears(&criterion.id) {
+            return verdict;
+        }
+        // What a check proves stays its own; the judge looked at more, and may find a flaw.
+        let heard = Verdict { criterion: criterion.criterion.clone(), ..heard() };
+        let agrees = heard.verdict == VerdictWord::Pass && verdict.shows_it();
+        return if agrees { beside(verdict, &heard) } else { heard };
     }
     let standing = attempt.standing.get(&criterion.id).cloned();
     let impossible = standing.or_else(|| is_claimed.then(heard)).filter(is_impossible);
     impossible.unwrap_or(verdict)
+}
+
+/// Returns the verdict of a check that a judge agrees with, with what the judge saw.
+fn beside(mut verdict: Verdict, heard: &Verdict) -> Verdict {
+    let seen = format!("{}; a judge of the whole work: {}", verdict.evidence, heard.evidence);
+    verdict.evidence = clip(&seen, EVIDENCE_CHARS_MAX);
+    verdict
 }
 
 /// Returns the verdict on a criterion without a check.

@@ -12,6 +12,9 @@ use super::fast_loop::{Attempt, FastLoop, Fx, Next, Phase, Work};
 use crate::evidence::Probes;
 use crate::judging::{Hearing, NoClass, by_check, judged_with_the_answer};
 
+/// First version of the logic in which a judge looks at the whole of what passes its checks.
+const WHOLE_JUDGED_SINCE: u32 = 21;
+
 /// Handles the result of the awaited attempt.
 pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult, fx: &Fx<'_>) -> Next {
     if result.subtask_id != fast_loop.subtask.subtask_id || result.attempt != fast_loop.attempt {
@@ -50,8 +53,8 @@ pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult,
         needs_a_judge || claimed.contains(&criterion.id)
     };
     let mut for_a_model: Vec<Criterion> = criteria.iter().filter(is_open).cloned().collect();
-    // A playbook compares its answer with what its calls showed.
-    if fast_loop.subtask.approach.is_none() {
+    // A playbook compares its answer with what its calls showed. An older task goes on, and replays, by the rules of its time.
+    if fast_loop.subtask.approach.is_none() && ctx.opened.logic_version >= WHOLE_JUDGED_SINCE {
         for_a_model.extend(judged_with_the_answer(&case));
     }
     let hearing = Hearing::of(for_a_model, NoClass::AskedLater).with_claims(claimed);

@@ -18,7 +18,7 @@ pub(crate) fn opened() -> Opened {
         })
     };
     serde_json::from_value(json!({
-        "logic_version": 1,
+        "logic_version": setpoint_roles::factory::LOGIC_VERSION,
         "controller": {},
         "interactive": true,
         "surroundings": {

@@ -7,7 +7,7 @@ use setpoint_model_server::question::{self, Site};
 use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 use setpoint_runtime::Models;
 
-use super::{Place, asked, remote, run, run_on, said, site};
+use super::{Place, asked, passed, remote, run, run_on, said, site};
 
 /// The most characters of a question to R2 beside the person's words, the survey and the names of programs, with the schema of its
 /// answer.
@@ -23,7 +23,7 @@ fn writes() -> Value {
     }] })
 }
 
-/// Returns a model that answers a question for a plan by `plan`, writes x.txt, and judges nothing.
+/// Returns a model that answers a question for a plan by `plan`, writes x.txt, and finds no flaw in it.
 fn server(plan: impl Fn(&str) -> Value + Send + Sync + 'static) -> Hosted {
     let answer = move |seen: &SeenRequest| match site(seen) {
         Site::Perceive => said(&json!({ "title": question::goal(&seen.asked.told()) })),
@@ -32,7 +32,8 @@ fn server(plan: impl Fn(&str) -> Value + Send + Sync + 'static) -> Hosted {
             Turn::from(Answer::call("write_file", r#"{"path":"names/x.txt","content":"x\n"}"#))
         }
         Site::Execute => said(&json!({ "status": "completed", "output": "done" })),
-        Site::Judge | Site::Merge | Site::Report => panic!("nobody has to ask: {}", seen.asked.system),
+        Site::Judge => passed(seen),
+        Site::Merge | Site::Report => panic!("nobody has to ask: {}", seen.asked.system),
     };
     Hosted::start(Arc::new(answer)).unwrap()
 }
@@ -102,18 +103,18 @@ fn a_long_goal_is_named_by_the_tool_tier_and_not_retyped() {
 }
 
 #[test]
-fn a_step_with_checks_needs_no_call_for_a_judge() {
+fn a_step_with_checks_costs_one_call_of_a_judge() {
     let server = server(|_| writes());
     let result = run(&Place::new(), &server, "write a small file", "").result;
     assert_eq!(result["ended_by"], "criteria_met", "{result:#}");
     let asked: Vec<Site> = server.seen().iter().map(site).collect();
-    assert_eq!(asked, [Site::Plan, Site::Execute, Site::Execute]);
+    assert_eq!(asked, [Site::Plan, Site::Execute, Site::Execute, Site::Judge]);
     let by_role = result["usage"]["by_role"].as_object().unwrap();
     let calls: Vec<(&str, u64)> = by_role
         .iter()
         .map(|(role, usage)| (role.as_str(), usage["calls"].as_u64().unwrap()))
         .filter(|(_, calls)| *calls > 0)
         .collect();
-    assert_eq!(calls, [("executor", 2), ("planner", 1)]);
-    assert_eq!(result["usage"]["calls"], 3);
+    assert_eq!(calls, [("agent_validator", 1), ("executor", 2), ("planner", 1)]);
+    assert_eq!(result["usage"]["calls"], 4);
 }

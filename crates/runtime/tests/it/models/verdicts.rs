@@ -108,7 +108,8 @@ fn evidence_survives_an_attempt_that_only_corrects_the_answer() {
     let server = server(plan, vec![cat("a.txt"), done("printed"), done("printed on main")], judge);
     let result = run(&place, &server, "print a.txt and name the branch", "").result;
     assert_eq!(result["directive"], "accept", "{result:#}");
-    assert_eq!(result["verdicts"][0]["judged_by"], "model", "no check looks at the answer: {result:#}");
+    let evidence = result["verdicts"][0]["evidence"].as_str().unwrap();
+    assert!(evidence.contains("a judge of the whole work: hello, main"), "{result:#}");
     assert_eq!((asked(&server, Site::Plan).len(), asked(&server, Site::Execute).len()), (1, 3));
 }
 
