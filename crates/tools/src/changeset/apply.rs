@@ -15,7 +15,7 @@ use super::{ChangeSet, Kept, is_changed_since};
 use crate::approval::Gate;
 use crate::caches::TAG;
 use crate::error::ToolError;
-use crate::files::draft::unused_name;
+use crate::files::draft::{Draft, unused_name};
 use crate::files::folder::{self, Folder};
 use crate::files::spot::Spot;
 use crate::halt::Halt;
@@ -172,13 +172,11 @@ impl Kept {
             (ChangeKind::Changed | ChangeKind::Permissions, Entry::Folder) => self.take_mode(folder, name),
             // Other names of the file keep its permissions, as they keep its content.
             (ChangeKind::Permissions, Entry::File(_)) if has_other_names(folder, name)? => {
-                self.copy(folder, name, |from| folder.rename(from, name))
+                self.replace(&spot)
             }
             (ChangeKind::Permissions, _) => folder.set_mode_of(name, self.mode()?),
-            (ChangeKind::Created, Entry::File(_)) => self.new_file(folder, name),
-            (ChangeKind::Changed, Entry::File(_)) => {
-                self.copy(folder, name, |from| folder.rename(from, name))
-            }
+            (ChangeKind::Created, Entry::File(_)) => self.new_file(&spot),
+            (ChangeKind::Changed, Entry::File(_)) => self.replace(&spot),
             (ChangeKind::Created, Entry::Link) => folder.make_link(&fs::read_link(&self.at)?, name),
             (ChangeKind::Changed, Entry::Link) => {
                 let hidden = unused_name();
@@ -190,54 +188,41 @@ impl Kept {
     }
 
     /// Moves a new file into place, or copies it where the layer is on another disk.
-    fn new_file(&self, folder: &Folder, name: &OsStr) -> io::Result<()> {
+    fn new_file(&self, spot: &Spot) -> io::Result<()> {
         let layer = self.at.parent().ok_or(io::ErrorKind::InvalidInput)?;
         let layer = File::open(layer)?;
         let file = self.at.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         without_attributes(&self.at)?;
         fs::set_permissions(&self.at, fs::Permissions::from_mode(self.mode()?))?;
-        match rustix::fs::renameat_with(&layer, file, folder.descriptor(), name, RenameFlags::NOREPLACE) {
-            Err(rustix::io::Errno::XDEV | rustix::io::Errno::INVAL) => {
-                self.copy(folder, name, |from| folder.rename_new(from, name))
-            }
+        let to = spot.folder().descriptor();
+        match rustix::fs::renameat_with(&layer, file, to, spot.name(), RenameFlags::NOREPLACE) {
+            Err(rustix::io::Errno::XDEV | rustix::io::Errno::INVAL) => self.copy(spot)?.put_new(),
             result => Ok(result?),
         }
     }
 
-    /// Writes the new state beside its place, and lets `put` give it its name.
-    fn copy(
-        &self,
-        folder: &Folder,
-        name: &OsStr,
-        put: impl FnOnce(&OsStr) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let hidden = unused_name();
-        let hidden = OsStr::new(&hidden);
-        let old = folder.look(name)?;
-        let write = || {
-            let mut new = folder.create(hidden)?;
-            let mut from = File::open(&self.at)?;
-            io::copy(&mut from, &mut new)?;
-            let found = from.metadata()?;
-            if let Some(old) = &old {
-                // Only the superuser may give a file away; for others it becomes their own, as with editors.
-                drop(std::os::unix::fs::fchown(&new, Some(old.st_uid), Some(old.st_gid)));
-            }
-            new.set_permissions(fs::Permissions::from_mode(found.mode() & MODE))?;
-            // Builds compare times.
-            let time = |seconds, nanos| Timespec { tv_sec: seconds, tv_nsec: nanos };
-            let times = Timestamps {
-                last_access: time(found.atime(), found.atime_nsec()),
-                last_modification: time(found.mtime(), found.mtime_nsec()),
-            };
-            rustix::fs::futimens(&new, &times)?;
-            put(hidden)
+    /// Puts a copy of the new state in place of the file.
+    fn replace(&self, spot: &Spot) -> io::Result<()> {
+        let old = spot.look()?.ok_or(io::ErrorKind::NotFound)?;
+        let draft = self.copy(spot)?;
+        draft.take_owner(&old)?;
+        draft.put_over(&old)
+    }
+
+    /// Copies the new state with its permissions and its time, since builds compare times.
+    fn copy(&self, spot: &Spot) -> io::Result<Draft> {
+        let mut draft = Draft::beside(spot)?;
+        let mut from = File::open(&self.at)?;
+        io::copy(&mut from, draft.file())?;
+        let found = from.metadata()?;
+        let time = |seconds, nanos| Timespec { tv_sec: seconds, tv_nsec: nanos };
+        let times = Timestamps {
+            last_access: time(found.atime(), found.atime_nsec()),
+            last_modification: time(found.mtime(), found.mtime_nsec()),
         };
-        let result = write();
-        if result.is_err() {
-            drop(folder.remove(hidden));
-        }
-        result
+        draft.file().set_permissions(fs::Permissions::from_mode(found.mode() & MODE))?;
+        rustix::fs::futimens(draft.file(), &times)?;
+        Ok(draft)
     }
 
     fn take_mode(&self, folder: &Folder, name: &OsStr) -> io::Result<()> {

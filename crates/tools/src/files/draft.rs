@@ -15,23 +15,34 @@ use super::spot::Spot;
 /// Why a file was not replaced.
 const CHANGED_MEANWHILE: &str = "somebody else changed it just now, and it was left as it is; read it again";
 
-/// A temporary file beside its destination, put in place by a `commit`. Dropping it without a commit removes it.
+/// The new content of a file, put in place by a `commit`; dropped without one, it is gone.
+///
+/// It has no name in its folder until it is whole, so that a process that is killed leaves no part of it there. Where
+/// the file system cannot do that, it has a hidden name from the beginning.
 #[derive(Debug)]
 pub(crate) struct Draft {
     file: File,
     folder: Folder,
-    hidden: OsString,
+    /// Its present name, while it has one that is not yet the final one.
+    hidden: Option<OsString>,
     name: OsString,
-    is_committed: bool,
 }
 
 impl Draft {
     /// Starts a draft of the file at `spot`, in the same folder, which must exist.
     pub(crate) fn beside(spot: &Spot) -> io::Result<Self> {
+        Draft::new(spot, spot.folder().create_unnamed())
+    }
+
+    fn new(spot: &Spot, unnamed: io::Result<File>) -> io::Result<Self> {
         let (folder, name) = (spot.folder().clone(), spot.name().to_owned());
+        if let Ok(file) = unnamed {
+            return Ok(Draft { file, folder, hidden: None, name });
+        }
+        // Whatever the reason, a named file tells whether the folder can be written to.
         let hidden = OsString::from(unused_name());
         let file = folder.create(&hidden)?;
-        Ok(Draft { file, folder, hidden, name, is_committed: false })
+        Ok(Draft { file, folder, hidden: Some(hidden), name })
     }
 
     /// Returns the file to write the content to.
@@ -39,50 +50,86 @@ impl Draft {
         &mut self.file
     }
 
+    /// Puts the draft in place, where nothing may exist, and flushes it to the disk.
+    ///
+    /// # Errors
+    /// As for [`Draft::put_new`].
+    pub(crate) fn commit_new(self) -> io::Result<()> {
+        self.file.sync_all()?;
+        let folder = self.folder.clone();
+        self.put_new()?;
+        folder.sync()
+    }
+
     /// Puts the draft in place, where nothing may exist.
     ///
     /// # Errors
     /// `AlreadyExists` if something appeared there meanwhile; it is left untouched.
-    pub(crate) fn commit_new(mut self) -> io::Result<()> {
-        self.file.sync_all()?;
-        self.folder.rename_new(&self.hidden, &self.name)?;
-        self.is_committed = true;
-        self.folder.sync()
+    pub(crate) fn put_new(mut self) -> io::Result<()> {
+        match &self.hidden {
+            None => self.folder.give_name(&self.file, &self.name),
+            Some(hidden) => {
+                self.folder.rename_new(hidden, &self.name)?;
+                self.hidden = None;
+                Ok(())
+            }
+        }
     }
 
-    /// Puts the draft in place of the file `old`, with its mode and, if permitted, its owner. Other names of the old
-    /// file keep the old content.
+    /// Puts the draft in place of the file `old`, with its mode and, if permitted, its owner, and flushes it to the disk.
+    ///
+    /// # Errors
+    /// As for [`Draft::put_over`].
+    pub(crate) fn commit_over(self, old: &Stat) -> io::Result<()> {
+        self.take_owner(old)?;
+        fchmod(&self.file, Mode::from_raw_mode(old.st_mode))?;
+        self.file.sync_all()?;
+        let folder = self.folder.clone();
+        self.put_over(old)?;
+        folder.sync()
+    }
+
+    /// Gives the draft the owner of the file that it replaces. Only the superuser may give a file away; for other users
+    /// it becomes their own, as with editors.
+    pub(crate) fn take_owner(&self, old: &Stat) -> io::Result<()> {
+        let new = self.file.metadata()?;
+        if (new.uid(), new.gid()) != (old.st_uid, old.st_gid) {
+            drop(std::os::unix::fs::fchown(&self.file, Some(old.st_uid), Some(old.st_gid)));
+        }
+        Ok(())
+    }
+
+    /// Puts the draft in place of the file `old`. Other names of the old file keep the old content.
     ///
     /// # Errors
     /// [`io::ErrorKind::ResourceBusy`] if somebody else changed or replaced the file since `old` was looked at;
     /// it stays as it is.
-    pub(crate) fn commit_over(mut self, old: &Stat) -> io::Result<()> {
-        let new = self.file.metadata()?;
-        if (new.uid(), new.gid()) != (old.st_uid, old.st_gid) {
-            // Only the superuser may change a file's owner; for other users the file becomes their own, as with
-            // editors.
-            drop(std::os::unix::fs::fchown(&self.file, Some(old.st_uid), Some(old.st_gid)));
-        }
-        fchmod(&self.file, Mode::from_raw_mode(old.st_mode))?;
-        self.file.sync_all()?;
+    pub(crate) fn put_over(mut self, old: &Stat) -> io::Result<()> {
         let changed = || io::Error::new(io::ErrorKind::ResourceBusy, CHANGED_MEANWHILE);
         if self.folder.look(&self.name)?.is_none_or(|now| !is_same(&now, old)) {
             return Err(changed());
         }
-        match self.folder.exchange(&self.hidden, &self.name) {
+        // An exchange needs a name, so it has one from here on only: a process that is killed now leaves a whole file.
+        if self.hidden.is_none() {
+            let hidden = OsString::from(unused_name());
+            self.folder.give_name(&self.file, &hidden)?;
+            self.hidden = Some(hidden);
+        }
+        let Some(hidden) = self.hidden.take() else { return Err(io::ErrorKind::NotFound.into()) };
+        match self.folder.exchange(&hidden, &self.name) {
             Ok(()) => {
-                // What is replaced is in hand now, so that nothing can be written to it unseen.
-                if self.folder.look(&self.hidden)?.is_none_or(|now| !is_same(&now, old)) {
-                    self.folder.exchange(&self.hidden, &self.name)?;
+                // What is replaced is in hand now, so that nothing can be written to it unseen. If it cannot be put
+                // back, it stays under the hidden name.
+                if self.folder.look(&hidden)?.is_none_or(|now| !is_same(&now, old)) {
+                    self.folder.exchange(&hidden, &self.name)?;
+                    self.hidden = Some(hidden);
                     return Err(changed());
                 }
-                self.folder.remove(&self.hidden)?;
+                self.folder.remove(&hidden)
             }
             // Not every file system can exchange names.
-            Err(_) => self.folder.rename(&self.hidden, &self.name)?,
+            Err(_) => self.folder.rename(&hidden, &self.name).inspect_err(|_| self.hidden = Some(hidden)),
         }
-        self.is_committed = true;
-        self.folder.sync()
     }
 }
 
@@ -94,8 +141,8 @@ fn is_same(now: &Stat, old: &Stat) -> bool {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        if !self.is_committed {
-            drop(self.folder.remove(&self.hidden));
+        if let Some(hidden) = &self.hidden {
+            drop(self.folder.remove(hidden));
         }
     }
 }
@@ -136,31 +183,53 @@ mod tests {
         Spot::at("write", path, &Halt::default()).unwrap()
     }
 
+    /// A draft of this content, without and with a name of its own.
+    fn drafts(spot: &Spot, content: &str) -> [Draft; 2] {
+        let unnamed = Draft::beside(spot).unwrap();
+        let named = Draft::new(spot, spot.folder().create_unnamed()).unwrap();
+        [unnamed, named].map(|mut draft| {
+            draft.file().write_all(content.as_bytes()).unwrap();
+            draft
+        })
+    }
+
     #[test]
     fn a_draft_is_all_or_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("a");
-        let mut draft = Draft::beside(&spot(&target)).unwrap();
-        draft.file().write_all(b"half").unwrap();
-        assert!(!target.exists());
-        drop(draft);
+        drop(drafts(&spot(&target), "half"));
         assert_eq!(names(folder.path()), Vec::<String>::new());
 
-        let mut draft = Draft::beside(&spot(&target)).unwrap();
-        draft.file().write_all(b"whole").unwrap();
-        draft.commit_new().unwrap();
-        assert_eq!(std::fs::read(&target).unwrap(), b"whole");
-        assert_eq!(names(folder.path()), ["a"]);
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
+        std::fs::write(folder.path().join("usual"), "x").unwrap();
+        for draft in drafts(&spot(&target), "whole") {
+            assert!(!target.exists());
+            draft.commit_new().unwrap();
+            assert_eq!(std::fs::read(&target).unwrap(), b"whole");
+            assert_eq!(mode(&target), mode(&folder.path().join("usual")));
+            std::fs::remove_file(&target).unwrap();
+        }
+        assert_eq!(names(folder.path()), ["usual"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nothing_of_a_draft_has_a_name_before_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut draft = Draft::beside(&spot(&folder.path().join("a"))).unwrap();
+        draft.file().write_all(b"half").unwrap();
+        assert_eq!(names(folder.path()), Vec::<String>::new());
     }
 
     #[test]
     fn a_new_file_never_replaces_another() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("a");
-        let draft = Draft::beside(&spot(&target)).unwrap();
-        std::fs::write(&target, "somebody's").unwrap();
-        assert_eq!(draft.commit_new().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(std::fs::read(&target).unwrap(), b"somebody's");
+        for draft in drafts(&spot(&target), "new") {
+            std::fs::write(&target, "somebody's").unwrap();
+            assert_eq!(draft.commit_new().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            assert_eq!(std::fs::read(&target).unwrap(), b"somebody's");
+        }
         assert_eq!(names(folder.path()), ["a"]);
     }
 
@@ -171,14 +240,12 @@ mod tests {
         std::fs::write(&target, "old").unwrap();
         let spot = spot(&target);
         let old = spot.look().unwrap().unwrap();
-        let mut draft = Draft::beside(&spot).unwrap();
-        draft.file().write_all(b"new").unwrap();
-        std::fs::write(&target, "somebody's").unwrap();
-        assert_eq!(draft.commit_over(&old).unwrap_err().kind(), io::ErrorKind::ResourceBusy);
-        assert_eq!(
-            (std::fs::read(&target).unwrap(), names(folder.path())),
-            (b"somebody's".to_vec(), vec!["a".to_owned()])
-        );
+        for draft in drafts(&spot, "new") {
+            std::fs::write(&target, "somebody's").unwrap();
+            assert_eq!(draft.commit_over(&old).unwrap_err().kind(), io::ErrorKind::ResourceBusy);
+            assert_eq!(std::fs::read(&target).unwrap(), b"somebody's");
+        }
+        assert_eq!(names(folder.path()), ["a"]);
     }
 
     #[test]
@@ -188,13 +255,12 @@ mod tests {
         std::fs::write(&target, "old").unwrap();
         std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o750)).unwrap();
         std::fs::hard_link(&target, folder.path().join("other")).unwrap();
-        let spot = spot(&target);
-        let old = spot.look().unwrap().unwrap();
-        let mut draft = Draft::beside(&spot).unwrap();
-        draft.file().write_all(b"new").unwrap();
-        draft.commit_over(&old).unwrap();
-        assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o7777, 0o750);
-        assert_eq!(std::fs::read(&target).unwrap(), b"new");
-        assert_eq!(std::fs::read(folder.path().join("other")).unwrap(), b"old");
+        for draft in drafts(&spot(&target), "new") {
+            draft.commit_over(&spot(&target).look().unwrap().unwrap()).unwrap();
+            assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o7777, 0o750);
+            assert_eq!(std::fs::read(&target).unwrap(), b"new");
+            assert_eq!(std::fs::read(folder.path().join("other")).unwrap(), b"old");
+        }
+        assert_eq!(names(folder.path()), ["other", "run.sh"]);
     }
 }

@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -63,8 +63,7 @@ impl Folder {
 
     /// Returns a path that always leads to this folder, for a program that this process starts while holding it.
     pub(crate) fn as_directory(&self) -> PathBuf {
-        use std::os::fd::AsRawFd;
-        PathBuf::from(format!("/proc/self/fd/{}", self.fd.as_raw_fd()))
+        open_path(&self.fd).into()
     }
 
     /// Returns whether its path still leads to it.
@@ -98,6 +97,31 @@ impl Folder {
     pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(fs::openat(&self.fd, name, flags, Mode::from_raw_mode(0o666))?))
+    }
+
+    /// Creates a file in the folder that has no name until [`Folder::give_name`] gives it one.
+    ///
+    /// # Errors
+    /// If the system, the file system or a missing `/proc` cannot have this.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn create_unnamed(&self) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+        let file = File::from(fs::openat(&self.fd, ".", flags, Mode::from_raw_mode(0o666))?);
+        fs::stat(open_path(&file))?;
+        Ok(file)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn create_unnamed(&self) -> io::Result<File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Gives an unnamed file of this folder a name.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if the name is in use.
+    pub(crate) fn give_name(&self, file: &File, name: &OsStr) -> io::Result<()> {
+        Ok(fs::linkat(fs::CWD, open_path(file), &self.fd, name, AtFlags::SYMLINK_FOLLOW)?)
     }
 
     /// Creates the subfolder if it is missing, and opens it. Returns whether it was created.
@@ -135,7 +159,6 @@ impl Folder {
 
     /// Sets the permissions of a file in it.
     pub(crate) fn set_mode_of(&self, name: &OsStr, mode: u32) -> io::Result<()> {
-        use std::os::fd::AsRawFd;
         let file = fs::openat(&self.fd, name, REACH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
         if !kind(&fs::fstat(&file)?).is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -143,7 +166,7 @@ impl Folder {
         let mode = Mode::from_raw_mode(mode);
         if cfg!(target_os = "linux") {
             // Its owner need not be able to read it.
-            return Ok(fs::chmod(format!("/proc/self/fd/{}", file.as_raw_fd()), mode)?);
+            return Ok(fs::chmod(open_path(&file), mode)?);
         }
         Ok(fs::fchmod(&file, mode)?)
     }
@@ -193,6 +216,11 @@ impl Folder {
 
 pub(crate) fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
+}
+
+/// Returns a path to what is open, whatever its name is.
+fn open_path(open: &impl AsRawFd) -> String {
+    format!("/proc/self/fd/{}", open.as_raw_fd())
 }
 
 fn flags() -> OFlags {
