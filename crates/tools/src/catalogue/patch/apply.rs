@@ -110,15 +110,17 @@ fn prepare(
         }
     }
     gate.check(plan)?;
-    let mut done: Vec<Done> = Vec::new();
-    for (change, draft) in changes.iter().zip(drafts) {
-        let path = change.spot.path();
+    let mut work: Vec<(&Change, Option<Draft>)> = changes.iter().zip(drafts).collect();
+    // Removed files come last, because each of them has a hidden name until all is done.
+    work.sort_by_key(|(_, draft)| draft.is_none());
+    let mut done: Vec<(&Change, Done)> = Vec::new();
+    for (change, draft) in work {
         match change.make(draft) {
-            Ok(step) => done.push(step),
-            Err(source) => return Err(taken_back(&path, &source, changes, &done)),
+            Ok(step) => done.push((change, step)),
+            Err(source) => return Err(taken_back(&change.spot.path(), &source, &done)),
         }
     }
-    for (step, change) in done.iter().zip(&*changes) {
+    for (change, step) in &done {
         if let Done::Parked(hidden) = step {
             // The file is gone from its name; a leftover under the hidden one does no harm.
             drop(change.spot.folder().remove(hidden));
@@ -196,9 +198,9 @@ impl Change {
 }
 
 /// Takes the changes back that were made, and returns the error of the one that was not.
-fn taken_back(path: &Path, source: &io::Error, changes: &[Change], done: &[Done]) -> ToolError {
+fn taken_back(path: &Path, source: &io::Error, done: &[(&Change, Done)]) -> ToolError {
     let mut left = Vec::new();
-    for (change, step) in changes.iter().zip(done).rev() {
+    for (change, step) in done.iter().rev() {
         if change.take_back(step).is_err() {
             left.push(crate::show::path_line(&change.spot.path()));
         }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::apply::is_spelling;
 use crate::error::ToolError;
 use crate::halt::Halt;
 use crate::show;
@@ -164,9 +165,10 @@ fn is_ending(find: &str) -> bool {
 /// Returns whether a case-insensitive file system takes both paths for the same file.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let is_spelling = one.to_string_lossy().to_lowercase() == other.to_string_lossy().to_lowercase();
     match (std::fs::symlink_metadata(one), std::fs::symlink_metadata(other)) {
-        (Ok(one), Ok(other)) => is_spelling && (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        (Ok(left), Ok(right)) => {
+            is_spelling(one, other) && (left.dev(), left.ino()) == (right.dev(), right.ino())
+        }
         _ => false,
     }
 }
