@@ -4,7 +4,12 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
-/// Files that agents, editors, builds and services read on their own; lower case.
+/// Files that agents, editors, commit hooks, shells, remote environments and services read on their own; lower case.
+///
+/// Hidden ones need no entry, since every hidden name counts ([`reason`]). Left out is what acts only when somebody
+/// builds, tests, starts or deploys the project (`Makefile`, `package.json`, `Procfile`, `Tiltfile`, `Vagrantfile`,
+/// `Dockerfile`, `default.nix`), and what nothing reads at this place (`devcontainer.json` outside `.devcontainer`):
+/// people who are asked about everything say yes to everything.
 const NAMES: &[&str] = &[
     "_exrc",
     "_gvimrc",
@@ -12,14 +17,23 @@ const NAMES: &[&str] = &[
     "agent.md",
     "agents.md",
     "agents.override.md",
+    "amplify.yml",
     "ansible.cfg",
+    "appspec.yaml",
+    "appspec.yml",
     "appveyor.yaml",
     "appveyor.yml",
+    "atlantis.yaml",
     "autorun.inf",
+    "bitrise.yml",
+    "buddy.yml",
     "buildspec.yaml",
     "buildspec.yml",
+    "captainhook.json",
     "claude.local.md",
     "claude.md",
+    "codebuddy.md",
+    "codefresh.yml",
     "codemagic.yaml",
     "codeowners",
     "compose.override.yaml",
@@ -29,24 +43,37 @@ const NAMES: &[&str] = &[
     "crush.json",
     "crush.md",
     "desktop.ini",
+    "devbox.json",
+    "devenv.nix",
+    "devfile.yaml",
+    "devfile.yml",
     "docker-compose.override.yaml",
     "docker-compose.override.yml",
     "exrc",
+    "flake.nix",
     "gemini.md",
-    "mise.local.toml",
-    "mise.toml",
+    "grumphp.yaml",
+    "grumphp.yml",
+    "iflow.md",
     "models.toml",
     "netlify.toml",
+    "nuget.config",
     "opencode.json",
     "opencode.jsonc",
+    "pip.conf",
+    "pip.ini",
     "pyvenv.cfg",
     "qwen.md",
     "render.yaml",
     "renovate.json",
     "renovate.json5",
+    "replit.md",
+    "replit.nix",
     "rust-toolchain",
     "rust-toolchain.toml",
+    "screwdriver.yaml",
     "setpoint.toml",
+    "shell.nix",
     "sitecustomize.py",
     "skill.md",
     "usercustomize.py",
@@ -56,11 +83,27 @@ const NAMES: &[&str] = &[
 ];
 
 /// Prefixes of such names.
-const BEGINNINGS: &[&str] = &["cloudbuild.", "jenkinsfile", "lefthook.", "lefthook-local."];
+const BEGINNINGS: &[&str] = &[
+    "cloudbuild.",
+    "commitlint.config.",
+    "jenkinsfile",
+    "lefthook-local.",
+    "lefthook.",
+    "lint-staged.config.",
+    "mise.",
+];
 
 /// Suffixes of such names.
-const ENDS: &[&str] =
-    &["-pipelines.yaml", "-pipelines.yml", ".code-workspace", ".crontab", ".desktop", ".pth", "profile.ps1"];
+const ENDS: &[&str] = &[
+    "-pipelines.yaml",
+    "-pipelines.yml",
+    ".code-workspace",
+    ".crontab",
+    ".desktop",
+    ".pth",
+    ".sublime-project",
+    "profile.ps1",
+];
 
 /// Folders whose files take effect by being there.
 const FOLDERS: &[&str] = &[
@@ -224,6 +267,42 @@ mod tests {
             assert!(reason(Path::new(path)).is_some(), "{path}");
         }
         for path in ["git/x", "src/agents.rs", "my.git/x", "docs/hooks.md", "desktop/x", "pre-commit.md"] {
+            assert!(reason(Path::new(path)).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_acts_by_itself_asks_and_what_somebody_starts_does_not() {
+        let asks = [
+            // Editors.
+            ".vscode/tasks.json .vscode/settings.json .idea/workspace.xml .nvim.lua .exrc .vim/x.vim .dir-locals.el",
+            ".zed/settings.json x.sublime-project app.code-workspace",
+            // Git and what runs at a commit.
+            ".gitattributes .gitmodules .husky/pre-commit .pre-commit-config.yaml lefthook.yml .lefthook/pre-push/x",
+            "captainhook.json grumphp.yml lint-staged.config.mjs web/commitlint.config.js .lintstagedrc",
+            // What a shell obeys that enters the folder.
+            ".envrc .mise.toml mise.toml mise.local.toml mise.production.toml .tool-versions flake.nix shell.nix",
+            "devenv.nix devbox.json",
+            // Services.
+            ".github/workflows/ci.yml .gitlab-ci.yml .circleci/config.yml Jenkinsfile .travis.yml azure-pipelines.yml",
+            ".drone.yml .woodpecker/x.yml bitbucket-pipelines.yml amplify.yml appspec.yml atlantis.yaml bitrise.yml",
+            "buddy.yml codefresh.yml screwdriver.yaml",
+            // Where packages come from.
+            ".npmrc .yarnrc.yml .cargo/config.toml .pypirc venv/pip.conf pip.ini src/NuGet.Config",
+            // Agents.
+            ".mcp.json .claude/settings.json .cursor/rules/x.mdc AGENTS.md GEMINI.md IFLOW.md replit.md",
+            // Remote environments.
+            ".devcontainer/devcontainer.json .devcontainer.json .gitpod.yml .replit replit.nix devfile.yaml",
+        ];
+        let does_not = [
+            "Makefile package.json build.rs conftest.py Dockerfile compose.yaml Procfile Tiltfile Vagrantfile Justfile",
+            "devcontainer.json default.nix eslint.config.js vite.config.ts tsconfig.json pyproject.toml Cargo.toml",
+            "CMakeLists.txt build.gradle app.yaml heroku.yml railway.toml main.tf mcp.json bunfig.toml deno.json misery.toml flake.lock",
+        ];
+        for path in asks.iter().flat_map(|line| line.split(' ')) {
+            assert!(reason(Path::new(path)).is_some(), "{path}");
+        }
+        for path in does_not.iter().flat_map(|line| line.split(' ')) {
             assert!(reason(Path::new(path)).is_none(), "{path}");
         }
     }
