@@ -140,3 +140,19 @@ fn asks(command: &str, surroundings: &Surroundings, reason: Reason) -> Reading {
 pub fn mentions(command: &str, home: &Path, vars: &BTreeMap<String, String>) -> BTreeSet<String> {
     loose::mentions(command, home, vars)
 }
+
+/// Returns every simple command in a text, also those that wrappers, shells and substitutions run, in the form of
+/// [`simple_command`]. Those of more than `words_max` words are left out. For rules that deny; a program may still
+/// compose a command that is not in the text.
+#[must_use]
+pub fn commands(command: &str, words_max: usize) -> BTreeSet<String> {
+    loose::commands(command, words_max)
+}
+
+/// Returns a text that is one simple command in normal form, with the number of its words: the program without
+/// directories, and words that are quoted the same way however they were written. `None` if the text is more than that, as
+/// with an operator or a redirection.
+#[must_use]
+pub fn simple_command(command: &str) -> Option<(String, usize)> {
+    loose::simple_command(command)
+}

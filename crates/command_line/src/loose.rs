@@ -50,6 +50,9 @@ struct Names {
     variables: BTreeMap<String, Vec<String>>,
     /// The files that the next program may be given as its input.
     fed: Vec<String>,
+    /// Every simple command, also within others, of at most `words_max` words.
+    every: BTreeSet<String>,
+    words_max: usize,
 }
 
 pub(crate) fn read(text: &str, cwd: &Path) -> FoundNames {
@@ -72,6 +75,37 @@ pub(crate) fn read(text: &str, cwd: &Path) -> FoundNames {
         target,
         executes: names.executes,
     }
+}
+
+/// Returns every simple command in a text, also those that wrappers, shells and substitutions run, in the form of
+/// [`simple_command`]. Those of more than `words_max` words are left out.
+pub(crate) fn commands(text: &str, words_max: usize) -> BTreeSet<String> {
+    let mut names = Names { words_max, ..Names::default() };
+    names.script(text, &mut PathBuf::new(), 0);
+    names.every
+}
+
+/// Returns a text that is one simple command in normal form, with the number of its words; `None` if it is more than that.
+pub(crate) fn simple_command(text: &str) -> Option<(String, usize)> {
+    let words: Option<Vec<(String, bool)>> = tokens(text)
+        .into_iter()
+        .map(|token| match token {
+            Token::Word { text, is_open } => Some((text, is_open)),
+            Token::Operator(_) | Token::Document { .. } => None,
+        })
+        .collect();
+    let words = words.filter(|words| !words.is_empty())?;
+    Some((normal(&words), words.len()))
+}
+
+/// Returns the words of a command, quoted the same way however they were written; its program without directories.
+fn normal(words: &[(String, bool)]) -> String {
+    let shown = |at: usize, (text, is_open): &(String, bool)| {
+        let text = if at == 0 { text.rsplit('/').next().unwrap_or_default() } else { text };
+        if *is_open { text.to_owned() } else { quoted(text) }
+    };
+    let words: Vec<String> = words.iter().enumerate().map(|(at, word)| shown(at, word)).collect();
+    words.join(" ")
 }
 
 impl Names {
@@ -97,9 +131,6 @@ impl Names {
                 }
                 // The target of a redirection is not an argument.
                 Token::Operator(direction @ ('<' | '>')) => {
-                    if words.last().is_some_and(|(word, _)| word.chars().all(|c| c.is_ascii_digit())) {
-                        words.pop();
-                    }
                     target = Some(direction);
                 }
                 Token::Operator(operator) => {
@@ -164,6 +195,13 @@ impl Names {
 
     fn program(&mut self, words: &[(String, bool)], directory: &mut PathBuf, depth: usize) {
         let Some(((program, is_open), args)) = words.split_first() else { return };
+        // With what may be a comment, and without it.
+        let is_comment = |(text, _): &(String, bool)| text.starts_with('#');
+        for words in [words, words.split(is_comment).next().unwrap_or_default()] {
+            if words.len() <= self.words_max {
+                self.every.insert(normal(words));
+            }
+        }
         let name = program.rsplit('/').next().unwrap_or_default();
         let is_name =
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+:[@%".contains(c));
@@ -214,7 +252,9 @@ impl Names {
                 operands().position(|text| ["-exec", "-execdir", "-ok", "-okdir"].contains(&text))
         {
             self.variables.insert("{}".to_owned(), sources::found(&given));
-            self.program(args.get(at + 1..).unwrap_or_default(), directory, depth);
+            let run = args.get(at + 1..).unwrap_or_default();
+            let run = run.split(|(text, _)| text == ";" || text == "+").next().unwrap_or_default();
+            self.program(run, directory, depth);
         }
     }
 
@@ -395,5 +435,49 @@ mod tests {
         assert_eq!(target("cp  'a b'  c >/dev/null; rm x"), "cp 'a b' c ; rm x");
         assert_eq!(target("cp \"a b\" c | tee log"), "cp 'a b' c | tee log");
         assert_eq!(target("python3 - <<'E'\nprint(1)\nE\nls"), "python3 - ; << 'print(1)\n' ; ls");
+    }
+
+    #[test]
+    fn a_simple_command_is_found_wherever_the_text_runs_it() {
+        let (wanted, words) = simple_command("make  'evil'").unwrap();
+        for text in [
+            "make evil",
+            "make evil;true",
+            "true && make evil",
+            "ls | make evil > log 2>&1",
+            "ls\nmake evil\nls",
+            "make evil &",
+            "(make evil)",
+            "{ make evil; }",
+            "if ! make evil; then ls; fi",
+            "for x in 1 2; do make evil; done",
+            "f() { make evil; }; f",
+            "m\\ake \"evil\"",
+            "/usr/bin/make evil",
+            "A=1 make evil",
+            "env -i A=1 nice -n 5 make evil",
+            "sh -c 'make evil'",
+            "bash -ec \"ls; make evil\"",
+            "eval make evil",
+            "echo $(make evil)",
+            "echo \"`make evil`\"",
+            "sh <<'E'\nmake evil\nE",
+            "find . -exec make evil \\; -print",
+            "make evil # as asked",
+            "cat <(make evil) > >(make evil)",
+            "exec make evil 2>/dev/null",
+        ] {
+            assert!(commands(text, words).contains(&wanted), "{text}");
+        }
+        for text in
+            ["make evil2", "make evil x", "make -s evil", "echo make evil", "echo 'make evil'", "make; evil"]
+        {
+            assert!(!commands(text, words).contains(&wanted), "{text}");
+        }
+        let (sleep, words) = simple_command("sleep 60").unwrap();
+        assert!(commands("sleep 60 > log; sleep 61", words).contains(&sleep));
+        for text in ["make evil; ls", "a | b", "a > b", "cat <<E\nE", "", "  "] {
+            assert_eq!(simple_command(text), None, "{text}");
+        }
     }
 }

@@ -67,6 +67,10 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
                 out.extend(awaited.drain(..).map(|document| document.read(&mut chars)));
             }
             (None, '\n' | ';' | '|' | '&' | '(' | ')' | '<' | '>') => {
+                // A number right before a redirection is what it redirects, not an argument.
+                if matches!(c, '<' | '>') && text.chars().all(|c| c.is_ascii_digit()) {
+                    word = None;
+                }
                 end(&mut word, &mut out);
                 let operator = if matches!(c, '|' | '<' | '>') { c } else { ';' };
                 let is_pair = chars.next_if_eq(&c).is_some();

@@ -7,10 +7,11 @@ mod denied;
 mod parse;
 mod rule;
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use setpoint_command_line::mentions;
+use setpoint_command_line::{commands, mentions};
 use setpoint_protocol::gate::Rule::SecretSent;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ApprovalNeed;
@@ -94,13 +95,15 @@ impl ApprovalFile {
     pub fn decide(&self, need: &ApprovalNeed) -> Decision {
         let touched: Vec<PathBuf> = need.writes.iter().chain(&need.deletes).map(PathBuf::from).collect();
         let mentioned = self.mentioned(need);
+        let commands = self.commands(&need.command);
         let denying = self.rules.iter().find(|rule| {
             let is_path = rule.denied.as_ref().map(DeniedPath::places).is_some_and(|places| {
                 touched.iter().any(|path| places.touches(path))
                     || mentioned.iter().any(|path| places.holds(path))
             });
             let is_host = || need.hosts.iter().any(|host| rule.admits(host));
-            rule.word == Word::Deny && (rule.names(need) || is_path || is_host())
+            let is_command = rule.names(need) || rule.denies_one_of(&commands);
+            rule.word == Word::Deny && (is_command || is_path || is_host())
         });
         if let Some(rule) = denying {
             return Decision::Refuse { line: Some(rule.line) };
@@ -136,6 +139,7 @@ impl ApprovalFile {
         hosts: &[String],
         touched: impl Iterator<Item = (&'p Path, bool)> + Clone,
     ) -> Option<String> {
+        let commands = self.commands(command);
         let is_denying = |rule: &&Rule| {
             let is_path =
                 || {
@@ -147,7 +151,8 @@ impl ApprovalFile {
                     })
                 };
             let is_host = || hosts.iter().any(|host| rule.admits(host));
-            rule.word == Word::Deny && (rule.is_text(command) || is_host() || is_path())
+            let is_command = rule.is_text(command) || rule.denies_one_of(&commands);
+            rule.word == Word::Deny && (is_command || is_host() || is_path())
         };
         let rule = self.rules.iter().find(is_denying)?;
         Some(format!("{}:{}", self.name, rule.line))
@@ -203,6 +208,13 @@ impl ApprovalFile {
         }
         let texts = mentions(&need.command, &self.place.home, &self.place.vars);
         texts.iter().map(|text| resolve::way(&self.place.cwd.join(text)).end).collect()
+    }
+
+    /// Returns the simple commands that a text runs. Only a file with a line that denies one needs them.
+    fn commands(&self, text: &str) -> BTreeSet<String> {
+        let words_max =
+            self.rules.iter().filter_map(|rule| rule.simple.as_ref()).map(|(_, words)| *words).max();
+        words_max.map(|words_max| commands(text, words_max)).unwrap_or_default()
     }
 
     /// Returns the signature of a decision: `file:<name>:<line>`, or `headless` if no line matched.

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
+use setpoint_command_line::simple_command;
 use setpoint_own_files::named;
 use setpoint_protocol::record::Surroundings;
 
@@ -176,7 +177,11 @@ fn line(text: &str, line: usize, place: &paths::Surroundings) -> Result<Rule, Li
         "host" => host(rest)?,
         other => return Err(LineError::Word(other.chars().take(40).collect())),
     };
-    Ok(Rule { line, word, about, denied })
+    let simple = match &about {
+        About::Command(text) if word == Word::Deny => simple_command(text),
+        _ => None,
+    };
+    Ok(Rule { line, word, about, denied, simple })
 }
 
 fn command(text: &str) -> Result<About, LineError> {

@@ -1,5 +1,6 @@
 //! One line of an approval file.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use globset::GlobMatcher;
@@ -34,6 +35,8 @@ pub(super) struct Rule {
     pub(super) about: About,
     /// The path of a line that denies one.
     pub(super) denied: Option<DeniedPath>,
+    /// The simple command of a line that denies one, in normal form, with the number of its words.
+    pub(super) simple: Option<(String, usize)>,
 }
 
 impl About {
@@ -62,6 +65,11 @@ impl Rule {
             }
             About::Below(_) | About::Matching(_) | About::Host { .. } => false,
         }
+    }
+
+    /// Returns whether the line denies one of the commands that a text runs.
+    pub(super) fn denies_one_of(&self, commands: &BTreeSet<String>) -> bool {
+        self.simple.as_ref().is_some_and(|(text, _)| commands.contains(text))
     }
 
     /// Returns whether the line is about the command of this text.

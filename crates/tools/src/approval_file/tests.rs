@@ -165,6 +165,22 @@ fn deny_overrides_allow_in_any_order() {
 }
 
 #[test]
+fn a_denied_command_is_refused_wherever_it_runs() {
+    let text = "command true; make evil\n# no\ndeny command make evil\ndeny command ls | tee out\ncommand make evil x";
+    let line = |command: &str, line| check(text, &need(command, &[], &[]), Decision::Refuse { line });
+    for command in
+        ["true; make evil", "make evil;true", "sh -c 'make \"evil\"'", "ls\nmake evil", "echo $(make evil)"]
+    {
+        line(command, Some(3));
+    }
+    // What is more than a simple command is denied to the letter.
+    line("ls | tee out", Some(4));
+    line("ls |  tee out", None);
+    line("make evil2", None);
+    check(text, &need("make evil x", &[], &[]), Decision::Allow { line: 5 });
+}
+
+#[test]
 fn an_empty_file_refuses_everything() {
     check("", &need("x", &["/a"], &[]), NO);
     check("# path /\n", &need("x", &["/a"], &[]), NO);

@@ -225,6 +225,9 @@ async fn process_deny_command_refuses_what_runs_without_a_question() {
     for (calls, line) in [
         (shell("ls -l"), 1),
         (shell(" make test\n"), 2),
+        (shell("ls t; ls  '-l' | wc -l"), 1),
+        (shell("touch x && make test; true"), 2),
+        (shell("touch x; sh -c 'make test'"), 2),
         (vec![("background", json!({ "action": "start", "command": "sleep 60" }))], 3),
     ] {
         let answer = last(&mut world, &calls).await;
