@@ -35,6 +35,16 @@ pub enum FetchError {
         /// The first such address.
         address: IpAddr,
     },
+    /// The person denies an address of the host.
+    #[error("connect to {host}: {line} denies its address {address}; only the person can change that line")]
+    Denied {
+        /// The host.
+        host: String,
+        /// The first such address.
+        address: IpAddr,
+        /// The line that denies it.
+        line: String,
+    },
     /// HTTPS cannot be set up on this machine.
     #[error("set up HTTPS: install the system's certificate authorities (the package `ca-certificates`)")]
     Client(#[source] reqwest::Error),

@@ -46,8 +46,12 @@ impl Default for Limits {
 pub struct Fetcher {
     resolver: Arc<dyn Resolver>,
     is_allowed: fn(IpAddr) -> bool,
+    denies: Option<Denies>,
     limits: Limits,
 }
+
+/// Returns the line by which a person denies an address.
+type Denies = Arc<dyn Fn(IpAddr) -> Option<String> + Send + Sync>;
 
 /// What is sent to an interface for programs, beside its URL.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +93,13 @@ impl Fetcher {
     /// [`is_public`](crate::address::is_public).
     #[must_use]
     pub fn new(resolver: Arc<dyn Resolver>, is_allowed: fn(IpAddr) -> bool) -> Self {
-        Fetcher { resolver, is_allowed, limits: Limits::default() }
+        Fetcher { resolver, is_allowed, denies: None, limits: Limits::default() }
+    }
+
+    /// Sets what a person denies: it returns the line that denies an address. A host is refused if one of its addresses is.
+    #[must_use]
+    pub fn denying(self, denies: impl Fn(IpAddr) -> Option<String> + Send + Sync + 'static) -> Self {
+        Fetcher { denies: Some(Arc::new(denies)), ..self }
     }
 
     /// Sets the limits.
@@ -142,6 +152,10 @@ impl Fetcher {
         };
         if !(1..=ADDRESSES_MAX).contains(&found.len()) {
             return Err(FetchError::Addresses { host, count: found.len() });
+        }
+        let denied = |address: &IpAddr| Some((*address, self.denies.as_ref()?(*address)?));
+        if let Some((address, line)) = found.iter().find_map(denied) {
+            return Err(FetchError::Denied { host, address, line });
         }
         match found.iter().find(|address| !(self.is_allowed)(**address)) {
             Some(address) => Err(FetchError::Address { host, address: *address }),

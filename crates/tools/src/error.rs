@@ -259,6 +259,7 @@ impl ToolError {
 fn fetch_kind(error: &FetchError) -> ErrorKind {
     match error {
         FetchError::Address { .. } | FetchError::Downgrade { .. } => ErrorKind::Permission,
+        FetchError::Denied { .. } => ErrorKind::Consent,
         FetchError::TimedOut { .. } => ErrorKind::Timeout,
         FetchError::Status { status } => match status {
             404 | 410 => ErrorKind::NotFound,

@@ -8,6 +8,7 @@ mod parse;
 mod rule;
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -101,7 +102,7 @@ impl ApprovalFile {
                 touched.iter().any(|path| places.touches(path))
                     || mentioned.iter().any(|path| places.holds(path))
             });
-            let is_host = || need.hosts.iter().any(|host| rule.admits(host));
+            let is_host = || need.hosts.iter().any(|host| rule.denies_host(host));
             let is_command = rule.names(need) || rule.denies_one_of(&commands);
             rule.word == Word::Deny && (is_command || is_path || is_host())
         });
@@ -150,12 +151,21 @@ impl ApprovalFile {
                         })
                     })
                 };
-            let is_host = || hosts.iter().any(|host| rule.admits(host));
+            let is_host = || hosts.iter().any(|host| rule.denies_host(host));
             let is_command = rule.is_text(command) || rule.denies_one_of(&commands);
             rule.word == Word::Deny && (is_command || is_host() || is_path())
         };
-        let rule = self.rules.iter().find(is_denying)?;
-        Some(format!("{}:{}", self.name, rule.line))
+        self.rules.iter().find(is_denying).map(|rule| self.place_of(rule))
+    }
+
+    /// Returns the first line that denies a host of this address, like [`ApprovalFile::denying`].
+    pub(crate) fn denying_address(&self, address: IpAddr) -> Option<String> {
+        let is_denying = |rule: &&Rule| rule.word == Word::Deny && rule.denies_address(address);
+        self.rules.iter().find(is_denying).map(|rule| self.place_of(rule))
+    }
+
+    fn place_of(&self, rule: &Rule) -> String {
+        format!("{}:{}", self.name, rule.line)
     }
 
     /// Returns what this single line allows as it is shown to a person who is to allow it for a task: a command, a host,

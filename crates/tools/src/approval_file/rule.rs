@@ -1,6 +1,7 @@
 //! One line of an approval file.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use globset::GlobMatcher;
@@ -93,6 +94,18 @@ impl Rule {
         }
     }
 
+    /// Returns whether a line that denies is about this host, also if it is written as another form of its address.
+    pub(super) fn denies_host(&self, host: &str) -> bool {
+        self.admits(host) || address(host).is_some_and(|address| self.denies_address(address))
+    }
+
+    /// Returns whether a line that denies is about this address; `localhost` is every address of the machine itself.
+    pub(super) fn denies_address(&self, of_host: IpAddr) -> bool {
+        let About::Host { name, is_below: false } = &self.about else { return false };
+        let of_host = of_host.to_canonical();
+        if name == "localhost" { of_host.is_loopback() } else { address(name) == Some(of_host) }
+    }
+
     /// Returns whether the line covers a touched path and everything below it.
     pub(super) fn covers(&self, path: &Path) -> bool {
         match &self.about {
@@ -101,4 +114,9 @@ impl Rule {
             About::Command(_) | About::Host { .. } => false,
         }
     }
+}
+
+/// Returns the address that a host is, if it is not a name.
+fn address(host: &str) -> Option<IpAddr> {
+    host.trim_matches(['[', ']']).parse().ok().map(|address: IpAddr| address.to_canonical())
 }

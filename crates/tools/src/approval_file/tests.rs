@@ -234,6 +234,28 @@ fn unusual_forms_of_a_line_hold() {
 }
 
 #[test]
+fn a_denied_host_is_denied_by_its_address_too() {
+    for (line, host, is_denied) in [
+        ("localhost", "127.0.0.1", true),
+        ("localhost", "127.9.9.9", true),
+        ("localhost", "[::1]", true),
+        ("localhost", "[::ffff:127.0.0.1]", true),
+        ("127.0.0.1", "[::ffff:7f00:1]", true),
+        ("localhost", "128.0.0.1", false),
+        ("127.0.0.1", "127.0.0.2", false),
+        ("*.localhost", "127.0.0.1", false),
+    ] {
+        let connects = ApprovalNeed { hosts: vec![host.to_owned()], ..need("GET x", &[], &[]) };
+        let decision =
+            if is_denied { Decision::Refuse { line: Some(1) } } else { Decision::Allow { line: 2 } };
+        check(&format!("deny host {line}\nhost {host}"), &connects, decision);
+    }
+    // An allowing line goes by the name alone.
+    let connects = ApprovalNeed { hosts: vec!["127.0.0.1".to_owned()], ..need("GET x", &[], &[]) };
+    check("host localhost", &connects, NO);
+}
+
+#[test]
 fn links_in_a_line_are_followed() {
     let folder = tempfile::tempdir().unwrap();
     let root = std::fs::canonicalize(folder.path()).unwrap();

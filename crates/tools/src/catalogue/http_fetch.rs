@@ -157,8 +157,11 @@ impl Typed for HttpFetch {
             }),
             ..gate.plan(HttpFetch::NAME, format!("GET {url}{}", shown(&input.headers)), [])
         })?;
+        // What address a name has is known only when it is looked up.
+        let denials = ctx.denials.clone();
+        let fetcher = self.fetcher.clone().denying(move |address| denials.file()?.denying_address(address));
         let got = tokio::select! {
-            got = self.fetcher.get_with(&url, &headers) => got,
+            got = fetcher.get_with(&url, &headers) => got,
             () = ctx.cancel.cancelled() => return Err(ToolError::Cancelled),
         };
         let source = Some(setpoint_protocol::tool::Source::Web(url.host().to_owned()));

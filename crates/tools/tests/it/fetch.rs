@@ -11,7 +11,7 @@ use setpoint_fetch::{Fetcher, Resolver, address};
 use setpoint_protocol::tool::{ErrorKind, SideEffect, Source, ToolAnswer};
 use setpoint_scrub::Scrub;
 use setpoint_tools::Registry;
-use setpoint_tools::approval_file::{ApprovalFile, Decision};
+use setpoint_tools::approval_file::{ApprovalFile, Decision, Denials};
 use setpoint_tools::secrets::{Secret, Secrets, server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -124,6 +124,22 @@ fn answer(path: &str) -> String {
 fn facts(answer: &ToolAnswer) -> &Value {
     assert!(answer.ok, "{}", answer.text);
     &answer.facts.as_ref().unwrap().0
+}
+
+#[tokio::test]
+async fn a_denied_address_is_refused_under_any_name() {
+    for (lines, is_denied) in
+        [("deny host 127.0.0.1", true), ("# no\ndeny host localhost", true), ("deny host 127.0.0.2", false)]
+    {
+        let mut web = Web::new().await;
+        let denials = Denials::default();
+        denials.set(ApprovalFile::parse(lines, "approve.txt", &web.world.surroundings()).unwrap());
+        web.world.registry = web.world.registry.clone().denying(denials);
+        let answer = web.get("/page").await;
+        assert_eq!(answer.error_kind == Some(ErrorKind::Consent), is_denied, "{lines}: {}", answer.text);
+        assert_eq!(web.requests.lock().unwrap().is_empty(), is_denied, "{lines}");
+        assert!(!is_denied || answer.text.contains("denies its address 127.0.0.1"), "{}", answer.text);
+    }
 }
 
 #[tokio::test]
