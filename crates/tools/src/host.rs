@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use setpoint_command_line::Form;
 use setpoint_fetch::{Fetcher, Searcher, SystemResolver, address};
+use setpoint_protocol::record::Surroundings;
 use setpoint_scrub::Scrub;
 
 use crate::background::Background;
-use crate::process::env::{self, Environment};
+use crate::error::ToolError;
+use crate::process::env::{self, Environment, SystemProgram};
 use crate::process::keeper;
 use crate::sandbox::Sandbox;
 use crate::secrets::Secrets;
@@ -20,6 +22,16 @@ const NOTABLE: &[&str] = &[
     "gcc", "gh", "git", "go", "gzip", "java", "jq", "just", "kubectl", "make", "mdfind", "node", "npm",
     "pandoc", "perl", "pip", "plocate", "pnpm", "podman", "python3", "rg", "rsync", "ruby", "rustc", "sed",
     "sqlite3", "ssh", "tar", "tokei", "tree", "unzip", "uv", "wget", "xz", "yarn", "yq", "zip", "zstd",
+];
+
+/// Where systems have bash.
+const BASH: &[&str] = &[
+    "/bin/bash",
+    "/usr/bin/bash",
+    "/usr/local/bin/bash",
+    "/opt/homebrew/bin/bash",
+    "/run/current-system/sw/bin/bash",
+    "/run/current-system/profile/bin/bash",
 ];
 
 /// A machine: which tools it has, the environment of programs, and the keys to remove from their output.
@@ -143,16 +155,29 @@ impl Host {
         &self.os
     }
 
-    /// Returns the path of a program in `PATH`.
-    #[must_use]
-    pub fn program(&self, name: &str) -> Option<PathBuf> {
-        env::find_program(name, &self.env)
+    /// Returns whether `PATH` has a program.
+    pub(crate) fn has_program(&self, name: &str) -> bool {
+        env::find_program(name, &self.env).is_some()
+    }
+
+    /// Returns a program that the runtime starts itself for a task.
+    ///
+    /// # Errors
+    /// [`ToolError::Missing`] if there is none beside those of the task's own folders.
+    pub(crate) fn program(
+        &self,
+        name: &str,
+        surroundings: &Surroundings,
+    ) -> Result<SystemProgram, ToolError> {
+        let hint = "; programs in the working directory do not count".to_owned();
+        let missing = || ToolError::Missing { name: name.to_owned(), hint };
+        SystemProgram::find(name, &self.env, surroundings).ok_or_else(missing)
     }
 
     /// Returns the notable programs that are present, sorted.
     #[must_use]
     pub fn notable_programs(&self) -> Vec<String> {
-        NOTABLE.iter().filter(|name| self.program(name).is_some()).map(|name| (*name).to_owned()).collect()
+        NOTABLE.iter().filter(|name| self.has_program(name)).map(|name| (*name).to_owned()).collect()
     }
 
     /// Returns the executable that keeps calls and reads documents. Without one, a call ends only its process group.
@@ -174,15 +199,12 @@ impl Host {
     pub(crate) fn env(&self) -> &Environment {
         &self.env
     }
+}
 
-    /// Returns the shell for commands, and whether it is bash. If `PATH` has none, returns the one that every system
-    /// has.
-    pub(crate) fn shell(&self) -> (PathBuf, bool) {
-        let fixed = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
-        let fixed = fixed.into_iter().map(PathBuf::from).find(|path| path.is_file());
-        match fixed.or_else(|| self.program("bash").filter(|path| path.is_absolute())) {
-            Some(bash) => (bash, true),
-            None => (PathBuf::from("/bin/sh"), false),
-        }
+/// Returns the shell for commands, and whether it is bash. `PATH` does not count: it may name folders in which tasks write.
+pub(crate) fn shell() -> (PathBuf, bool) {
+    match BASH.iter().map(PathBuf::from).find(|path| path.is_file()) {
+        Some(bash) => (bash, true),
+        None => (PathBuf::from("/bin/sh"), false),
     }
 }

@@ -48,8 +48,9 @@ impl Ground {
         let surroundings = ctx.place().surroundings;
         let cwd = resolve::fully(&surroundings.cwd);
         let closed = closed(&cwd, &resolve::fully(&surroundings.home));
-        let search_path = ctx.search_path.iter().filter(|folder| folder.is_absolute());
-        Ground { cwd, closed, search_path: search_path.map(|folder| resolve::fully(folder)).collect() }
+        // A relative entry is below whatever folder a person is in: here the working directory.
+        let search_path = ctx.search_path.iter().map(|folder| resolve::fully(&cwd.join(folder))).collect();
+        Ground { cwd, closed, search_path }
     }
 
     /// Returns whether a path is below the working directory.
@@ -118,7 +119,7 @@ impl Ground {
 pub(crate) fn obeyed(path: &Path, cwd: &Path) -> Option<&'static str> {
     let below = path.strip_prefix(cwd).or_else(|_| path.strip_prefix("/")).ok()?;
     let is_searched = |list: OsString| {
-        std::env::split_paths(&list).any(|folder| path.parent() == Some(&resolve::fully(&folder)))
+        std::env::split_paths(&list).any(|folder| path.parent() == Some(&resolve::fully(&cwd.join(folder))))
     };
     let is_program = || std::env::var_os("PATH").is_some_and(is_searched);
     let is_system = || SYSTEM.iter().any(|folder| path.starts_with(folder));

@@ -34,15 +34,16 @@ pub(crate) struct FindFiles {
 #[derive(Clone, Debug)]
 enum Index {
     /// macOS. It matches stems in some scripts only, so it is asked for the stem and the rest is filtered here.
-    Spotlight(PathBuf),
+    Spotlight,
     /// `plocate` or `locate`.
-    Locate(PathBuf),
+    Locate(&'static str),
 }
 
 impl FindFiles {
     pub(crate) fn new(host: &Host) -> Self {
-        let spotlight = || host.program("mdfind").map(Index::Spotlight);
-        let locate = || host.program("plocate").or_else(|| host.program("locate")).map(Index::Locate);
+        let spotlight = || host.has_program("mdfind").then_some(Index::Spotlight);
+        let locate =
+            || ["plocate", "locate"].into_iter().find(|name| host.has_program(name)).map(Index::Locate);
         let index = if host.os() == "macos" { spotlight() } else { locate() };
         FindFiles { host: host.clone(), index }
     }
@@ -130,11 +131,11 @@ impl FindFiles {
             return None;
         }
         let (program, args) = match self.index.as_ref()? {
-            Index::Spotlight(program) => {
+            Index::Spotlight => {
                 let stem =
                     wanted.stem.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(&wanted.stem);
                 (
-                    program,
+                    "mdfind",
                     ["-0", "-onlyin"]
                         .map(OsString::from)
                         .into_iter()
@@ -144,11 +145,11 @@ impl FindFiles {
             }
             Index::Locate(program) => {
                 let flags = ["-i", "-b", "-0", "--"].map(OsString::from);
-                (program, flags.into_iter().chain([OsString::from(&wanted.stem)]).collect::<Vec<_>>())
+                (*program, flags.into_iter().chain([OsString::from(&wanted.stem)]).collect::<Vec<_>>())
             }
         };
         let job = Job {
-            program: program.clone(),
+            program: self.host.program(program, &ctx.surroundings).ok()?.path().to_path_buf(),
             args,
             cwd: PathBuf::from("/"),
             env: env::for_task(self.host.env(), &ctx.surroundings, Programs::System),

@@ -14,7 +14,7 @@ use crate::error::ToolError;
 use crate::files::open;
 use crate::halt::Halt;
 use crate::host::Host;
-use crate::process::env::{self, Environment, Programs};
+use crate::process::env::{self, Environment, Programs, SystemProgram};
 use crate::process::{self, CapturedOutput, Ending, Job};
 use crate::show;
 use crate::tool::ToolCtx;
@@ -76,7 +76,7 @@ pub(super) type Settings = Vec<(String, String)>;
 
 /// Git, bound to one folder.
 pub(super) struct Git<'a> {
-    program: &'a Path,
+    program: &'a SystemProgram,
     pub(super) folder: PathBuf,
     host: &'a Host,
     ctx: &'a ToolCtx,
@@ -104,7 +104,7 @@ impl<'a> Git<'a> {
     /// Prepares Git for a folder, with the settings kept from the person's own configuration. Reading them runs no
     /// other program.
     pub(super) async fn new(
-        program: &'a Path,
+        program: &'a SystemProgram,
         folder: PathBuf,
         host: &'a Host,
         ctx: &'a ToolCtx,
@@ -151,7 +151,7 @@ impl<'a> Git<'a> {
         // Replacement objects would show another history than the stored one.
         env.insert("GIT_NO_REPLACE_OBJECTS".into(), "1".into());
         let job = Job {
-            program: self.program.to_path_buf(),
+            program: self.program.path().to_path_buf(),
             args: args.iter().map(OsString::from).collect(),
             cwd: self.folder.clone(),
             env,
@@ -160,7 +160,7 @@ impl<'a> Git<'a> {
             is_bounded: true,
             watch: None,
         };
-        let failed = |source| ToolError::file("start", self.program, source);
+        let failed = |source| ToolError::file("start", self.program.path(), source);
         let ended = process::run(job, self.host, &self.ctx.cancel).await.map_err(failed)?;
         let is_ok = match ended.ending {
             Ending::Exit(code) => code == 0,

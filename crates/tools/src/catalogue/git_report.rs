@@ -41,13 +41,12 @@ const UNFINISHED: &[(&str, &str)] = &[
 
 pub(crate) struct GitReport {
     host: Host,
-    git: PathBuf,
 }
 
 impl GitReport {
     /// Returns the tool if there is a `git` program.
     pub(crate) fn new(host: &Host) -> Option<Self> {
-        Some(GitReport { host: host.clone(), git: host.program("git")? })
+        host.has_program("git").then(|| GitReport { host: host.clone() })
     }
 }
 
@@ -81,7 +80,8 @@ impl Typed for GitReport {
         if let Some(obstacle) = ctx.blocking(move |halt| git::obstacle(&looked_at, halt)).await? {
             return Err(ToolError::unfit(&path, obstacle));
         }
-        let mut git = Git::new(&self.git, path, &self.host, ctx, LIMITS).await?;
+        let program = self.host.program("git", &ctx.surroundings)?;
+        let mut git = Git::new(&program, path, &self.host, ctx, LIMITS).await?;
         git.settings.extend(OFF.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let mut repository = Repository { git, ctx };
         repository.turn_off_filters().await?;

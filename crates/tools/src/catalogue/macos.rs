@@ -2,7 +2,6 @@
 //! known, so each call needs a person's consent.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use setpoint_protocol::Any;
 use setpoint_protocol::gate::Cause;
@@ -21,7 +20,7 @@ const FACTS_STREAM_BYTES_MAX: usize = 24 * 1024;
 /// A program of the system that runs a script or shortcut.
 struct Runner {
     host: Host,
-    program: PathBuf,
+    program: &'static str,
 }
 
 pub(crate) struct AppleScript(Runner);
@@ -107,11 +106,11 @@ impl Typed for Shortcuts {
 }
 
 impl Runner {
-    fn new(name: &str, host: &Host) -> Option<Self> {
+    fn new(name: &'static str, host: &Host) -> Option<Self> {
         if host.os() != "macos" {
             return None;
         }
-        Some(Runner { host: host.clone(), program: host.program(name)? })
+        host.has_program(name).then(|| Runner { host: host.clone(), program: name })
     }
 
     async fn run(
@@ -126,8 +125,9 @@ impl Runner {
         let gate = Gate::new(ctx);
         let cause = Some(Cause::Command("what it does cannot be known before it runs".to_owned()));
         gate.check(&Plan { cause, ..gate.plan(tool, command.to_owned(), []) })?;
+        let program = self.host.program(self.program, &ctx.surroundings)?;
         let job = Job {
-            program: self.program.clone(),
+            program: program.path().to_path_buf(),
             args,
             cwd: ctx.place().surroundings.cwd,
             env: env::for_task(self.host.env(), &ctx.surroundings, Programs::System),
@@ -138,7 +138,7 @@ impl Runner {
         };
         let ended = process::run(job, &self.host, &ctx.cancel)
             .await
-            .map_err(|source| ToolError::file("start", &self.program, source))?;
+            .map_err(|source| ToolError::file("start", program.path(), source))?;
         let (exit_code, error_kind) = match ended.ending {
             Ending::Exit(0) => (Some(0), None),
             Ending::Exit(code) => (Some(code), Some(ErrorKind::Exit)),

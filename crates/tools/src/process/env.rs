@@ -154,11 +154,51 @@ pub(crate) fn fixed() -> impl Iterator<Item = (&'static str, &'static str)> {
     FIXED.iter().copied()
 }
 
-/// Returns the program of this name in `PATH`.
+/// A program that the runtime may start itself, outside the sandbox: no task can have written it without a question.
+#[derive(Clone, Debug)]
+pub(crate) struct SystemProgram(PathBuf);
+
+impl SystemProgram {
+    /// Finds it by name in `PATH`. Entries that are relative, empty or in the task's folders do not count, nor links into
+    /// those folders.
+    #[must_use]
+    pub(crate) fn find(name: &str, inherited: &Environment, surroundings: &Surroundings) -> Option<Self> {
+        let env = for_task(inherited, surroundings, Programs::System);
+        let own = [&surroundings.cwd, &surroundings.workspace].map(|folder| real(Path::new(folder)));
+        // Creating something needs consent where the working directory holds a system folder.
+        let holds_system =
+            |folder: &PathBuf| SYSTEM_FOLDERS.iter().any(|system| Path::new(system).starts_with(folder));
+        let own: Vec<PathBuf> =
+            own.into_iter().filter(|folder| folder.is_absolute() && !holds_system(folder)).collect();
+        let is_own = |file: &PathBuf| own.iter().any(|folder| real(file).starts_with(folder));
+        programs_named(name, &env).find(|file| !is_own(file)).map(SystemProgram)
+    }
+
+    /// Returns its absolute path.
+    #[must_use]
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+/// Returns the program of this name in `PATH`, whose relative and empty entries do not count: they mean another folder
+/// for each call.
 #[must_use]
 pub(crate) fn find_program(name: &str, env: &Environment) -> Option<PathBuf> {
-    let path = env.get(OsStr::new("PATH"))?;
-    std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| is_program(file))
+    programs_named(name, env).next()
+}
+
+fn programs_named(name: &str, env: &Environment) -> impl Iterator<Item = PathBuf> {
+    let folders = env.get(OsStr::new("PATH")).into_iter().flat_map(std::env::split_paths);
+    folders
+        .filter(|folder| folder.is_absolute())
+        .map(move |folder| folder.join(name))
+        .filter(|file| is_program(file))
+}
+
+/// Returns a path without links; as it is if nothing is there.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
 fn is_program(file: &Path) -> bool {
@@ -168,7 +208,7 @@ fn is_program(file: &Path) -> bool {
 
 /// Returns `PATH` without its empty and relative entries. Entries in the task's own folders are moved to the end or
 /// removed.
-fn search_path(path: &OsStr, surroundings: &Surroundings, programs: Programs) -> OsString {
+pub(crate) fn search_path(path: &OsStr, surroundings: &Surroundings, programs: Programs) -> OsString {
     let is_task_own = |folder: &PathBuf| {
         let inside = |base: &str| !base.is_empty() && folder.starts_with(base);
         let is_system = SYSTEM_FOLDERS.iter().any(|system| folder == Path::new(system));

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use setpoint_mcp::{Launch, Launched, Process};
+use setpoint_protocol::record::Surroundings;
 use setpoint_sandbox::{Access, Folder};
 
 use super::Reach;
 use crate::host::Host;
-use crate::process::env::{Environment, find_program};
+use crate::process::env::{Environment, Programs, SystemProgram, find_program, search_path};
 use crate::process::{Job, ServerProgram, serve};
 
 /// Bytes of standard error that are kept.
@@ -53,7 +54,16 @@ impl Program {
         let Some((program, args)) = self.command.split_first() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "its command is empty"));
         };
-        let program = self.found(program, &env)?;
+        let surroundings = Surroundings { cwd: self.cwd.display().to_string(), ..Surroundings::default() };
+        let programs = match &self.reach {
+            // Nothing confines it, and a task writes in the working directory without a question.
+            Reach::Outside => Programs::System,
+            Reach::Sandbox { .. } => Programs::TaskToo,
+        };
+        if let Some(path) = env.get_mut(OsStr::new("PATH")) {
+            *path = search_path(path, &surroundings, programs);
+        }
+        let program = self.found(program, &env, &surroundings)?;
         let job = Job {
             program,
             args: args.iter().map(OsString::from).collect(),
@@ -70,13 +80,23 @@ impl Program {
         }
     }
 
-    fn found(&self, program: &str, env: &Environment) -> io::Result<PathBuf> {
+    fn found(&self, program: &str, env: &Environment, surroundings: &Surroundings) -> io::Result<PathBuf> {
         if program.contains('/') {
             return Ok(self.cwd.join(program));
         }
-        let missing =
-            || io::Error::new(io::ErrorKind::NotFound, format!("there is no program {program:?} in PATH"));
-        find_program(program, env).ok_or_else(missing)
+        let (found, other) = match &self.reach {
+            Reach::Outside => {
+                let found = SystemProgram::find(program, env, surroundings);
+                let other =
+                    "; the working directory's own are started outside the sandbox only by their path";
+                (found.map(|found| found.path().to_path_buf()), other)
+            }
+            Reach::Sandbox { .. } => (find_program(program, env), ""),
+        };
+        found.ok_or_else(|| {
+            let said = format!("there is no program {program:?} in PATH{other}");
+            io::Error::new(io::ErrorKind::NotFound, said)
+        })
     }
 
     fn in_sandbox(&self, job: Job, reads: &[PathBuf], writes: &[PathBuf]) -> io::Result<Job> {

@@ -315,6 +315,28 @@ async fn a_program_planted_in_the_project_does_not_run_unasked() {
     assert_eq!(answer.text.trim(), "exit code zero\n3");
 }
 
+/// An entry of `PATH` that is relative, or a link into the project, comes before the folder of the real Git.
+#[tokio::test]
+async fn a_git_planted_in_the_project_is_not_started_by_setpoint_itself() {
+    let mut world = World::new();
+    output(&world.at("."), "git init -q .");
+    let marker = world.root().join("ran");
+    let planted = world.file("bin/git", format!("#!/bin/sh\necho x >> {}\n", marker.display()));
+    std::fs::set_permissions(&planted, Permissions::from_mode(0o755)).unwrap();
+    // As many steps up as any folder has above it: the same place from the folders of the test and of the call.
+    let relative = format!("{}{}", "../".repeat(40), world.at("bin").strip_prefix("/").unwrap().display());
+    let link = world.root().join("home/bin");
+    std::os::unix::fs::symlink(world.at("bin"), &link).unwrap();
+    for first in [relative, link.display().to_string(), world.at("bin").display().to_string()] {
+        let path = format!("{first}:/usr/bin:/bin");
+        let host = setpoint_tools::Host::new("linux", [("PATH".into(), path.into())]);
+        world.registry = setpoint_tools::Registry::built_in(&host);
+        world.run("shell", json!({"command": "git status"})).await;
+        let report = world.run("git_report", json!({"path": "."})).await;
+        assert!(report.ok && !marker.exists(), "{first}: {}", report.text);
+    }
+}
+
 /// Version managers put scripts in the place of programs, and those run what the working directory asks for.
 #[tokio::test]
 async fn a_script_in_the_persons_folders_does_not_run_unasked() {

@@ -219,6 +219,21 @@ fn world(cwd: &'static str) -> World {
     world
 }
 
+/// A person who works in the project runs what is there by its name.
+#[tokio::test]
+async fn files_in_a_relative_folder_of_path_ask() {
+    let mut world = World::new();
+    let cases = [("./bin", "bin/x"), ("b", "b/x"), (".", "x"), ("", "x"), ("../project/c", "c/x")];
+    for (n, (entry, file)) in cases.into_iter().enumerate() {
+        let path = format!("{entry}:/usr/bin:/bin");
+        world.registry = Registry::built_in(&Host::new("linux", [("PATH".into(), path.into())]));
+        let write = |name: &str| json!({"path": world.at(name), "content": "x"});
+        asks(&world, "write_file", &write(file)).await;
+        let answer = world.run("write_file", write(&format!("d{n}/x"))).await;
+        assert!(answer.ok, "{entry}: {}", answer.text);
+    }
+}
+
 fn state(world: &World) -> String {
     output(&world.root(), "find . -printf '%p %y %s\\n' | sort")
 }

@@ -202,7 +202,10 @@ async fn process_find_files_asks_the_index_but_trusts_the_disk() {
         world.at("docs/a b.md"),
     ];
     let listed: Vec<String> = listed.iter().map(|path| path.to_str().unwrap().to_owned()).collect();
-    let index = world.file("bin/plocate", "");
+    // One in the project would not be started.
+    let bin = world.root().join("home/bin");
+    std::fs::create_dir(&bin).unwrap();
+    let index = bin.join("plocate");
     let script = format!(
         "#!/bin/sh\necho \"$@\" > {}\nprintf '{}\\0'\n",
         world.at("asked").display(),
@@ -211,7 +214,7 @@ async fn process_find_files_asks_the_index_but_trusts_the_disk() {
     std::fs::write(&index, script).unwrap();
     std::fs::set_permissions(&index, Permissions::from_mode(0o755)).unwrap();
     std::fs::write(world.root().join("home/main.rs"), "").unwrap();
-    let path = format!("{}:/usr/bin:/bin", world.at("bin").display());
+    let path = format!("{}:/usr/bin:/bin", bin.display());
     world.registry = Registry::built_in(&Host::new("linux", [("PATH".into(), path.into())]));
     let facts = world.facts("find_files", json!({"name": "*ain.RS", "root": "."})).await;
     assert_eq!(facts["paths"], json!([world.at("src/main.rs")]));

@@ -266,7 +266,25 @@ async fn process_a_server_that_ends_is_quoted() {
     }
     let error = plan.server(&host()).tools().await.unwrap_err();
     let text = setpoint_protocol::text::error_chain(&error);
-    assert!(text.ends_with("there is no program \"no-such-program\" in PATH"), "{text}");
+    assert!(text.contains("there is no program \"no-such-program\" in PATH;"), "{text}");
+}
+
+/// Nothing confines it, and a task writes in the working directory without a question.
+#[tokio::test]
+async fn process_a_server_outside_the_sandbox_is_not_found_in_the_working_directory() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    let planted = world.file("bin/a-server", "#!/bin/sh\necho planted >&2\n");
+    std::fs::set_permissions(&planted, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", world.at("bin").display());
+    let mut plan = plan(&world, Reach::Outside, &[("PATH", &path)]);
+    if let ServerPlace::Program { command, cwd, .. } = &mut plan.place {
+        *command = vec!["a-server".to_owned()];
+        *cwd = world.at(".");
+    }
+    let error = plan.server(&host()).tools().await.unwrap_err();
+    let text = setpoint_protocol::text::error_chain(&error);
+    assert!(text.contains("only by their path") && !text.contains("planted"), "{text}");
 }
 
 const STAGE: &str = env!("CARGO_BIN_EXE_tools-keeper");

@@ -39,7 +39,7 @@ use super::git::{self, Settings};
 use crate::approval::{Gate, Plan, resolve};
 use crate::background::{BACKGROUND_MAX, Folder};
 use crate::catalogue::prelude::*;
-use crate::host::Host;
+use crate::host::{self, Host};
 use crate::process::Job;
 use crate::process::env::{self, Programs};
 use crate::target::{self, Target};
@@ -59,7 +59,7 @@ pub(crate) struct Shell {
 
 impl Shell {
     pub(crate) fn new(host: &Host) -> Self {
-        let (shell, is_bash) = host.shell();
+        let (shell, is_bash) = host::shell();
         Shell { host: host.clone(), shell, is_bash, waiting: Waiting::default() }
     }
 }

@@ -71,7 +71,7 @@ pub(super) async fn look(
     host: &Host,
     ctx: &ToolCtx,
 ) -> Result<RepositoryCheck, ToolError> {
-    let Some(program) = host.program("git").filter(|_| !plan.git().is_empty()) else {
+    let Some(program) = host.program("git", &ctx.surroundings).ok().filter(|_| !plan.git().is_empty()) else {
         return Ok(RepositoryCheck::Quiet(Settings::new()));
     };
     let at = plan.directory().map_or_else(|| cwd.to_path_buf(), |directory| cwd.join(directory));
