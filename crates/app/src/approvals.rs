@@ -27,7 +27,8 @@ impl Policy {
 
     /// Returns the policy of level L3, for a container or a virtual machine: `file` decides first, and what it has no line
     /// for is allowed. Left to a person are calls that contain a key and may send it, whatever may send something once the task
-    /// has read keys, and commands that nothing confines: no level gives up the sandbox and the gate together.
+    /// has read keys, commands that nothing confines, and files that act outside the sandbox by themselves: no level gives up
+    /// the sandbox and the gate together.
     #[must_use]
     pub fn autonomous(file: Option<Policy>) -> Self {
         let decides =
@@ -56,6 +57,7 @@ fn is_left_to_a_person(need: &ApprovalNeed) -> bool {
         |facts: &Facts| !matches!(facts.cause, Some(Cause::Command(_))) || facts.stage == Stage::Ran;
     let may_send = |facts: &Facts| facts.stage != Stage::Ran && facts.cause.as_ref().is_some_and(sends);
     need.rule.is_none_or(|rule| rule == Rule::SecretSent)
+        || need.facts.as_deref().is_some_and(|facts| facts.acts_outside.is_some())
         || !need.facts.as_deref().is_some_and(is_confined)
         || (!need.secrets.is_empty() && need.facts.as_deref().is_none_or(may_send))
 }
@@ -188,6 +190,10 @@ mod tests {
         let host = || Some(Cause::Connects { host: "a.org".to_owned(), sends: Vec::new() });
         let after_a_key =
             |need: ApprovalNeed| ApprovalNeed { secrets: vec![Secret::File(".env".to_owned())], ..need };
+        let outside = |need: ApprovalNeed| {
+            let facts = Facts { acts_outside: Some("/usr/bin/ls".to_owned()), ..*need.facts.unwrap() };
+            ApprovalNeed { facts: Some(Box::new(facts)), ..need }
+        };
         let allowed = Word::Allow("level L3".to_owned());
         let level = Policy::autonomous(None);
         for (asked, word) in [
@@ -202,6 +208,8 @@ mod tests {
             (because(Rule::NotReadOnly, command(), Stage::Plain), &Word::Silent),
             (because(Rule::OutsideSandbox, command(), Stage::Outside), &Word::Silent),
             (because(Rule::OutsideSandbox, command(), Stage::Unmade("none".to_owned())), &Word::Silent),
+            (outside(because(Rule::Elsewhere, None, Stage::Plain)), &Word::Silent),
+            (outside(because(Rule::Obeyed, command(), Stage::Ran)), &Word::Silent),
             // Of an older journal.
             (need("touch x", &[], &["/w/x"]), &Word::Silent),
         ] {

@@ -142,6 +142,10 @@ pub struct Facts {
     /// The line of the approval file that denies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denied: Option<String>,
+    /// The first of the paths whose content acts outside the sandbox by itself, such as a program in a folder of `PATH`: at
+    /// level L3 a person decides about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acts_outside: Option<String>,
     /// What confines the command.
     #[serde(default, skip_serializing_if = "Stage::is_plain")]
     pub stage: Stage,

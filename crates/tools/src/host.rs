@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use setpoint_command_line::Form;
 use setpoint_fetch::{Fetcher, Searcher, SystemResolver, address};
-use setpoint_protocol::record::Surroundings;
 use setpoint_scrub::Scrub;
 
 use crate::background::Background;
@@ -15,6 +14,7 @@ use crate::process::env::{self, Environment, SystemProgram};
 use crate::process::keeper;
 use crate::sandbox::Sandbox;
 use crate::secrets::Secrets;
+use crate::tool::ToolCtx;
 
 /// Programs whose presence may matter to a plan.
 const NOTABLE: &[&str] = &[
@@ -163,15 +163,12 @@ impl Host {
     /// Returns a program that the runtime starts itself for a task.
     ///
     /// # Errors
-    /// [`ToolError::Missing`] if there is none beside those of the task's own folders.
-    pub(crate) fn program(
-        &self,
-        name: &str,
-        surroundings: &Surroundings,
-    ) -> Result<SystemProgram, ToolError> {
-        let hint = "; programs in the working directory do not count".to_owned();
+    /// [`ToolError::Missing`] if there is none beside those of the task's own folders and those that tasks wrote.
+    pub(crate) fn program(&self, name: &str, ctx: &ToolCtx) -> Result<SystemProgram, ToolError> {
+        let hint = "; programs in the working directory, or that a task wrote, do not count".to_owned();
         let missing = || ToolError::Missing { name: name.to_owned(), hint };
-        SystemProgram::find(name, &self.env, surroundings).ok_or_else(missing)
+        let found = SystemProgram::find(name, &self.env, &ctx.surroundings);
+        found.filter(|found| !ctx.written().has(found.path())).ok_or_else(missing)
     }
 
     /// Returns the notable programs that are present, sorted.

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approval_file::Denials;
 use crate::house::House;
 use crate::keys::KnownKeys;
-use crate::undo::Keeper;
+use crate::undo::{Keeper, Written};
 
 /// Something that R3 can do in the world.
 #[async_trait]
@@ -103,6 +103,11 @@ impl ToolCtx {
             cancel: CancellationToken::new(),
             limits: Limits::default(),
         }
+    }
+
+    /// Returns what tasks have written.
+    pub(crate) fn written(&self) -> Written {
+        Written::new(self.kept.as_deref(), &self.created)
     }
 }
 

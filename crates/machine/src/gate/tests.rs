@@ -74,7 +74,7 @@ prop_compose! {
         grant in select(vec![Grant::None, Grant::Void, Grant::Covers]),
     ) -> Facts {
         let level = if is_l0 { RunLevel::L0 } else { RunLevel::L1 };
-        Facts { level, cwd: "/w".into(), cause, touches, is_kept, is_cautious, sources, secrets, contains, denied, stage, grant }
+        Facts { level, cwd: "/w".into(), cause, touches, is_kept, is_cautious, sources, secrets, contains, denied, stage, grant, acts_outside: None }
     }
 }
 

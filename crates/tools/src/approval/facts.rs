@@ -31,6 +31,11 @@ impl Gate {
             secrets: self.secrets_read(plan).collect(),
             contains: if plan.can_send() { self.keys.all_in(&plan.command) } else { Vec::new() },
             denied: None,
+            acts_outside: plan
+                .touches
+                .iter()
+                .find(|touch| self.ground.acts_outside(touch))
+                .map(|touch| show::path_line(&touch.path)),
             stage: plan.stage.clone(),
             grant: Grant::None,
         };

@@ -31,6 +31,38 @@ const SYSTEM: &[&str] = &[
     "/var/spool",
 ];
 
+/// Other folders whose programs and libraries are used by name.
+const INSTALLED: &[&str] = &["/nix", "/opt", "/snap"];
+
+/// Files of a home folder, and folders with such files, that shells and sessions obey as they start.
+const START_UP: &[&str] = &[
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".config/autostart",
+    ".config/environment.d",
+    ".config/fish",
+    ".config/git",
+    ".config/systemd",
+    ".cshrc",
+    ".gitconfig",
+    ".kshrc",
+    ".login",
+    ".pam_environment",
+    ".profile",
+    ".ssh",
+    ".tcshrc",
+    ".xprofile",
+    ".xsessionrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+];
+
 /// What makes a file in a folder of `PATH` one that other programs obey.
 const RUN_BY_NAME: &str = "programs in that folder are run by their name";
 
@@ -41,6 +73,8 @@ pub(super) struct Ground {
     closed: Option<&'static str>,
     /// The folders of `PATH`.
     search_path: Vec<PathBuf>,
+    /// Files and folders of the home folder that a session obeys as it starts.
+    start_up: Vec<PathBuf>,
 }
 
 impl Ground {
@@ -50,7 +84,9 @@ impl Ground {
         let closed = closed(&cwd, &resolve::fully(&surroundings.home));
         // A relative entry is below whatever folder a person is in: here the working directory.
         let search_path = ctx.search_path.iter().map(|folder| resolve::fully(&cwd.join(folder))).collect();
-        Ground { cwd, closed, search_path }
+        let home = resolve::fully(&surroundings.home);
+        let start_up = START_UP.iter().map(|name| resolve::fully(&home.join(name))).collect();
+        Ground { cwd, closed, search_path, start_up }
     }
 
     /// Returns whether a path is below the working directory.
@@ -102,6 +138,21 @@ impl Ground {
             if self.creating(entry.path, plan).is_some() { Step::End } else { Step::On }
         });
         all.is_ok_and(|tally| tally.complete && tally.unreadable == 0)
+    }
+
+    /// Returns whether what is changed acts outside the sandbox by itself: programs and libraries that are used by name,
+    /// and what a session obeys as it starts. Programs of the working directory do not.
+    pub(super) fn acts_outside(&self, touch: &Touch) -> bool {
+        let path = &touch.path;
+        // A new folder around them changes nothing.
+        let is_around = |one: &Path| (touch.is_delete || !touch.is_folder) && one.starts_with(path);
+        let is_system = |folder: &&&str| {
+            path.starts_with(folder) && !(self.cwd.starts_with(folder) && path.starts_with(&self.cwd))
+        };
+        let holds = |folder: &PathBuf| is_around(folder) || path.parent() == Some(folder);
+        (SYSTEM.iter().chain(INSTALLED).any(|folder| is_system(&folder)) && !path.starts_with("/dev/shm"))
+            || (!path.starts_with(&self.cwd) && self.search_path.iter().any(holds))
+            || self.start_up.iter().any(|one| path.starts_with(one) || is_around(one))
     }
 
     fn below<'a>(&self, path: &'a Path) -> Option<&'a Path> {

@@ -149,7 +149,7 @@ impl FindFiles {
             }
         };
         let job = Job {
-            program: self.host.program(program, &ctx.surroundings).ok()?.path().to_path_buf(),
+            program: self.host.program(program, ctx).ok()?.path().to_path_buf(),
             args,
             cwd: PathBuf::from("/"),
             env: env::for_task(self.host.env(), &ctx.surroundings, Programs::System),

@@ -125,7 +125,7 @@ impl Runner {
         let gate = Gate::new(ctx);
         let cause = Some(Cause::Command("what it does cannot be known before it runs".to_owned()));
         gate.check(&Plan { cause, ..gate.plan(tool, command.to_owned(), []) })?;
-        let program = self.host.program(self.program, &ctx.surroundings)?;
+        let program = self.host.program(self.program, ctx)?;
         let job = Job {
             program: program.path().to_path_buf(),
             args,

@@ -14,10 +14,12 @@ pub(crate) mod labels;
 mod note;
 mod plan;
 mod restore;
+mod written;
 
 pub(crate) use keep::{Becomes, Keeper, Keeping, Size};
 pub(crate) use labels::After;
 pub use plan::{Undoing, UndoingError, Verb};
+pub(crate) use written::Written;
 
 /// Largest file whose content is kept, in bytes.
 pub const KEPT_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;

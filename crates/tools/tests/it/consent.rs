@@ -337,6 +337,72 @@ async fn a_git_planted_in_the_project_is_not_started_by_setpoint_itself() {
     }
 }
 
+/// A person allowed the file, not each command that would run it from then on.
+#[tokio::test]
+async fn a_program_that_a_task_wrote_does_not_run_unasked() {
+    let mut world = World::new().keeping();
+    let (bin, kept) = (world.root().join("outside/bin"), world.root().join("kept"));
+    std::fs::create_dir_all(&bin).unwrap();
+    for name in ["ls", "git"] {
+        std::fs::write(bin.join(name), "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(bin.join(name), Permissions::from_mode(0o755)).unwrap();
+    }
+    std::os::unix::fs::symlink(bin.join("ls"), bin.join("tree")).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let host = setpoint_tools::Host::new("linux", [("PATH".into(), path.into())]);
+    world.registry = setpoint_tools::Registry::built_in(&host).keeping_in(kept);
+    assert!(world.run("shell", json!({"command": "ls"})).await.ok);
+    for name in ["ls", "git"] {
+        let input =
+            json!({"path": bin.join(name), "content": "#!/bin/sh\necho planted\n", "overwrite": true});
+        assert!(world.run_allowed("write_file", input).await.ok);
+    }
+    for task in ["a-task-00000000000000a1", "another-00000000000000a2"] {
+        world.task = task.parse().unwrap();
+        for command in ["ls", "cat x | sort; tree", "git log"] {
+            let need = world.need("shell", json!({"command": command})).await;
+            assert!(need.reason.contains("was written by a task"), "{command}: {}", need.reason);
+        }
+        assert!(world.run("shell", json!({"command": "wc -c /dev/null"})).await.ok);
+        let report = world.run("git_report", json!({"path": "."})).await;
+        assert_eq!(report.error_kind, Some(ErrorKind::MissingTool), "{}", report.text);
+    }
+}
+
+/// Level L3 leaves these to a person, because they switch the other exceptions off.
+#[tokio::test]
+async fn what_acts_outside_the_sandbox_by_itself_is_named_in_the_facts() {
+    let mut world = World::new();
+    let root = world.root();
+    std::fs::create_dir(root.join("bin")).unwrap();
+    let path = format!("bin:{}:{}:/usr/bin", root.join("bin").display(), world.at("venv/bin").display());
+    let host = setpoint_tools::Host::new("linux", [("PATH".into(), path.into())]);
+    world.registry = setpoint_tools::Registry::built_in(&host);
+    let [home, outside] = ["home", "outside"].map(|name| root.join(name));
+    for (place, is_named) in [
+        (root.join("bin/ls"), true),
+        ("/usr/lib/setpoint-no-such-file.so".into(), true),
+        ("/opt/setpoint-no-such-file".into(), true),
+        ("/etc/setpoint-no-such-file".into(), true),
+        (home.join(".bashrc"), true),
+        (home.join(".config/fish/config.fish"), true),
+        (home.join(".ssh/authorized_keys"), true),
+        (root.join("bin/x/y"), false),
+        (outside.join("x"), false),
+        (home.join(".config/x"), false),
+        (world.at("venv/bin/ls"), false),
+        (world.at("bin/ls"), false),
+    ] {
+        let need = world.need("write_file", json!({"path": place, "content": "x"})).await;
+        let named = need.facts.unwrap().acts_outside;
+        assert_eq!(named.is_some(), is_named, "{}: {named:?}", place.display());
+    }
+    let files = ["outside/a", "bin/b"]
+        .map(|name| format!("--- /dev/null\n+++ {}/{name}\n@@ -0,0 +1 @@\n+x\n", root.display()));
+    let need = world.need("apply_patch", json!({"patch": files.concat()})).await;
+    assert_eq!(need.facts.unwrap().acts_outside, Some(root.join("bin/b").display().to_string()));
+}
+
 /// Version managers put scripts in the place of programs, and those run what the working directory asks for.
 #[tokio::test]
 async fn a_script_in_the_persons_folders_does_not_run_unasked() {

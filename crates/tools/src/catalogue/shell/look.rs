@@ -1,5 +1,5 @@
-//! Checks where the paths of a read-only command lead, right before it runs. The inside of processes, devices and the
-//! task's own programs need consent; Setpoint's own house is refused.
+//! Checks where the paths of a read-only command lead, right before it runs. The inside of processes, devices and programs
+//! that tasks wrote need consent; Setpoint's own house is refused.
 
 use std::fs::Metadata;
 use std::io::Read as _;
@@ -15,6 +15,7 @@ use crate::files::open;
 use crate::halt::Halt;
 use crate::show;
 use crate::tool::ToolCtx;
+use crate::undo::Written;
 use crate::walk::measure::{Bounds, Step, walk};
 
 /// Maximum entries that are searched for links below a directory if the program follows its links.
@@ -33,6 +34,8 @@ pub(super) enum Reason {
     TooMany { path: String },
     #[error("{program} is a program of the working directory")]
     OwnProgram { program: String },
+    #[error("{program} was written by a task, so what it does is not known")]
+    Written { program: String },
     #[error("{program} is a script, which may run whatever it finds in the working directory")]
     Script { program: String },
 }
@@ -42,6 +45,7 @@ pub(super) enum Reason {
 pub(super) struct Ground {
     folders: Vec<PathBuf>,
     home: Option<PathBuf>,
+    written: Written,
 }
 
 impl Ground {
@@ -52,7 +56,7 @@ impl Ground {
             (real.parent().is_some() && !SYSTEM.iter().any(|system| real.starts_with(system))).then_some(real)
         });
         let home = std::fs::canonicalize(&ctx.surroundings.home).ok().filter(|home| home.parent().is_some());
-        Ground { folders: real.collect(), home }
+        Ground { folders: real.collect(), home, written: ctx.written() }
     }
 }
 
@@ -63,6 +67,9 @@ pub(super) fn programs(found: &[PathBuf], ground: &Ground) -> Option<Reason> {
         let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         if is_below_one(&real, &ground.folders) || is_below_one(path, &ground.folders) {
             return Some(Reason::OwnProgram { program });
+        }
+        if ground.written.has(path) {
+            return Some(Reason::Written { program });
         }
         let is_personal =
             ground.home.as_ref().is_some_and(|home| real.starts_with(home) || path.starts_with(home));

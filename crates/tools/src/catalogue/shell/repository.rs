@@ -71,8 +71,13 @@ pub(super) async fn look(
     host: &Host,
     ctx: &ToolCtx,
 ) -> Result<RepositoryCheck, ToolError> {
-    let Some(program) = host.program("git", &ctx.surroundings).ok().filter(|_| !plan.git().is_empty()) else {
+    // Without Git the command fails.
+    if plan.git().is_empty() || !host.has_program("git") {
         return Ok(RepositoryCheck::Quiet(Settings::new()));
+    }
+    let program = match host.program("git", ctx) {
+        Ok(program) => program,
+        Err(error) => return Ok(RepositoryCheck::Asks(error.to_string())),
     };
     let at = plan.directory().map_or_else(|| cwd.to_path_buf(), |directory| cwd.join(directory));
     let mut all: Option<Settings> = None;
