@@ -176,7 +176,7 @@ impl Program {
         let own = [directories.config.clone(), directories.data.clone()];
         let own =
             own.into_iter().chain(directories.data_elsewhere.iter().cloned()).map(|folder| real(&folder));
-        let files = self.own_files().into_iter().map(|file| real(&file));
+        let files = self.own_files().into_iter().chain(self.guarded_files()).map(|file| real(&file));
         let hidden = own.chain(files).chain(programs.hidden).collect();
         let (stage, layers) = (PathBuf::from(STAGE), self.layers());
         Sandbox { stage, readable, hidden, home, layers, bounds: Bounds::default() }

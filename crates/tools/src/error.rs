@@ -102,6 +102,16 @@ pub enum ToolError {
         /// The place with links resolved, escaped for display.
         path: String,
     },
+    /// The call would change a file that says what tasks may do, or exchange what leads to it. It did nothing, and no approval
+    /// changes that.
+    #[error(
+        "change {path}: the approval file of this run is there, and only the person may change what is allowed; write to \
+         another file, and say in the answer what the approval file would need"
+    )]
+    Guarded {
+        /// The place, escaped for display.
+        path: String,
+    },
     /// The call would read or change everything below a folder that contains Setpoint's own house. No approval changes
     /// that.
     #[error(
@@ -219,6 +229,7 @@ impl ToolError {
             ToolError::Missing { .. } => ErrorKind::MissingTool,
             ToolError::Program { .. } => ErrorKind::Exit,
             ToolError::House { .. }
+            | ToolError::Guarded { .. }
             | ToolError::HouseBelow { .. }
             | ToolError::KeyInUrl
             | ToolError::KeyInHeader { .. }

@@ -29,6 +29,8 @@ pub struct House {
     folders: Vec<PathBuf>,
     files: Vec<PathBuf>,
     workspaces: Option<PathBuf>,
+    /// Files that may be read and not changed.
+    guarded: Vec<PathBuf>,
 }
 
 impl House {
@@ -38,7 +40,13 @@ impl House {
     /// The paths need not exist yet.
     #[must_use]
     pub fn new(folders: Vec<PathBuf>, files: Vec<PathBuf>, workspaces: PathBuf) -> Self {
-        House { folders, files, workspaces: Some(workspaces) }
+        House { folders, files, workspaces: Some(workspaces), guarded: Vec::new() }
+    }
+
+    /// Closes these files to changes. They may be read.
+    #[must_use]
+    pub fn guarding(self, guarded: Vec<PathBuf>) -> Self {
+        House { guarded, ..self }
     }
 
     /// Returns the real path if `path` leads into the house or to a file of it, otherwise `None`. `path` is absolute,
@@ -63,6 +71,8 @@ impl House {
             Room { path, id }
         };
         Rooms {
+            guarded: self.guarded.iter().map(room).collect(),
+            passed: self.guarded.iter().flat_map(|path| resolve::way(path).passed).collect(),
             folders: self.folders.iter().map(room).collect(),
             files: self.files.iter().map(room).collect(),
             // A link in its place would open its target, so only a real folder counts.
@@ -98,6 +108,10 @@ pub(crate) struct Rooms {
     folders: Vec<Room>,
     files: Vec<Room>,
     open: Option<Room>,
+    /// Files that may be read and not changed.
+    guarded: Vec<Room>,
+    /// Every place on the way to one of those, links among them.
+    passed: BTreeSet<PathBuf>,
     /// The house's files with several names; `None` if there were too many files to search.
     linked: OnceLock<Option<BTreeSet<Id>>>,
 }
@@ -121,13 +135,23 @@ impl Rooms {
         }
     }
 
-    /// Rejects a change of the house: of anything in it, of the folder of workspaces itself, and of every folder above.
+    /// Rejects a change of the house: of anything in it, of what may only be read, of the folder of workspaces itself, and of
+    /// every folder above and every link that leads there.
     pub(crate) fn check_change(&self, path: &Path) -> Result<(), ToolError> {
         self.check(path)?;
-        let is_folder = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
+        let found = std::fs::symlink_metadata(path).ok();
+        let is_folder = found.as_ref().is_some_and(Metadata::is_dir);
         let is_workspaces = self.open.as_ref().is_some_and(|open| open.path == path);
         if is_workspaces || (is_folder && self.is_below(path)) {
             return Err(ToolError::House { path: show::path(path) });
+        }
+        let real = resolve::fully(path);
+        let target = std::fs::symlink_metadata(&real).ok().map(|meta| id(&meta));
+        let is_guarded = self.guarded.iter().any(|room| room.is(&real, target));
+        // What does not exist leads nowhere yet: a folder on the way may be made.
+        let is_on_the_way = found.is_some() && self.passed.iter().any(|passed| passed.starts_with(path));
+        if is_guarded || is_on_the_way {
+            return Err(ToolError::Guarded { path: show::path(path) });
         }
         Ok(())
     }
@@ -392,6 +416,34 @@ mod tests {
         assert!(rooms.check_open(&open("elsewhere/key"), &elsewhere).is_err());
         assert!(rooms.check_open(&open("data/workspaces/t1/result"), &elsewhere).is_ok());
         assert!(rooms.check_open(&open("project/a"), &elsewhere).is_ok());
+    }
+
+    #[test]
+    fn what_leads_to_a_guarded_file_can_be_read_and_not_changed() {
+        let place = Place::new();
+        std::fs::create_dir_all(place.at("project/ci/real")).unwrap();
+        std::fs::write(place.at("project/ci/real/approve"), "path a\n").unwrap();
+        symlink("ci", place.at("project/link")).unwrap();
+        symlink("real/approve", place.at("project/ci/approve")).unwrap();
+        std::fs::hard_link(place.at("project/ci/real/approve"), place.at("project/other name")).unwrap();
+        let house = place.house.clone().guarding(vec![place.at("project/link/approve")]);
+        let rooms = house.rooms();
+        for name in [
+            "project/ci/real/approve",
+            "project/ci/approve",
+            "project/link/approve",
+            "project/other name",
+            "project/ci/real",
+            "project/ci",
+            "project/link",
+            "project",
+        ] {
+            assert!(rooms.check_change(&place.at(name)).is_err(), "{name}");
+            assert!(rooms.check(&place.at(name)).is_ok(), "{name}");
+        }
+        for name in ["project/a", "project/ci/new", "project/ci/real/new", "project/link/new"] {
+            assert!(rooms.check_change(&place.at(name)).is_ok(), "{name}");
+        }
     }
 
     #[test]

@@ -114,6 +114,7 @@ impl Program {
             servers: Arc::default(),
             secrets: Secrets::default(),
             denials: Denials::default(),
+            approval_file: Arc::default(),
             output_keys: OnceLock::new(),
         };
         program.take_keys_that_are_no_text(vars);

@@ -102,6 +102,8 @@ pub struct Program {
     pub(crate) servers: Arc<OnceLock<Connected>>,
     /// What the approval file of this run denies.
     denials: Denials,
+    /// Where the approval file of this run is, once it is read.
+    approval_file: Arc<OnceLock<PathBuf>>,
     /// The configured secrets.
     secrets: Secrets,
     /// See [`Program::output_keys`].
@@ -394,11 +396,13 @@ impl Program {
         })
     }
 
-    /// Reads the approval file of this run. What it denies holds for every task that this program drives.
+    /// Reads the approval file of this run. What it denies holds for every task that this program drives, and none of them
+    /// may change the file, which the next run may be given too.
     ///
     /// # Errors
     /// If the file cannot be read, or a line is invalid.
     pub fn approvals(&self, file: &Path) -> Result<Policy, ApprovalFileError> {
+        drop(self.approval_file.set(self.cwd.join(file)));
         approvals::read(file, &self.surroundings(), &self.denials)
     }
 
@@ -441,7 +445,12 @@ impl Program {
         let directories = &self.directories;
         let own = [directories.config.clone(), directories.data.clone()];
         let folders = own.into_iter().chain(directories.data_elsewhere.iter().cloned()).collect();
-        House::new(folders, self.own_files(), directories.workspaces())
+        House::new(folders, self.own_files(), directories.workspaces()).guarding(self.guarded_files())
+    }
+
+    /// Returns the files that a task may read, as a person may, and not change.
+    pub(crate) fn guarded_files(&self) -> Vec<PathBuf> {
+        self.approval_file.get().into_iter().cloned().collect()
     }
 
     /// Returns the files outside of those directories that no tool may read or change.

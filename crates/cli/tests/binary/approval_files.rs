@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::support::task::{self, Trial};
 use crate::support::{Came, Home};
 
 /// Returns a playbook whose goals name a command of the worked example by a word, one approach per command.
@@ -176,4 +177,34 @@ fn a_digest_from_a_refusal_allows_only_that_command() {
     assert_eq!((changed.code, approval["by"].as_str()), (5, Some("headless")), "one byte more: {changed:#?}");
     let released = std::fs::read_to_string(home.work().join("released")).unwrap();
     assert_eq!(released, "released\n");
+}
+
+/// The next run may be given the same file, so a task that could change it would decide what that run may do.
+#[test]
+fn process_a_task_cannot_change_its_approval_file() {
+    let into = |file: &str| Trial::new().runs("sh", &format!("sh -c 'echo path / > {file}'"), "1");
+    for (trial, file) in [
+        (Trial::new().edits("ci/approve.txt", "1"), "ci/approve.txt"),
+        (Trial::new().edits("real.txt", "1"), "link/approve.txt"),
+        (into("ci/approve.txt"), "ci/approve.txt"),
+        (into("real.txt"), "link/approve.txt"),
+        (Trial::new().runs("mv", "mv link other", "1"), "link/approve.txt"),
+        (Trial::new().runs("mv", "mv ci other", "1"), "ci/approve.txt"),
+    ] {
+        let home = Home::new();
+        trial.write(&home);
+        let line = "command one\n";
+        for name in ["ci/approve.txt", "real.txt"] {
+            home.file(name, line);
+        }
+        home.file("folder/new", "");
+        let at = |name: &str| home.work().join(name);
+        std::os::unix::fs::symlink("../real.txt", at("folder/approve.txt")).unwrap();
+        std::os::unix::fs::symlink("folder", at("link")).unwrap();
+        let arguments = ["run", "--json", "--approve", file, task::GOAL];
+        // Without a sandbox the commands ask.
+        let came = Came::of(home.command(&arguments).env("SETPOINT_SANDBOX", "true"));
+        assert_eq!(std::fs::read_to_string(at(file)).unwrap(), line, "{came:#?}");
+        assert!(at("link").is_symlink() && !at("other").exists(), "{came:#?}");
+    }
 }
