@@ -8,6 +8,7 @@ use setpoint_protocol::gate::{Cause, Facts, Rule, Stage};
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ApprovalNeed;
 use setpoint_tools::approval_file::{ApprovalFile, ApprovalFileError, Decision, Denials};
+use setpoint_tools::servers::ServedFiles;
 
 /// How level L3 signs what it allows.
 const AUTONOMOUS: &str = "level L3";
@@ -31,9 +32,20 @@ impl Policy {
     /// the sandbox and the gate together.
     #[must_use]
     pub fn autonomous(file: Option<Policy>) -> Self {
+        Policy::autonomous_but_for(file, ServedFiles::default())
+    }
+
+    /// As [`Policy::autonomous`]; also left to a person are changes of what a server runs that nothing confines.
+    #[must_use]
+    pub fn autonomous_but_for(file: Option<Policy>, served: ServedFiles) -> Self {
+        let is_served = move |need: &ApprovalNeed| {
+            need.writes.iter().chain(&need.deletes).any(|path| served.reason(Path::new(path)).is_some())
+        };
         let decides =
             move |need: &ApprovalNeed| match file.as_ref().map_or(Word::Silent, |file| file.decide(need)) {
-                Word::Silent if !is_left_to_a_person(need) => Word::Allow(AUTONOMOUS.to_owned()),
+                Word::Silent if !is_left_to_a_person(need) && !is_served(need) => {
+                    Word::Allow(AUTONOMOUS.to_owned())
+                }
                 word => word,
             };
         Policy { decides: Box::new(decides), is_autonomous: true }

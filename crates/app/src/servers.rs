@@ -11,7 +11,9 @@ use setpoint_protocol::text::error_chain;
 use setpoint_protocol::tool::Effect;
 use setpoint_runtime::clock;
 use setpoint_tools::Host;
-use setpoint_tools::servers::{Offer, Reach, ServerListing, ServerPlace, ServerPlan, ServerTool, shown_line};
+use setpoint_tools::servers::{
+    Offer, Reach, ServedFiles, ServerListing, ServerPlace, ServerPlan, ServerTool, shown_line,
+};
 use tokio::task::JoinSet;
 
 use crate::config::ServerSettings;
@@ -162,6 +164,12 @@ impl Program {
             }
         };
         Ok(ServerPlan { name: settings.name.clone(), place, is_trusted: settings.is_trusted })
+    }
+
+    /// Returns the files that servers outside the sandbox run.
+    pub(crate) fn served_files(&self) -> ServedFiles {
+        let plans = self.config.servers().into_iter().filter_map(|one| self.server_plan(&one).ok());
+        ServedFiles::of(&plans.collect::<Vec<_>>())
     }
 
     fn reach(&self, settings: &ServerSettings) -> Result<Reach, String> {

@@ -27,6 +27,7 @@ use crate::house::House;
 use crate::keys::{self, KeyFiles, KnownKeys};
 use crate::process::capture::bounded_text;
 use crate::servers;
+use crate::servers::ServedFiles;
 use crate::tool::{Limits, Tool, ToolCtx};
 use crate::typed::unreadable;
 use crate::undo::{After, Keeper};
@@ -46,6 +47,7 @@ pub struct Registry {
     background: Background,
     level: RunLevel,
     denials: Denials,
+    served: ServedFiles,
     /// The folder with what tasks changed, for an undo.
     kept: Option<Arc<PathBuf>>,
     #[cfg(feature = "ungated")]
@@ -106,6 +108,12 @@ impl Registry {
     #[must_use]
     pub fn denying(self, denials: Denials) -> Self {
         Registry { denials, ..self }
+    }
+
+    /// Sets the files that servers outside the sandbox run: changing one asks.
+    #[must_use]
+    pub fn serving(self, served: ServedFiles) -> Self {
+        Registry { served, ..self }
     }
 
     /// Sets the folder in which calls keep what they change, for an undo. Without one, they keep nothing.
@@ -229,6 +237,7 @@ impl Registry {
             probe: ask.probe,
             level: self.level,
             denials: self.denials.clone(),
+            served: self.served.clone(),
             keys: KnownKeys::default(),
             kept,
             task,

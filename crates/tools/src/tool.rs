@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approval_file::Denials;
 use crate::house::House;
 use crate::keys::KnownKeys;
+use crate::servers::ServedFiles;
 use crate::undo::{Keeper, Written};
 
 /// Something that R3 can do in the world.
@@ -61,6 +62,8 @@ pub struct ToolCtx {
     pub level: RunLevel,
     /// What is denied whatever is allowed.
     pub(crate) denials: Denials,
+    /// What servers outside the sandbox run.
+    pub(crate) served: ServedFiles,
     /// What is known of keys that the call may send.
     pub(crate) keys: KnownKeys,
     /// The task whose call it is.
@@ -94,6 +97,7 @@ impl ToolCtx {
             probe: false,
             level: RunLevel::default(),
             denials: Denials::default(),
+            served: ServedFiles::default(),
             keys: KnownKeys::default(),
             task: None,
             kept: None,

@@ -380,6 +380,7 @@ impl Program {
             .with_house(self.house())
             .with_level(self.level())
             .denying(self.denials.clone())
+            .serving(self.served_files())
             .keeping_in(self.directories.undo());
         for tool in self.servers.get().into_iter().flat_map(|servers| &servers.tools) {
             registry.add(Arc::clone(tool) as Arc<dyn Tool>);
@@ -418,7 +419,7 @@ impl Program {
                     "if this machine is one, and holds nothing but the work, say so: run.container = true, or SETPOINT_CONTAINER=true",
                 ))
             }
-            Some("L3") => Ok(Some(Policy::autonomous(file))),
+            Some("L3") => Ok(Some(Policy::autonomous_but_for(file, self.served_files()))),
             _ => Ok(file),
         }
     }

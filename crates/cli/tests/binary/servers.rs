@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use setpoint_model_server::{Hosted, SeenRequest, Wire};
 
+use crate::support::task::{self, Trial};
 use crate::support::thinker::think;
 use crate::support::{Came, Home};
 
@@ -164,4 +165,33 @@ fn process_a_call_in_which_the_server_dies_is_made_once() {
     // The model may call again; each call is answered with that.
     let made = fs::read_to_string(home.work().join("called")).unwrap();
     assert_eq!((made.lines().count(), answers.is_empty()), (answers.len(), false));
+}
+
+/// A task that could change such a file would run what it likes outside the sandbox, when the server is started again.
+#[test]
+fn process_what_a_server_runs_outside_the_sandbox_is_not_changed_unasked() {
+    for (place, is_changed) in [("outside = true", false), ("paths = [\".\"]", true)] {
+        let home = Home::new();
+        Trial::new().edits("tools/lib.sh", "1").write(&home);
+        home.file("tools/server.sh", SERVER);
+        home.file("tools/lib.sh", "one\n");
+        let config = format!("[mcp.own]\ncommand = [\"sh\", \"tools/server.sh\", \"fine\"]\n{place}\n");
+        fs::write(home.config().join("setpoint.toml"), config).unwrap();
+        let came = home.run(&["run", "--json", task::GOAL]);
+        assert_eq!(
+            came.err.contains("lib.sh, which this task did not create [obeyed]"),
+            !is_changed,
+            "{came:#?}"
+        );
+        let text = fs::read_to_string(home.work().join("tools/lib.sh")).unwrap();
+        assert_eq!(text != "one\n", is_changed, "{place}");
+        // At L3 a person is asked all the same.
+        let asked = Came::of(
+            home.command(&["run", "--json", task::GOAL])
+                .env("SETPOINT_LEVEL", "L3")
+                .env("SETPOINT_CONTAINER", "true"),
+        );
+        let text = fs::read_to_string(home.work().join("tools/lib.sh")).unwrap();
+        assert_eq!(text != "one\n", is_changed, "{place}: {asked:#?}");
+    }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{Plan, Touch, resolve, watched};
 use crate::caches;
 use crate::halt::Halt;
+use crate::servers::ServedFiles;
 use crate::tool::ToolCtx;
 use crate::walk::measure::{Bounds, Step, walk};
 
@@ -75,6 +76,7 @@ pub(super) struct Ground {
     search_path: Vec<PathBuf>,
     /// Files and folders of the home folder that a session obeys as it starts.
     start_up: Vec<PathBuf>,
+    served: ServedFiles,
 }
 
 impl Ground {
@@ -86,7 +88,7 @@ impl Ground {
         let search_path = ctx.search_path.iter().map(|folder| resolve::fully(&cwd.join(folder))).collect();
         let home = resolve::fully(&surroundings.home);
         let start_up = START_UP.iter().map(|name| resolve::fully(&home.join(name))).collect();
-        Ground { cwd, closed, search_path, start_up }
+        Ground { cwd, closed, search_path, start_up, served: ctx.served.clone() }
     }
 
     /// Returns whether a path is below the working directory.
@@ -99,6 +101,7 @@ impl Ground {
         let below = self.below(path)?;
         let planned = plan.touches.iter().map(|touch| touch.path.as_path());
         let why = self.closed.or_else(|| watched::reason(below)).or_else(|| self.program(path));
+        let why = why.or_else(|| self.served.reason(path));
         let why = why.or_else(|| is_new_mark(path, plan).then_some("it would mark the folder as a cache"));
         why.or_else(|| watched::repository(&self.cwd, path, planned))
     }
@@ -114,7 +117,7 @@ impl Ground {
     /// obey the file, and the consent covered its earlier content.
     pub(super) fn changing(&self, path: &Path) -> Option<&'static str> {
         let below = self.below(path).or_else(|| path.strip_prefix("/").ok());
-        below.and_then(watched::reason).or_else(|| self.program(path))
+        below.and_then(watched::reason).or_else(|| self.program(path)).or_else(|| self.served.reason(path))
     }
 
     /// Returns whether what is there already may be changed, or deleted, without consent if it is kept for an undo: it is

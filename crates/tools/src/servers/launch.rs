@@ -11,6 +11,7 @@ use setpoint_protocol::record::Surroundings;
 use setpoint_sandbox::{Access, Folder};
 
 use super::Reach;
+use super::files::module;
 use crate::host::Host;
 use crate::process::env::{Environment, Programs, SystemProgram, find_program, search_path};
 use crate::process::{Job, ServerProgram, serve};
@@ -54,6 +55,13 @@ impl Program {
         let Some((program, args)) = self.command.split_first() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "its command is empty"));
         };
+        if let Some(module) = module(args)
+            && !self.cwd.join(module).exists()
+            && !self.cwd.join(format!("{module}.py")).exists()
+        {
+            // Python would look for all modules in the working directory first, where a task may make one.
+            env.insert("PYTHONSAFEPATH".into(), "1".into());
+        }
         let surroundings = Surroundings { cwd: self.cwd.display().to_string(), ..Surroundings::default() };
         let programs = match &self.reach {
             // Nothing confines it, and a task writes in the working directory without a question.

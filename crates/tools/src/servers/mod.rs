@@ -5,6 +5,7 @@
 //! (its definition, and whether it counts as one that only reads) is recorded when the task opens, so that a call reads
 //! the same in a replay without the server, and a tool that was changed meanwhile is refused.
 
+mod files;
 mod launch;
 mod name;
 
@@ -34,6 +35,7 @@ use crate::typed::tool_ids;
 pub use setpoint_mcp::Listing as ServerListing;
 pub use setpoint_mcp::show::line as shown_line;
 
+pub use self::files::ServedFiles;
 pub use self::name::{SERVER_NAME_CHARS_MAX, is_server_name};
 
 /// The name of all these tools for the gate.
