@@ -4,7 +4,9 @@ use setpoint_app::{Error, ErrorKind};
 
 use super::pursue::interrupts;
 use crate::io::{Io, Key};
+use crate::session::dialogue::Step;
 use crate::session::screen;
+use crate::session::stray::{Answering, Stray};
 use crate::text::{Line, Tone};
 
 /// A person's answer to a yes-or-no question.
@@ -27,21 +29,28 @@ pub(super) async fn confirm(question: &str, io: &mut Io) -> Result<Word, Error> 
     io.err.lines(&[Line::new().and(Tone::Care, question)])?;
     let mut listening = io.terminal.listen().map_err(|error| nobody(&error.to_string()))?;
     show_keys(io);
-    // What came together with another key, such as pasted text, does not answer.
-    let mut is_in_burst = false;
+    let mut stray = Stray::default();
     let word = loop {
         let key = tokio::select! {
             key = listening.keys.recv() => key,
             Some(()) = interrupts.recv() => Some(Key::Interrupt),
         };
-        match key {
-            Some(Key::Pause) => is_in_burst = false,
-            Some(Key::Char('y' | 'Y')) if !is_in_burst => break Ok(Word::Yes),
-            Some(Key::Char('n' | 'N') | Key::Enter | Key::Escape | Key::EndOfInput) => break Ok(Word::No),
+        let key = match key {
+            Some(Key::Escape | Key::EndOfInput) => break Ok(Word::No),
             Some(Key::Interrupt) => break Ok(Word::Left),
-            Some(Key::Resize) => show_keys(io),
-            Some(_) => is_in_burst = true,
+            Some(key) => key,
             None => break Err(nobody("the terminal was closed")),
+        };
+        match stray.take(&key, "yn") {
+            Answering::Key(Key::Char('y' | 'Y')) => break Ok(Word::Yes),
+            Answering::Key(_) | Answering::TooMany => break Ok(Word::No),
+            Answering::None(Step::Printed(lines)) => {
+                let shown: String = lines.iter().map(|line| io.err.paint(line) + "\r\n").collect();
+                drop(io.err.write_text(&(screen::erase_line() + &shown)));
+                show_keys(io);
+            }
+            Answering::None(_) if key == Key::Resize => show_keys(io),
+            Answering::None(_) => {}
         }
     };
     let (tone, said) = match word {

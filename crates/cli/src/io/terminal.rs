@@ -16,8 +16,11 @@ use tokio::sync::mpsc;
 
 /// At most this many keys are queued; further ones wait in the terminal.
 const KEYS_MAX: usize = 64;
-/// Milliseconds after which the reader checks whether it should stop.
+/// Milliseconds for which the reader waits for a key before it checks whether it should stop.
 const LOOK_MS: u64 = 50;
+/// This many waits without a key are a pause. Together they are longer than a terminal takes to repeat a key that is held
+/// (at most 100 ms), and shorter than a person takes between two keys that are meant.
+const PAUSE_LOOKS: u32 = 3;
 /// At most this many keys typed before a question are discarded.
 const STALE_KEYS_MAX: usize = 10_000;
 
@@ -63,7 +66,9 @@ pub enum Key {
     Escape,
     /// The terminal changed size.
     Resize,
-    /// No key: all that came together has been read.
+    /// A key that means nothing here.
+    Unknown,
+    /// No key: what came before is all that was typed or pasted together.
     Pause,
 }
 
@@ -109,7 +114,9 @@ impl Terminal for ProcessTerminal {
         let is_wanted = Arc::clone(&guard.is_wanted);
         let (sender, keys) = mpsc::channel(KEYS_MAX);
         let reader = std::thread::Builder::new().name("keys".to_owned());
-        guard.reader = Some(reader.spawn(move || read_keys(&is_wanted, &sender))?);
+        let is_quiet = settle(&mut ProcessKeys)?;
+        guard.reader =
+            Some(reader.spawn(move || read_keys(&mut ProcessKeys, is_quiet, &is_wanted, &sender))?);
         Ok(Listening { keys, guard: Box::new(guard) })
     }
 }
@@ -127,12 +134,6 @@ impl RawMode {
         let guard = RawMode { is_wanted: Arc::new(AtomicBool::new(true)), has_sequences, reader: None };
         if has_sequences {
             crossterm::execute!(io::stderr(), EnableBracketedPaste)?;
-        }
-        for _ in 0..STALE_KEYS_MAX {
-            if !event::poll(Duration::ZERO)? {
-                break;
-            }
-            event::read()?;
         }
         Ok(guard)
     }
@@ -154,33 +155,77 @@ impl Drop for RawMode {
     }
 }
 
-/// Reads keys until `is_wanted` is false.
-fn read_keys(is_wanted: &AtomicBool, sender: &mpsc::Sender<Key>) {
+/// Where keys come from.
+trait Keys {
+    /// Waits for a key, and returns whether there is one.
+    fn wait(&mut self, duration: Duration) -> io::Result<bool>;
+
+    /// Returns the next key.
+    fn next(&mut self) -> io::Result<Event>;
+}
+
+/// The keys of this process's terminal.
+struct ProcessKeys;
+
+impl Keys for ProcessKeys {
+    fn wait(&mut self, duration: Duration) -> io::Result<bool> {
+        event::poll(duration)
+    }
+
+    fn next(&mut self) -> io::Result<Event> {
+        event::read()
+    }
+}
+
+/// Discards what was typed already, and returns whether nothing more comes for a pause.
+fn settle(source: &mut impl Keys) -> io::Result<bool> {
+    for _ in 0..STALE_KEYS_MAX {
+        if !source.wait(Duration::ZERO)? {
+            break;
+        }
+        source.next()?;
+    }
+    for _ in 0..PAUSE_LOOKS {
+        if source.wait(Duration::from_millis(LOOK_MS))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Reads keys until `is_wanted` is false, and reports each pause. `is_quiet`: whether there is one now.
+fn read_keys(source: &mut impl Keys, mut is_quiet: bool, is_wanted: &AtomicBool, sender: &mpsc::Sender<Key>) {
+    if is_quiet && sender.blocking_send(Key::Pause).is_err() {
+        return;
+    }
+    let mut looks = 0;
     while is_wanted.load(Ordering::Relaxed) {
-        let key = match event::poll(Duration::from_millis(LOOK_MS)) {
-            Ok(false) => continue,
-            Ok(true) => event::read().map(key_of),
-            Err(error) => Err(error),
-        };
-        match key {
-            Ok(None) => {}
-            Ok(Some(key)) => {
-                let is_last = matches!(event::poll(Duration::ZERO), Ok(false));
-                let keys = std::iter::once(key).chain(is_last.then_some(Key::Pause));
-                for key in keys {
-                    if sender.blocking_send(key).is_err() {
-                        return;
-                    }
+        let key = match source.wait(Duration::from_millis(LOOK_MS)) {
+            Ok(false) => {
+                looks += 1;
+                if is_quiet || looks < PAUSE_LOOKS {
+                    continue;
                 }
+                is_quiet = true;
+                Some(Key::Pause)
             }
+            Ok(true) => match source.next() {
+                Ok(event) => key_of(event).inspect(|_| (is_quiet, looks) = (false, 0)),
+                Err(_) => return,
+            },
             Err(_) => return,
+        };
+        if let Some(key) = key
+            && sender.blocking_send(key).is_err()
+        {
+            return;
         }
     }
 }
 
 fn key_of(event: Event) -> Option<Key> {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => pressed(key),
+        Event::Key(key) if key.kind != KeyEventKind::Release => Some(pressed(key).unwrap_or(Key::Unknown)),
         Event::Paste(text) => Some(Key::Paste(text)),
         Event::Resize(..) => Some(Key::Resize),
         _ => None,
@@ -229,10 +274,56 @@ mod tests {
         // Some terminals send the same code for forward delete and Ctrl-D, but here they are different keys.
         assert_eq!(key(KeyCode::Delete, none), Some(Key::Delete));
         assert_eq!(key(KeyCode::Char('d'), KeyModifiers::CONTROL), Some(Key::EndOfInput));
-        assert_eq!(key(KeyCode::Char('y'), KeyModifiers::ALT), None);
-        assert_eq!(key(KeyCode::F(1), none), None);
+        assert_eq!(key(KeyCode::Char('y'), KeyModifiers::ALT), Some(Key::Unknown));
+        assert_eq!(key(KeyCode::F(1), none), Some(Key::Unknown));
         let mut released = KeyEvent::new(KeyCode::Enter, none);
         released.kind = KeyEventKind::Release;
         assert_eq!(key_of(Event::Key(released)), None);
+    }
+
+    /// Keys by the number of waits before each; `None` ends the terminal.
+    struct Timed(std::collections::VecDeque<(u32, Option<char>)>);
+
+    impl Keys for Timed {
+        fn wait(&mut self, duration: Duration) -> io::Result<bool> {
+            let Some((looks, key)) = self.0.front_mut() else { return Err(io::Error::other("closed")) };
+            if *looks == 0 {
+                return key.map(|_| true).ok_or_else(|| io::Error::other("closed"));
+            }
+            *looks -= u32::from(!duration.is_zero());
+            Ok(false)
+        }
+
+        fn next(&mut self) -> io::Result<Event> {
+            let key = self.0.pop_front().and_then(|(_, key)| key).unwrap();
+            Ok(Event::Key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE)))
+        }
+    }
+
+    #[test]
+    fn a_pause_separates_what_is_typed_together() {
+        for (keys, read) in [
+            // Typed before the question, and then one key.
+            (&[(0, Some('a')), (0, Some('b')), (9, Some('y')), (9, None)][..], "_y_"),
+            // Pasted: one after the other without a wait.
+            (&[(4, Some('y')), (0, Some('e')), (0, Some('s')), (9, None)], "_yes_"),
+            // Held since before the question, and let go.
+            (&[(1, Some('y')), (1, Some('y')), (2, Some('y')), (9, Some('n')), (9, None)], "yyy_n_"),
+        ] {
+            let mut source = Timed(keys.iter().copied().collect());
+            let is_quiet = settle(&mut source).unwrap();
+            let (sender, mut receiver) = mpsc::channel(KEYS_MAX);
+            read_keys(&mut source, is_quiet, &AtomicBool::new(true), &sender);
+            drop(sender);
+            let mut came = String::new();
+            while let Some(key) = receiver.blocking_recv() {
+                came.push(match key {
+                    Key::Char(c) => c,
+                    Key::Pause => '_',
+                    other => panic!("{other:?}"),
+                });
+            }
+            assert_eq!(came, read, "{keys:?}");
+        }
     }
 }

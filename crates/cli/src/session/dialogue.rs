@@ -146,7 +146,7 @@ impl Dialogue {
             Dialogue::Approval { request, wider, stray } => {
                 let answers = if wider.is_empty() { "ytn" } else { "ytnw" };
                 match stray.take(key, answers) {
-                    Answering::Key => approval_key(request, wider, key),
+                    Answering::Key(key) => approval_key(request, wider, &key),
                     Answering::None(step) => step,
                     Answering::TooMany => approval_key(request, wider, &Key::Char('n')),
                 }
@@ -173,16 +173,22 @@ impl Dialogue {
                     (true, true) => "ync",
                     (true, false) => "yanc",
                 };
-                let answering = if note.is_some() { Answering::Key } else { stray.take(key, answers) };
+                let answering = if note.is_some() {
+                    // What comes together with the end of the text does not answer the question.
+                    stray.pass();
+                    Answering::Key(key.clone())
+                } else {
+                    stray.take(key, answers)
+                };
                 let key = match answering {
-                    Answering::Key => key,
+                    Answering::Key(key) => key,
                     Answering::None(step) => return step,
-                    Answering::TooMany => &Key::Char('n'),
+                    Answering::TooMany => Key::Char('n'),
                 };
                 if proposal.is_preview {
-                    plan_key(proposal, needs, note, key)
+                    plan_key(proposal, needs, note, &key)
                 } else {
-                    needs_key(proposal, needs, key)
+                    needs_key(proposal, needs, &key)
                 }
             }
         }
@@ -370,7 +376,7 @@ fn plan_key(proposal: &PlanProposal, needs: &[String], note: &mut Option<LineEdi
 fn approval(request: &ApprovalRequest) -> Vec<Line> {
     let need = &request.need;
     let who = words::role_label(request.call_id.role, request.call_id.instance);
-    let exact = |tone: Tone, text: &str| Line::plain("  ").and(tone, &sanitise::exact(text));
+    let exact = |tone: Tone, text: &str| Line::plain("  ").and(tone, &sanitise::exact_gaps(text));
     let mut lines = vec![heading(&format!("{who} asks to do this:"))];
     if need.command.contains('\n') {
         lines.extend(program(&need.command));

@@ -59,6 +59,7 @@ impl LineEdit {
             | Key::Interrupt
             | Key::Escape
             | Key::Resize
+            | Key::Unknown
             | Key::Pause => {}
         }
         KeyEffect::On

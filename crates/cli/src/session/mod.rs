@@ -9,7 +9,7 @@ mod display;
 mod line_edit;
 mod plain;
 pub(crate) mod screen;
-mod stray;
+pub(crate) mod stray;
 mod stream;
 
 use std::collections::BTreeSet;

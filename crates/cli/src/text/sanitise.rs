@@ -74,6 +74,13 @@ pub fn exact(text: &str) -> String {
     shown
 }
 
+/// As [`exact`]; many blanks in a row, which could push what comes before them off the screen, become `\u{20*300}`.
+#[must_use]
+pub fn exact_gaps(text: &str) -> String {
+    let gap = " ".repeat(BLANKS_MAX + 1);
+    if text.contains(&gap) { exact_line(text) } else { exact(text) }
+}
+
 /// At most this many blanks in a row are shown as blanks by [`exact_lines`].
 const BLANKS_MAX: usize = 32;
 

@@ -79,10 +79,31 @@ async fn an_approval_shows_everything_and_takes_one_key() {
         ),
         // Not every terminal marks a paste. What arrives together with a line that does not answer is ignored, too.
         (
-            vec![Key::Char('x'), Key::Enter, Key::Char('y'), Key::Enter, Key::Pause, Key::Char('n')],
+            vec![
+                Key::Char('x'),
+                Key::Enter,
+                Key::Char('y'),
+                Key::Enter,
+                Key::Pause,
+                Key::Char('n'),
+                Key::Pause,
+            ],
             ApprovalWord::Never,
         ),
-        (vec![Key::Char('x'), Key::Enter, Key::Pause, Key::Char('y')], ApprovalWord::Once),
+        (vec![Key::Char('x'), Key::Enter, Key::Pause, Key::Char('y'), Key::Pause], ApprovalWord::Once),
+        // A pasted text that begins with the key of an answer.
+        (
+            vec![
+                Key::Char('y'),
+                Key::Char('e'),
+                Key::Char('s'),
+                Key::Enter,
+                Key::Pause,
+                Key::Char('n'),
+                Key::Pause,
+            ],
+            ApprovalWord::Never,
+        ),
     ];
     for (keys, word) in cases {
         let (tape, beats) = wants_to("rm -rf 'build\r\u{1b}[8m'");
@@ -442,6 +463,14 @@ async fn a_program_is_shown_line_by_line() {
         "y".repeat(26)
     );
     assert!(shown.contains(&wanted), "{shown}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn blanks_do_not_hide_the_beginning_of_a_command() {
+    let (tape, beats) = wants_to(&format!("touch here;{}ls", " ".repeat(4_000)));
+    let came = World::on_paper(Fake::starting(tape, beats), vec![typed("n")]).run("run tidy").await;
+    let shown = readable(&came.err);
+    assert!(shown.contains("\n  touch here;\\u{20*4000}ls\n"), "{shown}");
 }
 
 #[tokio::test(start_paused = true)]

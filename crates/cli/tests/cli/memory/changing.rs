@@ -68,7 +68,8 @@ fn pressing(keys: Vec<Key>) -> World {
 #[tokio::test(start_paused = true)]
 async fn what_goes_is_shown_and_asked_about() {
     let (came, asked) =
-        run(pressing(vec![Key::Char('x'), Key::Char('y')]), "memory forget 4f2a91c1 4f2a91c2").await;
+        run(pressing(vec![Key::Char('x'), Key::Enter, Key::Char('y')]), "memory forget 4f2a91c1 4f2a91c2")
+            .await;
     assert_eq!(
         (came.code, came.out.as_str()),
         (0, "forgot  4f2a91c1  first\nforgot  4f2a91c2  second line\n")
@@ -83,7 +84,7 @@ async fn what_goes_is_shown_and_asked_about() {
 
 #[tokio::test(start_paused = true)]
 async fn a_yes_in_a_pasted_word_deletes_nothing() {
-    let keys = vec![Key::Char('w'), Key::Char('y'), Key::Pause, Key::Char('n')];
+    let keys = vec![Key::Char('w'), Key::Char('y'), Key::Enter, Key::Pause, Key::Char('n'), Key::Pause];
     let (came, _) = run(pressing(keys), "memory forget 4f2a91c1").await;
     assert!(came.err.ends_with("> no\r\nnothing was forgotten\n"), "{}", came.err);
 }

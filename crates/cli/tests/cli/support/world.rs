@@ -211,6 +211,7 @@ impl Terminal for Scripted {
         let (sender, keys) = mpsc::channel(1_024);
         // As typed by a person, unless the script has pauses of its own.
         let is_typed = !script.contains(&Key::Pause);
+        sender.try_send(Key::Pause).unwrap();
         for key in script {
             sender.try_send(key).unwrap();
             if is_typed {
