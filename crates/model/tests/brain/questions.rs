@@ -97,6 +97,41 @@ fn a_path_that_is_not_there_or_is_something_else_ends_at_once() {
 }
 
 #[test]
+fn a_word_that_is_also_a_folder_is_asked_about() {
+    let folder = |path: &str| json!([{"path": path, "kind": "directory"}]);
+    for (goal, name) in [
+        ("how many commits are in repo", "repo"),
+        ("how many commits does repo have", "repo"),
+        ("report on repo", "repo"),
+        ("who contributed to repo", "repo"),
+        ("what is the state of the repo", "repo"),
+        ("how many lines of code", "code"),
+        ("count lines of code", "code"),
+    ] {
+        let mut brief = plan_brief(goal);
+        brief.survey = serde_json::from_value(json!({ "named": folder(name) })).unwrap();
+        let reason = format!(
+            "{name} may be a word, or the folder in /home/user/project: write ./{name} for the folder, or `in .` instead"
+        );
+        assert_eq!(plan(&brain(), &brief).unwrap_err().reason, reason, "{goal}");
+        brief.survey = serde_json::from_value(json!({ "named": [{"path": name}] })).unwrap();
+        assert!(plan(&brain(), &brief).is_ok(), "{goal}");
+    }
+    for (goal, name) in [
+        ("how many commits are in ./repo", "repo"),
+        ("how many commits are in the repo in repo", "repo"),
+        ("how many commits does this repository have", "repository"),
+        ("how many lines of code are in code", "code"),
+        ("count lines of code in src", "code"),
+        ("list the largest files", "files"),
+    ] {
+        let mut brief = plan_brief(goal);
+        brief.survey = serde_json::from_value(json!({ "named": folder(name) })).unwrap();
+        assert!(plan(&brain(), &brief).is_ok(), "{goal}: {:?}", plan(&brain(), &brief));
+    }
+}
+
+#[test]
 fn a_sign_that_may_belong_to_a_name_or_text_is_asked_about() {
     let there = |path: &str| json!({"path": path, "kind": "file", "bytes": 1});
     for (goal, named, reason) in [

@@ -1,6 +1,6 @@
 //! Matches a goal with one pattern.
 //!
-//! Every (instruction, word) pair is tried at most once, so the sizes of pattern and goal limit the time, whatever the
+//! Every (instruction, word) pair is tried at most once (twice for a goal about one path), so the sizes of pattern and goal limit the time, whatever the
 //! pattern looks like.
 
 use std::collections::BTreeMap;
@@ -34,13 +34,34 @@ pub(crate) struct Rank {
 
 /// Matches `goal` with `pattern`, trying choices in the order in which they are written; `None` if it does not match.
 pub(crate) fn find(pattern: &Pattern, params: &BTreeMap<String, Param>, goal: &Goal) -> Option<Match> {
+    find_about(None, pattern, params, goal)
+}
+
+/// Returns whether `goal` can also be read with `path` as a path, and with no other one.
+pub(crate) fn can_be_about(
+    path: &str,
+    pattern: &Pattern,
+    params: &BTreeMap<String, Param>,
+    goal: &Goal,
+) -> bool {
+    find_about(Some(path), pattern, params, goal).is_some()
+}
+
+/// Matches `goal` with `pattern`. With `only`, some parameter takes this path and none takes another.
+fn find_about(
+    only: Option<&str>,
+    pattern: &Pattern,
+    params: &BTreeMap<String, Param>,
+    goal: &Goal,
+) -> Option<Match> {
     let places = goal.words().len() + 1;
     let mut search = Search {
         pattern,
         params,
         goal,
+        only,
         places,
-        failed: vec![false; pattern.ops.len() * places],
+        failed: vec![false; pattern.ops.len() * places * 2],
         taken: Vec::new(),
     };
     let words = search.run(0, 0)?;
@@ -66,8 +87,11 @@ struct Search<'a> {
     pattern: &'a Pattern,
     params: &'a BTreeMap<String, Param>,
     goal: &'a Goal,
+    /// The one path that a parameter must take, if there is such a limit.
+    only: Option<&'a str>,
     places: usize,
-    /// Whether a pair was tried, by instruction and word. The result does not depend on how the pair was reached.
+    /// Whether a place was tried, by instruction, word, and whether it is still open which words are the one path. The
+    /// result does not depend on how the place was reached.
     failed: Vec<bool>,
     taken: Vec<TakenWords>,
 }
@@ -82,12 +106,13 @@ struct TakenWords {
 impl Search<'_> {
     /// Returns the number of words matched from here to the end. The values of parameters are in `taken`.
     fn run(&mut self, at: usize, word: usize) -> Option<usize> {
-        let tried = self.failed.get_mut(at * self.places + word)?;
+        let lacks_path = self.lacks_path();
+        let tried = self.failed.get_mut((at * self.places + word) * 2 + usize::from(lacks_path))?;
         if std::mem::replace(tried, true) {
             return None;
         }
         match self.pattern.ops.get(at)? {
-            Op::End => (word + 1 == self.places).then_some(0),
+            Op::End => (word + 1 == self.places && !lacks_path).then_some(0),
             Op::Jump(to) => self.run(*to, word),
             Op::Split(starts) => starts.iter().find_map(|start| self.run(*start, word)),
             Op::Word(wanted) => {
@@ -101,6 +126,12 @@ impl Search<'_> {
         }
     }
 
+    /// Returns whether the one path is not yet taken.
+    fn lacks_path(&self) -> bool {
+        let is_it = |only: &str| self.taken.iter().any(|taken| taken.value == only);
+        self.only.is_some_and(|only| !is_it(only))
+    }
+
     fn fill(&mut self, slot: &Slot, at: usize, word: usize) -> Option<usize> {
         let kind = &self.params.get(&slot.param)?.kind;
         let first = self.goal.words().get(word)?;
@@ -109,6 +140,9 @@ impl Search<'_> {
         }
         for (width, value) in kind.candidates(self.goal, word) {
             if !slot.like.is_empty() && !slot.like.iter().any(|glob| is_like(glob, &value)) {
+                continue;
+            }
+            if matches!(kind, ParamKind::Path(_)) && self.only.is_some_and(|only| value != only) {
                 continue;
             }
             // An ending has no marks, so they belong to the sentence.

@@ -11,9 +11,9 @@ mod pattern;
 mod words;
 
 pub(crate) use closeness::Vocabulary;
-pub(crate) use matching::{Match, find};
+pub(crate) use matching::{Match, can_be_about, find};
 pub(crate) use param::{Choice, Param, ParamDefault, ParamKind, PathRequirement};
 pub use parse::PatternError;
 pub(crate) use parse::is_name;
 pub(crate) use pattern::Pattern;
-pub(crate) use words::{Goal, fold};
+pub(crate) use words::{Goal, Word, fold};

@@ -8,7 +8,7 @@ use setpoint_protocol::record::NamedPath;
 use setpoint_protocol::text::clip;
 
 use crate::playbook::book::Book;
-use crate::playbook::goal::{ParamKind, PathRequirement};
+use crate::playbook::goal::{Goal, ParamKind, PathRequirement, Word, can_be_about};
 use crate::playbook::unable::in_quotes;
 
 /// Maximum characters of a path that are shown.
@@ -32,6 +32,30 @@ pub(super) fn refusal(
         let wrong = wrong(wanted, found, &brief.surroundings.cwd)?;
         Some(format!("{} {wrong}", clip(path, PATH_CHARS_MAX)))
     })
+}
+
+/// Returns why it is unclear which place is meant, if a folder has the name of a word that was not taken for one: “how many
+/// commits are in repo” beside a folder `repo`. An answer about the wrong one looks like the other's.
+pub(super) fn folder_or_word(
+    book: &Book,
+    given: &BTreeMap<String, Value>,
+    brief: &PlanBrief,
+) -> Option<String> {
+    let goal = Goal::read(&brief.spec.raw_input)?;
+    let is_other = |named: &&NamedPath| {
+        let is_folder = matches!(named.kind.as_deref(), Some("directory" | "link to a directory"));
+        let is_word = |word: &Word| !word.quoted && word.text == named.path;
+        is_folder && goal.words().iter().any(is_word) && !given.values().any(|value| *value == *named.path)
+    };
+    let mut folders = brief.survey.as_ref()?.named.iter().filter(is_other);
+    let could_be = |folder: &&NamedPath| {
+        book.patterns.iter().any(|pattern| can_be_about(&folder.path, pattern, &book.params, &goal))
+    };
+    let name = clip(&folders.find(could_be)?.path, PATH_CHARS_MAX);
+    let cwd = &brief.surroundings.cwd;
+    Some(format!(
+        "{name} may be a word, or the folder in {cwd}: write ./{name} for the folder, or `in .` instead"
+    ))
 }
 
 /// Returns why it is unclear which path is meant, if one exists that has the mark after the word in its name. The
