@@ -40,8 +40,9 @@ fn the_intent_says_how_the_goal_was_read_or_is_the_input_on_one_line() {
         ),
         (
             "preview renaming 'draft' to 'final' in the file names",
-            "preview files right in .: “draft” becomes “final” anywhere in their names",
+            "preview how to rename files right in .: “draft” becomes “final” anywhere in their names",
         ),
+        ("rename .jpeg to .jpg in pics", "rename files right in pics: “.jpeg” becomes “.jpg” in their names"),
         (
             "find 'a b' in src",
             "list the lines in src that hold the text “a b”, also within longer words, case kept",
