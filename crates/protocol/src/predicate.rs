@@ -359,6 +359,36 @@ mod tests {
     }
 
     #[test]
+    fn the_line_break_after_what_a_command_printed_does_not_count() {
+        let held = |at: &str, seen: &str, answer: &str| {
+            let value = json!({"stdout": seen, "content": seen});
+            let seen = Observation { value: Some(&value), ..Observation::default() };
+            let of_answer = json!({"pointer": {"at": at, "is": {"output": {"how": "equals", "at": ""}}}});
+            let of_answer: Predicate = serde_json::from_value(of_answer).unwrap();
+            let fixed = holds(json!({"pointer": {"at": at, "is": {"equals": answer}}}), seen);
+            assert_eq!(of_answer.evaluate_against(&seen, &json!(answer)).holds, fixed);
+            fixed
+        };
+        assert!(held("/stdout", "src/a.py\n", "src/a.py"));
+        assert!(held("/stdout", "a\nb\n", "a\nb"));
+        assert!(held("/stdout", "a", "a\n"));
+        assert!(!held("/stdout", "a\n\n", "a"));
+        assert!(!held("/stdout", " a\n", "a"));
+        assert!(!held("/stdout", "a\nb\n", "a b"));
+        assert!(!held("/content", "a\n", "a"));
+    }
+
+    #[test]
+    fn the_whole_answer_is_named_in_a_reason() {
+        let predicate = json!({"pointer": {"at": "/stdout", "is": {"output": {"how": "equals", "at": ""}}}});
+        let predicate: Predicate = serde_json::from_value(predicate).unwrap();
+        let value = json!({"stdout": "3"});
+        let seen = Observation { value: Some(&value), ..Observation::default() };
+        let why = predicate.evaluate_against(&seen, &json!("4")).why;
+        assert_eq!(why, "/stdout is \"3\", expected equal to the answer, which is \"4\"");
+    }
+
+    #[test]
     fn every_predicate_can_hold_and_can_fail() {
         let text = |text| Observation { text, ..Observation::default() };
         let code = |code| Observation { exit_code: Some(code), ..Observation::default() };

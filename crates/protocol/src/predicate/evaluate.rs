@@ -13,6 +13,9 @@ use crate::text::clip;
 /// Reason of a comparison with the output before the work.
 const NO_OUTPUT: &str = "there is no output yet to hold the result against";
 
+/// Pointers of what a command printed.
+const PRINTED: [&str; 2] = ["/stdout", "/stderr"];
+
 impl Predicate {
     pub(super) fn evaluate_with(&self, seen: &Observation<'_>, output: Option<&Value>) -> Finding {
         match self {
@@ -106,7 +109,7 @@ fn evaluate_pointer(at: &str, is: &Comparison, seen: &Observation<'_>, output: O
     let place = if at.is_empty() { "the result" } else { at };
     if let Comparison::Output { how, at: claim_at } = is {
         return match output {
-            Some(output) => agrees(place, root.pointer(at), *how, claim_at, output.pointer(claim_at)),
+            Some(output) => agrees(at, root.pointer(at), *how, claim_at, output.pointer(claim_at)),
             None => finding(false, NO_OUTPUT),
         };
     }
@@ -116,7 +119,7 @@ fn evaluate_pointer(at: &str, is: &Comparison, seen: &Observation<'_>, output: O
     let shown = clip(&value.to_string(), 120);
     let holds = match is {
         Comparison::Exists => true,
-        Comparison::Equals(want) => same(value, want),
+        Comparison::Equals(want) => same_at(at, value, want),
         Comparison::AtLeast(bound) => value.as_f64().is_some_and(|number| number >= *bound),
         Comparison::AtMost(bound) => value.as_f64().is_some_and(|number| number <= *bound),
         Comparison::Length(length) => length_of(value) == Some(*length),
@@ -131,18 +134,12 @@ fn evaluate_pointer(at: &str, is: &Comparison, seen: &Observation<'_>, output: O
     finding(holds, format!("{place} is {shown}, expected {is}"))
 }
 
-fn agrees(
-    place: &str,
-    seen: Option<&Value>,
-    how: Agreement,
-    claim_at: &str,
-    claim: Option<&Value>,
-) -> Finding {
+fn agrees(at: &str, seen: Option<&Value>, how: Agreement, claim_at: &str, claim: Option<&Value>) -> Finding {
     let holds = match (how, seen, claim) {
         (Agreement::Equals, None, None) => true,
         (_, None, _) | (_, _, None) => false,
         (Agreement::Equals, Some(seen), Some(claim)) => {
-            same(seen, claim) || number_of(seen).zip(number_of(claim)).is_some_and(|(x, y)| near(x, y))
+            same_at(at, seen, claim) || number_of(seen).zip(number_of(claim)).is_some_and(|(x, y)| near(x, y))
         }
         (Agreement::AtLeast, Some(seen), Some(claim)) => {
             number_of(seen).zip(number_of(claim)).is_some_and(|(x, y)| x >= y)
@@ -169,10 +166,26 @@ fn agrees(
         Agreement::Length => "as long as",
     };
     let (seen, claim) = (shown(seen), shown(claim));
-    finding(
-        holds,
-        format!("{place} is {seen}, expected {relation} the output's {claim_at}, which is {claim}"),
-    )
+    let place = if at.is_empty() { "the result" } else { at };
+    let of = part_of_the_output(claim_at);
+    finding(holds, format!("{place} is {seen}, expected {relation} {of}, which is {claim}"))
+}
+
+fn part_of_the_output(at: &str) -> String {
+    if at.is_empty() { "the answer".to_owned() } else { format!("the output's {at}") }
+}
+
+/// Returns whether two values are the same, one of which is at a pointer. What a command printed ends with a line break that
+/// is not a part of what it says; a file's content is exact.
+fn same_at(at: &str, seen: &Value, want: &Value) -> bool {
+    let is_printed = PRINTED.contains(&at);
+    let without_break = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
+    match (seen, want) {
+        (Value::String(seen), Value::String(want)) if is_printed => {
+            without_break(seen) == without_break(want)
+        }
+        _ => same(seen, want),
+    }
 }
 
 /// Returns a number, or the number that a text consists of.
@@ -267,7 +280,9 @@ impl fmt::Display for Comparison {
             Comparison::AtMost(bound) => write!(f, "at most {bound}"),
             Comparison::Length(length) => write!(f, "length {length}"),
             Comparison::Contains(want) => write!(f, "it to contain {}", clip(&want.0.to_string(), 120)),
-            Comparison::Output { at, .. } => write!(f, "it to agree with the output's {at}"),
+            Comparison::Output { at, .. } => {
+                write!(f, "it to agree with {}", part_of_the_output(at))
+            }
         }
     }
 }
