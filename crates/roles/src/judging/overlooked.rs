@@ -95,7 +95,10 @@ fn is_file(name: &str) -> bool {
     let Some((stem, ending)) = last.rsplit_once('.') else { return false };
     // `Node.js` is a product, not a file.
     let is_product = ending == "js" && stem.chars().next().is_some_and(char::is_uppercase);
-    !stem.is_empty() && !is_product && ENDINGS.contains(&ending.to_lowercase().as_str())
+    // `tar.gz` is a kind of archive, and `.tar.gz` an ending.
+    let bare = stem.trim_start_matches('.');
+    let is_ending = bare == "tar" || (stem.starts_with('.') && ENDINGS.contains(&bare));
+    !stem.is_empty() && !is_product && !is_ending && ENDINGS.contains(&ending.to_lowercase().as_str())
 }
 
 /// Words before a command to run.
@@ -310,6 +313,9 @@ mod tests {
             ("rename every file like a.txt except b.txt", vec![]),
             ("e.g. calc.add of Node.js at https://x.org/a.html costs 3.50", vec![]),
             ("count *.txt and rename .jpg to .png", vec![]),
+            ("create a tar.gz archive b.tar.gz of src", vec!["b.tar.gz"]),
+            ("rename .tar.gz to .tgz, and keep the kind TAR.GZ", vec![]),
+            (".config.json and log.txt", vec![".config.json", "log.txt"]),
         ] {
             assert_eq!(files(goal), named, "{goal}");
         }
