@@ -97,7 +97,8 @@ impl Claim {
 
 /// Returns whether the number is anywhere in the expectation.
 fn says(expect: &Predicate, number: &str) -> bool {
-    serde_json::to_string(expect).is_ok_and(|text| numbers(&text).contains(number))
+    // `2\.0` in a regular expression, as JSON: the number is 2.0.
+    serde_json::to_string(expect).is_ok_and(|text| numbers(&text.replace("\\\\.", ".")).contains(number))
 }
 
 /// Returns the amounts in a sentence. Labels are not amounts: in “step 2 prints 7 lines” only 7 is one.
@@ -261,6 +262,21 @@ fn number(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_says_a_number_with_an_escaped_point() {
+        let says_less_with = |pattern: &str, seen: &str| {
+            let probe = serde_json::json!({
+                "on": {"probe": {"tool": "shell", "input": {"command": "jq -r .version package.json"}}},
+                "expect": {"matches": pattern},
+            });
+            let check: Check = serde_json::from_value(probe).unwrap();
+            says_less("the version in package.json is 2.0.0", &check, Some(seen))
+        };
+        assert!(!says_less_with(r"^2\.0\.0$", "2.0.0\n"));
+        assert!(says_less_with(r"^\d\.\d\.\d$", "2.0.0\n"));
+        assert!(says_less_with(r"^2\.1\.0$", "2.1.0\n"));
+    }
 
     #[test]
     fn a_check_weaker_than_its_criterion_is_detected() {

@@ -73,12 +73,14 @@ fn is_another_command(
     let Some(command) = command_of(record).filter(|_| !only_looks(record)) else { return false };
     let words = words_of(&bare(command));
     let quoted = |text: &str| -> Vec<String> {
-        let spans = text.split('`').skip(1).step_by(2).map(words_of);
-        let is_command = |span: &Vec<String>| {
+        let spans = text.split('`').skip(1).step_by(2);
+        let is_command = |span: &&str| {
+            let span = words_of(span);
             let is_program = span.first().is_some_and(|program| words.contains(program));
-            is_program && (span.len() >= NAMING_WORDS || runs_tests(span))
+            is_program && (span.len() >= NAMING_WORDS || runs_tests(&span))
         };
-        spans.filter(is_command).map(|span| span.join(" ")).collect()
+        // As written: its quotes keep the words of one argument together.
+        spans.filter(is_command).map(|span| span.trim().to_owned()).collect()
     };
     let mut meant = quoted(&criterion.criterion);
     if meant.is_empty() {
@@ -254,7 +256,7 @@ fn may_read(program: &str) -> bool {
 }
 
 /// Splits a line into commands and words, each word with whether it was quoted.
-fn parts(command: &str) -> Vec<Vec<(String, bool)>> {
+pub(super) fn parts(command: &str) -> Vec<Vec<(String, bool)>> {
     let mut parts = vec![Vec::new()];
     let (mut word, mut is_quoted, mut open) = (String::new(), false, None);
     for c in command.chars().chain([' ']) {
