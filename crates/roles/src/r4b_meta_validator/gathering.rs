@@ -11,7 +11,10 @@ use super::end::End;
 use super::phase::{Fx, Next, Phase};
 use super::round::Round;
 use crate::judging::{MatchedSubTask, undone};
+use crate::line::one_line;
 
+/// Maximum characters of the intent of a sub-task that undid something.
+const INTENT_CHARS_MAX: usize = 120;
 const PATH_CHARS_MAX: usize = 200;
 
 /// Takes an outcome; only the first of each sub-task of this round counts.
@@ -78,11 +81,13 @@ fn take_back(round: &mut Round) -> bool {
         })
         .collect();
     let ids: Vec<SubTaskId> = matched.iter().map(|(entry, _)| entry.subtask_id.clone()).collect();
+    let intents: Vec<String> =
+        matched.iter().map(|(entry, _)| one_line(&entry.intent, INTENT_CHARS_MAX)).collect();
     let undone = undone(&works);
     for one in &undone {
-        let (Some(of), Some(by)) = (ids.get(one.of), ids.get(one.by)) else { continue };
+        let (Some(of), Some(by)) = (ids.get(one.of), intents.get(one.by)) else { continue };
         let path = clip(&one.path, PATH_CHARS_MAX);
-        let why = format!("it was shown before {by} changed {path}; it has to be shown again");
+        let why = format!("it was shown before “{by}” changed {path}; it has to be shown again");
         let Some(outcome) = round.outcomes.get_mut(of) else { continue };
         outcome.status = OutcomeStatus::Failed;
         if let Some(verdict) = outcome.criteria_verdicts.get_mut(one.verdict) {

@@ -158,6 +158,8 @@ pub(super) struct Facts {
     has_output: bool,
     /// Whether any round was judged.
     is_judged: bool,
+    /// What a person can do about a result that nothing proves.
+    unproven_moves: Vec<String>,
 }
 
 impl Facts {
@@ -205,6 +207,7 @@ impl Facts {
             words: shown.map(|round| round.words.trim().to_owned()).unwrap_or_default(),
             has_output: shown.is_some_and(|round| !is_empty(&round.output)),
             is_judged: shown.is_some(),
+            unproven_moves: shown.map(unproven::moves).unwrap_or_default(),
         }
     }
 
@@ -312,7 +315,7 @@ impl Facts {
     fn own_moves(&self) -> Vec<String> {
         let text = match self.ended_by {
             EndedBy::CriteriaMet | EndedBy::Distance | EndedBy::Cancelled => return Vec::new(),
-            EndedBy::Unproven => "say what must be different afterwards, or what would show it",
+            EndedBy::Unproven => return self.unproven_moves.clone(),
             EndedBy::Omega => "allow more time or more replans, or state the goal in smaller steps",
             EndedBy::Law2 => {
                 "state the goal another way, or in smaller steps: each new plan made things worse"

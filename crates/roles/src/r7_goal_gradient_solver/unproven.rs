@@ -2,6 +2,7 @@
 
 use setpoint_protocol::message::{FinalResult, Strength, Verdict, VerdictWord};
 
+use super::round::Round;
 use super::summary::{ITEM_CHARS_MAX, NAMED_MAX, named, sentence};
 use crate::line::one_line;
 
@@ -31,6 +32,30 @@ pub(super) fn why(result: &FinalResult) -> String {
         }
     }
     text
+}
+
+/// What a person can do about each of `REASONS`.
+const MOVES: [&str; 4] = [
+    "look at the tests or files that the work made, or name a test or command of your own that shows it",
+    "it held before: say what must be different afterwards, or take it as done already",
+    "say which command shows it, and what that prints",
+    "say what would show it: a command, a figure or a file",
+];
+
+/// The same where there is no verdict that tells why.
+const ANY_MOVE: &str = "say what must be different afterwards, or what would show it";
+
+/// Returns what a person can do about a result that nothing proves: by what its passes rest on.
+pub(super) fn moves(round: &Round) -> Vec<String> {
+    if !round.overlooked.is_empty() {
+        return vec![format!("check by yourself that it holds for {}", round.overlooked.join(", "))];
+    }
+    let verdicts: Vec<Verdict> =
+        round.own_verdicts().into_iter().chain(round.subtask_verdicts().cloned()).collect();
+    let rests_on = |reason: &str| verdicts.iter().any(|verdict| reason_of(verdict) == Some(reason));
+    let moves = REASONS.iter().zip(MOVES).filter(|(reason, _)| rests_on(reason));
+    let moves: Vec<String> = moves.map(|(_, own)| own.to_owned()).collect();
+    if moves.is_empty() { vec![ANY_MOVE.to_owned()] } else { moves }
 }
 
 /// Returns what a pass rests on, if it proves nothing.
