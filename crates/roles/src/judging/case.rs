@@ -232,7 +232,7 @@ fn looks_at(shown: &ToolRecord) -> Option<Vec<String>> {
 
 /// Returns whether a word of a command may be the file, or a folder that it is in.
 fn may_lead_to(word: &str, path: &str) -> bool {
-    let mut parts = word.split(|c: char| c == '/' || c == '=').filter(|part| !part.is_empty());
+    let mut parts = word.split(['/', '=']).filter(|part| !part.is_empty());
     let last = parts.next_back().unwrap_or_default();
     !last.is_empty() && path.split('/').any(|part| part == last)
 }
