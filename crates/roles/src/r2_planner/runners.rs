@@ -100,7 +100,7 @@ pub(super) struct Word<'t> {
     pub(super) quotation: Option<usize>,
     /// Whether a sentence ends with it.
     is_last: bool,
-    /// Whether it stands in the text as it is here, right after the word before it: no mark is left out but those of a
+    /// Whether the text has it as it is here, right after the word before it: no mark is left out but those of a
     /// sentence, outside quotations.
     is_whole: bool,
 }
