@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use setpoint_audit::log::{TrustAnchors, verify};
-use setpoint_audit::{AuditFailure, concerns_any, put_back};
+use setpoint_audit::{AuditFailure, PutBack, concerns_any, put_back};
 use setpoint_journal::{Journal, JournalOptions};
 use setpoint_memory::store::{MemoryError, Options as StoreOptions, Store};
 use setpoint_own_files::own;
@@ -163,8 +163,13 @@ fn journal(directories: &Directories) -> Diagnosis {
         Ok(report) if report.damages.is_empty() => {
             // A log that cannot be read is reported below.
             let put_back = put_back(&directories.audit(), &journal).unwrap_or_default();
-            if let Some(put_back) = put_back.filter(|found| concerns_any(found, &journal).unwrap_or(true)) {
-                let finding = format!("an older journal was restored: {}", put_back.why);
+            // A journal without tasks is not older than itself, and what it held is lost.
+            let is_emptied = report.tasks == 0;
+            let is_of_note = |found: &PutBack| is_emptied || concerns_any(found, &journal).unwrap_or(true);
+            if let Some(put_back) = put_back.filter(is_of_note) {
+                let what =
+                    if is_emptied { "the journal was emptied" } else { "an older journal was restored" };
+                let finding = format!("{what}: {}", put_back.why);
                 return bad("journal", finding, PUT_BACK_HINT);
             }
             match setpoint_history::fragments::missing(&journal) {

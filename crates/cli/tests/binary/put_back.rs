@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 
 use crate::support::held::{self, Held};
-use crate::support::{Came, shell};
+use crate::support::{Came, Home, shell};
 
 /// What the command writes when the test lets it go on; it waits for nothing else.
 const WORD: &[u8] = b"word\n";
@@ -104,4 +104,16 @@ fn process_an_older_journal_without_audit_log_is_resumed() {
     world.held.go.write_all(WORD).unwrap();
     let resumed = world.resume(&[]);
     assert_eq!(resumed.code, 0, "{resumed:#?}");
+}
+
+#[test]
+fn process_an_emptied_journal_is_noticed() {
+    let home = Home::new();
+    fs::write(home.work().join("a.txt"), "1\n2\n").unwrap();
+    let ran = home.run(&["run", "how many lines has a.txt"]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    shell(&home.data(), "rm journal/*");
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.code, 1, "{doctor:#?}");
+    assert!(doctor.out.contains("the journal was emptied: the audit log notes rows up to"), "{doctor:#?}");
 }

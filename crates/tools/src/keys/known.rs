@@ -31,7 +31,10 @@ const DEPTH_MAX: usize = 24;
 /// Maximum files whose values are known.
 const FILES_MAX: usize = 256;
 /// Maximum bytes that are read of one.
-const FILE_BYTES_MAX: u64 = 256 * 1024;
+const FILE_BYTES_MAX: usize = 256 * 1024;
+/// A file is text if at most one in this many of its bytes is none, beside the two marks of UTF-16.
+const UNREADABLE_SHARE: usize = 20;
+const UNREADABLE_MIN: usize = 2;
 /// Folders that are not entered: what Git keeps there is compressed.
 const CLOSED: &[&str] = &[".git"];
 /// What is looked at in them.
@@ -157,7 +160,9 @@ impl Found {
                 continue;
             }
             let shown = clip(&show::path(path.strip_prefix(cwd).unwrap_or(&path)), PATH_CHARS_MAX);
-            new.extend(read(&path, halt).into_iter().map(|value| (shown.clone(), value)));
+            let (values, is_whole) = read(&path, halt);
+            self.is_cut |= !is_whole;
+            new.extend(values.into_iter().map(|value| (shown.clone(), value)));
             self.files.insert(path, now);
         }
         if !new.is_empty() || self.is_cut != self.known.is_cut {
@@ -195,21 +200,30 @@ fn stamp(found: &Metadata) -> (u64, u64, u64, i64, i64) {
     (found.dev(), found.ino(), found.len(), found.ctime(), found.ctime_nsec())
 }
 
-/// Returns the values of a file; none of one that cannot be read as text.
-fn read(path: &Path, halt: &Halt) -> Vec<SecretString> {
-    let mut text = String::new();
+/// Returns the values of a file, and whether they are of all of it; none of one that is not text.
+fn read(path: &Path, halt: &Halt) -> (Vec<SecretString>, bool) {
+    let mut bytes = Vec::new();
     let name = path.to_string_lossy();
     let opened = open::regular(path, halt);
-    let read = opened.and_then(|file| {
-        let mut bytes = Vec::new();
-        file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
-        text = String::from_utf8_lossy(&bytes).into_owned();
-        Ok(())
-    });
-    if read.is_err() || text.contains('\0') {
-        return Vec::new();
+    let read = opened.and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
+    if read.is_err() {
+        return (Vec::new(), true);
     }
-    values::in_text(&text, is_key_file(&name))
+    let is_key_file = is_key_file(&name);
+    // Settings hold much else, and are often long; a key file that is not read to its end hides keys.
+    let is_whole = bytes.len() <= FILE_BYTES_MAX || !is_key_file;
+    bytes.truncate(FILE_BYTES_MAX);
+    let values = text_of(&bytes).map(|text| values::in_text(&text, is_key_file)).unwrap_or_default();
+    (values, is_whole)
+}
+
+/// Returns the text of a file. Zeros are left out: UTF-16 has one beside each letter of ASCII, and programs such as `grep -a` print
+/// what is around one. `None` for what is not text.
+fn text_of(bytes: &[u8]) -> Option<String> {
+    let size = bytes.len();
+    let text = String::from_utf8_lossy(bytes).replace('\0', "");
+    let unreadable = text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();
+    (unreadable <= size / UNREADABLE_SHARE + UNREADABLE_MIN).then_some(text)
 }
 
 /// The files below a folder whose values count.
@@ -321,6 +335,32 @@ mod tests {
             assert_eq!(files(&known_now, text), [format!("keys in {file}")], "{text}");
         }
         assert_eq!(files(&known_now, "notakeyfile99 4f9c02be71d38a65e0 API_KEY"), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_with_zeros_is_read_and_a_long_one_is_cut() {
+        let utf16: Vec<u8> = std::iter::once(0xfeff)
+            .chain("API_KEY=hunter2secret99\n".encode_utf16())
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        let long = format!("{}API_KEY=hunter2secret99\n", "# padding\n".repeat(30_000));
+        let noise: Vec<u8> = (0..4_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
+        for (name, bytes, is_known, is_cut) in [
+            (".env", utf16, true, false),
+            (".env", b"\0A=1\nAPI_KEY=hunter2\0secret99\n".to_vec(), true, false),
+            (".env", long.clone().into_bytes(), false, true),
+            ("config.json", long.into_bytes(), false, false),
+            ("store.jks", noise, false, false),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join(name), bytes).unwrap();
+            let known = known(&KeyFiles::default(), &TaskId::mint("keys", 1), folder.path(), &[]);
+            assert_eq!(
+                (!files(&known, "hunter2secret99").is_empty(), known.is_cut()),
+                (is_known, is_cut),
+                "{name}"
+            );
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ const NAMES: &[&str] = &[
     ".npmrc",
     ".pgpass",
     ".pypirc",
+    ".vault_pass",
     "_netrc",
     "credentials",
     "credentials.json",
@@ -68,6 +69,9 @@ const SETTINGS: &[&str] = &[
     "google-services.json",
     "gradle.properties",
     "hosts.yml",
+    "key.properties",
+    "keystore.properties",
+    "local.settings.json",
     "local_settings.py",
     "settings.py",
     "settings.xml",
@@ -145,6 +149,7 @@ mod tests {
         }
         assert!(is_settings("src/main/application.properties") && is_settings("/w/.git/config"));
         assert!(is_settings("app/settings.py") && is_settings(".config/gh/hosts.yml"));
+        assert!(is_settings("android/key.properties") && is_settings("local.settings.json"));
         assert!(!is_settings("config") && !is_settings("x.git/config") && !is_settings("Cargo.toml"));
     }
 }
