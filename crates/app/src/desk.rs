@@ -163,7 +163,7 @@ fn journal(directories: &Directories) -> Diagnosis {
         Ok(report) if report.damages.is_empty() => {
             // A log that cannot be read is reported below.
             let put_back = put_back(&directories.audit(), &journal).unwrap_or_default();
-            // A journal without tasks is not older than itself, and what it held is lost.
+            // An empty journal has no task to be concerned about: what it held is lost.
             let is_emptied = report.tasks == 0;
             let is_of_note = |found: &PutBack| is_emptied || concerns_any(found, &journal).unwrap_or(true);
             if let Some(put_back) = put_back.filter(is_of_note) {

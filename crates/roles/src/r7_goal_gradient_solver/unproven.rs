@@ -42,7 +42,7 @@ const MOVES: [&str; 4] = [
     "say what would show it: a command, a figure or a file",
 ];
 
-/// The same where there is no verdict that tells why.
+/// What a person can do if no verdict tells the reason.
 const ANY_MOVE: &str = "say what must be different afterwards, or what would show it";
 
 /// Returns what a person can do about a result that nothing proves: by what its passes rest on.

@@ -32,8 +32,9 @@ const DEPTH_MAX: usize = 24;
 const FILES_MAX: usize = 256;
 /// Maximum bytes that are read of one.
 const FILE_BYTES_MAX: usize = 256 * 1024;
-/// A file is text if at most one in this many of its bytes is none, beside the two marks of UTF-16.
+/// A file counts as text with at most one unreadable byte among this many.
 const UNREADABLE_SHARE: usize = 20;
+/// As many more may be unreadable: UTF-16 begins with two.
 const UNREADABLE_MIN: usize = 2;
 /// Folders that are not entered: what Git keeps there is compressed.
 const CLOSED: &[&str] = &[".git"];
