@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::git_files::GitFiles;
 use super::{Plan, Touch, resolve, watched};
 use crate::caches;
 use crate::halt::Halt;
@@ -77,6 +78,7 @@ pub(super) struct Ground {
     /// Files and folders of the home folder that a session obeys as it starts.
     start_up: Vec<PathBuf>,
     served: ServedFiles,
+    git: GitFiles,
 }
 
 impl Ground {
@@ -88,7 +90,8 @@ impl Ground {
         let search_path = ctx.search_path.iter().map(|folder| resolve::fully(&cwd.join(folder))).collect();
         let home = resolve::fully(&surroundings.home);
         let start_up = START_UP.iter().map(|name| resolve::fully(&home.join(name))).collect();
-        Ground { cwd, closed, search_path, start_up, served: ctx.served.clone() }
+        let git = GitFiles::new(&cwd, &home);
+        Ground { cwd, closed, search_path, start_up, served: ctx.served.clone(), git }
     }
 
     /// Returns whether a path is below the working directory.
@@ -101,7 +104,7 @@ impl Ground {
         let below = self.below(path)?;
         let planned = plan.touches.iter().map(|touch| touch.path.as_path());
         let why = self.closed.or_else(|| watched::reason(below)).or_else(|| self.program(path));
-        let why = why.or_else(|| self.served.reason(path));
+        let why = why.or_else(|| self.served.reason(path)).or_else(|| self.git.reason(path));
         let why = why.or_else(|| is_new_mark(path, plan).then_some("it would mark the folder as a cache"));
         why.or_else(|| watched::repository(&self.cwd, path, planned))
     }
@@ -117,21 +120,14 @@ impl Ground {
     /// obey the file, and the consent covered its earlier content.
     pub(super) fn changing(&self, path: &Path) -> Option<&'static str> {
         let below = self.below(path).or_else(|| path.strip_prefix("/").ok());
-        below.and_then(watched::reason).or_else(|| self.program(path)).or_else(|| self.served.reason(path))
+        let why = below.and_then(watched::reason).or_else(|| self.program(path));
+        why.or_else(|| self.served.reason(path)).or_else(|| self.git.reason(path))
     }
 
     /// Returns whether what is there already may be changed, or deleted, without consent if it is kept for an undo: it is
     /// in the working directory, and no other program obeys it or anything below it.
     pub(super) fn is_open_to(&self, touch: &Touch, plan: &Plan) -> bool {
-        let is_in_repository = || {
-            touch
-                .path
-                .ancestors()
-                .skip(1)
-                .take_while(|folder| folder.starts_with(&self.cwd))
-                .any(watched::is_repository)
-        };
-        if !self.has(&touch.path) || self.creating(&touch.path, plan).is_some() || is_in_repository() {
+        if !self.has(&touch.path) || self.creating(&touch.path, plan).is_some() {
             return false;
         }
         if !touch.is_recursive || !touch.path.symlink_metadata().is_ok_and(|found| found.is_dir()) {

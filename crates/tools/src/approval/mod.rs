@@ -13,7 +13,9 @@
 
 mod digest;
 mod facts;
+mod git_files;
 mod ground;
+pub(crate) mod named;
 mod own;
 pub(crate) mod preview;
 pub(crate) mod resolve;

@@ -184,6 +184,9 @@ pub(super) fn repository<'a>(
         if name == ".git" || name == "git~1" {
             return Some("Git obeys what is in it");
         }
+        if is_repository(&folder) && folder != base {
+            return Some("it is in a Git repository's own folder");
+        }
         let is_there = |other: &&&str| {
             let is_planned =
                 |path: &Path| first_below(path, &folder).is_some_and(|name| is_part(&name, other));
@@ -311,15 +314,24 @@ mod tests {
     fn a_repository_is_recognised_by_its_entries() {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path();
-        std::fs::create_dir_all(base.join("has/objects")).unwrap();
+        for folder in ["has/objects", "own/objects", "own/refs"] {
+            std::fs::create_dir_all(base.join(folder)).unwrap();
+        }
         std::fs::write(base.join("HEAD"), "x").unwrap();
         let makes = |path: &str, planned: &[&str]| {
             let planned: Vec<_> = planned.iter().map(|path| base.join(path)).collect();
             repository(base, &base.join(path), planned.iter().map(|path| path.as_path())).is_some()
         };
-        for path in
-            ["has/HEAD", "has/refs/heads/main", "refs/x", "objects", "a/commondir", "gitdir", "x/.git"]
-        {
+        for path in [
+            "has/HEAD",
+            "has/refs/heads/main",
+            "refs/x",
+            "objects",
+            "a/commondir",
+            "gitdir",
+            "x/.git",
+            "own/new",
+        ] {
             assert!(makes(path, &[]), "{path}");
         }
         assert!(

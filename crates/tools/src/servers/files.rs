@@ -2,21 +2,15 @@
 //!
 //! A task that could change such a file would run what it likes there, so every change of one asks.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::{Reach, ServerPlace, ServerPlan};
-use crate::approval::resolve::{Way, way};
+use crate::approval::named::{self, Places};
+use crate::approval::resolve::way;
 
 /// Why a change of such a file asks.
 const RUN_OUTSIDE: &str = "an MCP server of your configuration runs outside the sandbox with what is there";
 
-/// Endings of files that an interpreter runs, and beside which it looks for modules.
-const SCRIPTS: &[&str] = &[
-    "bash", "cjs", "clj", "cts", "exs", "fsx", "groovy", "jl", "js", "jsx", "kts", "lua", "mjs", "mts",
-    "php", "pl", "py", "pyz", "r", "rb", "sh", "tcl", "ts", "tsx",
-];
 /// Programs that run what the project in the working directory says.
 const RUNNERS: &[&str] = &[
     "bun", "bundle", "cargo", "deno", "dotnet", "go", "gradle", "just", "make", "mvn", "npm", "pdm",
@@ -24,12 +18,9 @@ const RUNNERS: &[&str] = &[
 ];
 /// What `npx` and `bunx` look at in the working directory before they load a package.
 const OF_NPX: &[&str] = &["node_modules", "package.json"];
-/// What makes a folder that is given to an interpreter a program.
-const MAIN_FILES: &[&str] = &["__main__.py", "package.json", "index.js"];
-
 /// The files and folders that servers outside the sandbox run or load. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct ServedFiles(Arc<[Way]>);
+pub struct ServedFiles(Places);
 
 impl ServedFiles {
     /// Looks at what the servers of these plans run now.
@@ -39,16 +30,14 @@ impl ServedFiles {
             ServerPlace::Program { command, cwd, reach: Reach::Outside, .. } => places(command, cwd),
             ServerPlace::Program { .. } | ServerPlace::Http { .. } => Vec::new(),
         });
-        ServedFiles(places.map(|place| way(&place)).collect())
+        ServedFiles(Places::new(places))
     }
 
     /// Returns why changing a path without links would change what a server runs, or `None`: it is one of its files or in
     /// one of its folders, or leads there.
     #[must_use]
     pub fn reason(&self, path: &Path) -> Option<&'static str> {
-        let leads = |way: &Way| way.passed.iter().any(|passed| passed.starts_with(path));
-        let is_served = self.0.iter().any(|way| path.starts_with(&way.end) || leads(way));
-        is_served.then_some(RUN_OUTSIDE)
+        self.0.has(path).then_some(RUN_OUTSIDE)
     }
 }
 
@@ -63,47 +52,12 @@ fn places(command: &[String], cwd: &Path) -> Vec<PathBuf> {
     if matches!(&*name, "npx" | "bunx") {
         places.extend(OF_NPX.iter().map(|name| cwd.join(name)));
     }
-    if let Some(module) = module(args) {
-        let here = [cwd.join(module), cwd.join(format!("{module}.py"))];
-        let is_local = here.iter().any(|place| place.exists());
-        places.extend(if is_local { vec![cwd.to_path_buf()] } else { here.into() });
-    }
-    let is_word_end = |c: char| c.is_whitespace() || matches!(c, '=' | '"' | '\'' | ';' | '&' | '|');
-    let named = args.iter().flat_map(|arg| std::iter::once(arg.as_str()).chain(arg.split(is_word_end)));
-    let program = program.contains('/').then_some(program.as_str());
-    for path in program.into_iter().chain(named.filter(|word| !word.is_empty())).map(|word| cwd.join(word)) {
-        if path.is_file() {
-            let real = way(&path).end;
-            if is_program(&path) {
-                places.extend(path.parent().map(Path::to_path_buf));
-                places.extend(real.parent().map(Path::to_path_buf));
-            }
-            places.push(path);
-        } else if MAIN_FILES.iter().any(|main| path.join(main).is_file()) && !RUNNERS.contains(&&*name) {
-            places.push(path);
-        }
-    }
+    let own = program.contains('/').then_some(program);
+    places.extend(named::places(own.into_iter().chain(args).map(String::as_str), cwd));
     // Elsewhere every change asks, and a folder around the working directory is not what a server looks through.
     let real = way(cwd).end;
     places.retain(|place| way(place).end.starts_with(&real) || place.is_file());
     places
-}
-
-/// Returns the first part of the name of the Python module that a command runs (`python3 -m tools.server`), or `None`.
-pub(super) fn module(args: &[String]) -> Option<&str> {
-    let at = args.iter().position(|arg| arg == "-m");
-    let name = match at {
-        Some(at) => args.get(at + 1)?.as_str(),
-        None => args.iter().find_map(|arg| arg.strip_prefix("-m").filter(|name| !name.starts_with('-')))?,
-    };
-    name.split('.').next().filter(|first| !first.is_empty() && !first.contains('/'))
-}
-
-/// Returns whether a file is run, and not only read.
-fn is_program(path: &Path) -> bool {
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-    let is_executable = || path.metadata().is_ok_and(|found| found.permissions().mode() & 0o111 != 0);
-    ending.is_some_and(|ending| SCRIPTS.contains(&&*ending)) || is_executable()
 }
 
 #[cfg(test)]

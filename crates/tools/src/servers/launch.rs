@@ -11,7 +11,7 @@ use setpoint_protocol::record::Surroundings;
 use setpoint_sandbox::{Access, Folder};
 
 use super::Reach;
-use super::files::module;
+use crate::approval::named::module;
 use crate::host::Host;
 use crate::process::env::{Environment, Programs, SystemProgram, find_program, search_path};
 use crate::process::{Job, ServerProgram, serve};
@@ -55,7 +55,7 @@ impl Program {
         let Some((program, args)) = self.command.split_first() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "its command is empty"));
         };
-        if let Some(module) = module(args)
+        if let Some(module) = module(args.iter().map(String::as_str))
             && !self.cwd.join(module).exists()
             && !self.cwd.join(format!("{module}.py")).exists()
         {
