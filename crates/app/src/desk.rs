@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use setpoint_audit::log::{TrustAnchors, verify};
-use setpoint_audit::{AuditFailure, PutBack, concerns_any, put_back};
+use setpoint_audit::{AuditFailure, PutBack, concerns_any, put_aside, put_back};
 use setpoint_journal::{Journal, JournalOptions};
 use setpoint_memory::store::{MemoryError, Options as StoreOptions, Store};
 use setpoint_own_files::own;
@@ -153,7 +153,11 @@ fn fragments_missing(missing: &BTreeMap<String, u64>) -> Diagnosis {
 fn journal(directories: &Directories) -> Diagnosis {
     let dir = &directories.journal();
     if is_none(dir.symlink_metadata()) {
-        return good("journal", "there is none yet");
+        // The Auditor makes its log when it has read a row.
+        if is_none(directories.audit().join("log").symlink_metadata()) {
+            return good("journal", "there is none yet");
+        }
+        return bad("journal", "it is gone: there is an audit log of one", PUT_BACK_HINT);
     }
     let journal = match Journal::open(dir, &JournalOptions::default()) {
         Ok(journal) => journal,
@@ -236,10 +240,18 @@ fn audit(program: &Program) -> Diagnosis {
         return failed(error);
     }
     match verify(&place.dir, &TrustAnchors::default()) {
-        Ok(seen) if seen.is_sound() => good(
-            "audit",
-            format!("{} entries of the log fit together, {} are signed", seen.entries, seen.sealed),
-        ),
+        Ok(seen) if seen.is_sound() => match put_aside(&place.dir) {
+            Ok(aside) if aside.is_empty() => good(
+                "audit",
+                format!("{} entries of the log fit together, {} are signed", seen.entries, seen.sealed),
+            ),
+            Ok(_) => bad(
+                "audit",
+                "an earlier log was damaged and is set aside",
+                "`setpoint audit verify` names it; move it away after checking it",
+            ),
+            Err(error) => failed(error.into()),
+        },
         Ok(seen) => {
             let first = seen.findings.first().map(ToString::to_string).unwrap_or_default();
             let hint = "`setpoint audit verify` shows all that is wrong; keep the folder `audit` unchanged to find the cause";

@@ -112,8 +112,25 @@ fn process_an_emptied_journal_is_noticed() {
     fs::write(home.work().join("a.txt"), "1\n2\n").unwrap();
     let ran = home.run(&["run", "how many lines has a.txt"]);
     assert_eq!(ran.code, 0, "{ran:#?}");
-    shell(&home.data(), "rm journal/*");
+    let says = |after: &str, what: &str| {
+        shell(&home.data(), after);
+        let doctor = home.run(&["doctor"]);
+        assert!(doctor.code == 1 && doctor.out.contains(what), "{doctor:#?}");
+    };
+    says("rm journal/*", "the journal was emptied: the audit log notes rows up to");
+    says("rm -r journal", "it is gone: there is an audit log of one");
+}
+
+#[test]
+fn process_an_audit_log_that_was_cut_stays_a_failure() {
+    let home = Home::new();
+    fs::write(home.work().join("a.txt"), "1\n2\n").unwrap();
+    let ran = home.run(&["run", "how many lines has a.txt"]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    shell(&home.data(), "head -n 2 audit/log > cut && mv cut audit/log");
+    assert_eq!(home.run(&["audit", "report"]).code, 0);
     let doctor = home.run(&["doctor"]);
-    assert_eq!(doctor.code, 1, "{doctor:#?}");
-    assert!(doctor.out.contains("the journal was emptied: the audit log notes rows up to"), "{doctor:#?}");
+    assert!(doctor.code == 1 && doctor.out.contains("an earlier log was damaged"), "{doctor:#?}");
+    shell(&home.data(), "rm audit/log.aside-1");
+    assert_eq!(home.run(&["doctor"]).code, 0);
 }
