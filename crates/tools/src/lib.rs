@@ -33,6 +33,7 @@ pub mod show;
 mod survey;
 mod target;
 mod tool;
+mod turns;
 mod typed;
 pub mod undo;
 mod walk;

@@ -14,6 +14,7 @@ use setpoint_protocol::tool::{
 };
 use setpoint_protocol::{Any, CallId, TaskId, text};
 use setpoint_scrub::Scrub;
+use tokio::sync::OwnedRwLockReadGuard;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +30,7 @@ use crate::process::capture::bounded_text;
 use crate::servers;
 use crate::servers::ServedFiles;
 use crate::tool::{Limits, Tool, ToolCtx};
+use crate::turns::Turns;
 use crate::typed::unreadable;
 use crate::undo::{After, Keeper};
 
@@ -48,6 +50,7 @@ pub struct Registry {
     level: RunLevel,
     denials: Denials,
     served: ServedFiles,
+    turns: Turns,
     /// The folder with what tasks changed, for an undo.
     kept: Option<Arc<PathBuf>>,
     #[cfg(feature = "ungated")]
@@ -182,7 +185,10 @@ impl Registry {
             Ok(tool) => {
                 // Before the call, which may remove the files.
                 ctx.keys = self.known_keys(ask, &[], &ctx).await;
-                probed(ask, tool.run(&ask.call.input, &ctx).await)
+                match self.turn(ask, &ctx).await {
+                    Ok(_turn) => probed(ask, tool.run(&ask.call.input, &ctx).await),
+                    Err(error) => error.into_answer(),
+                }
             }
             Err(error) => error.into_answer(),
         };
@@ -191,6 +197,19 @@ impl Registry {
         let answer = ToolAnswer { secrets, ..answer };
         let millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         bounded(ToolAnswer { duration_ms: millis, ..without(&self.keys, answer) }, &self.limits)
+    }
+
+    /// Waits until the call may change files. Commands take their turn themselves, when they change some.
+    async fn turn(
+        &self,
+        ask: &ToolAsk,
+        ctx: &ToolCtx,
+    ) -> Result<Option<OwnedRwLockReadGuard<()>>, ToolError> {
+        let is_command = catalogue::COMMANDS.contains(&ask.call.tool.as_str());
+        if is_command || self.read_probe(&ask.call, &ctx.surroundings).effect == Effect::ReadOnly {
+            return Ok(None);
+        }
+        self.turns.to_change(ctx).await.map(Some)
     }
 
     /// Returns what is known of keys, after another look at the task's files.
@@ -238,6 +257,7 @@ impl Registry {
             level: self.level,
             denials: self.denials.clone(),
             served: self.served.clone(),
+            turns: self.turns.clone(),
             keys: KnownKeys::default(),
             kept,
             task,

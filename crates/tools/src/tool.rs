@@ -16,6 +16,7 @@ use crate::approval_file::Denials;
 use crate::house::House;
 use crate::keys::KnownKeys;
 use crate::servers::ServedFiles;
+use crate::turns::Turns;
 use crate::undo::{Keeper, Written};
 
 /// Something that R3 can do in the world.
@@ -64,6 +65,8 @@ pub struct ToolCtx {
     pub(crate) denials: Denials,
     /// What servers outside the sandbox run.
     pub(crate) served: ServedFiles,
+    /// Takes turns with other calls.
+    pub(crate) turns: Turns,
     /// What is known of keys that the call may send.
     pub(crate) keys: KnownKeys,
     /// The task whose call it is.
@@ -98,6 +101,7 @@ impl ToolCtx {
             level: RunLevel::default(),
             denials: Denials::default(),
             served: ServedFiles::default(),
+            turns: Turns::default(),
             keys: KnownKeys::default(),
             task: None,
             kept: None,

@@ -35,6 +35,13 @@ mod write_file;
 
 use std::sync::Arc;
 
+/// The tools that run commands.
+pub(crate) const COMMANDS: [&str; 3] = [
+    <shell::Shell as crate::typed::Typed>::NAME,
+    <shell::RunCode as crate::typed::Typed>::NAME,
+    <shell::BackgroundTool as crate::typed::Typed>::NAME,
+];
+
 use crate::host::Host;
 use crate::tool::Tool;
 use crate::typed::tool;

@@ -148,9 +148,15 @@ impl Typed for Shell {
             Some(_) if !can_sandbox => Stage::Outside,
             _ => Stage::Plain,
         };
+        // Held until it has ended: what was looked at is what runs.
+        let turn = match reading.verdict.is_read_only() {
+            true => None,
+            false => Some(ctx.turns.to_run(ctx).await?),
+        };
         let settled = self.settle(&reading, input.command.clone(), cwd.clone(), stage, ctx).await;
         let mut settled = match settled {
             Err(ToolError::Approval(need)) if can_sandbox => {
+                drop(turn);
                 return self.in_sandbox(*need, self.line(reading, input.command), cwd, seconds, ctx).await;
             }
             settled => settled?,
@@ -178,6 +184,7 @@ impl Typed for Shell {
         let worked_in = settled.removal.as_ref().and_then(Removal::folder).unwrap_or(&job.cwd).to_path_buf();
         let observed = (!is_read_only).then_some(worked_in);
         let (ended, changes) = self.run_plain(job, observed.as_deref(), ctx).await?;
+        drop(turn);
         let acts_elsewhere = settled.acts_elsewhere;
         let mut after = settled.after();
         after.is_about_elsewhere = is_about_elsewhere;

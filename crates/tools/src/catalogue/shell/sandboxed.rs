@@ -238,6 +238,7 @@ impl Shell {
         let (ran, settled) = patient
             .blocking(move |_| {
                 let settled =
+        let _turn = ctx.turns.to_change(ctx).await?;
                     if ran.changes.is_empty() { Ok(Ok(Placed::default())) } else { ran.put_in_place(&gate) };
                 Ok((ran, settled))
             })
