@@ -24,6 +24,8 @@ const CHUNK_BYTES: usize = 64 * 1024;
 pub struct Changes {
     /// Each change; a new folder and what is in it are several.
     pub list: Vec<Change>,
+    /// Changes that are not kept, at most [`CHANGES_MAX`].
+    pub unkept: Vec<(PathBuf, Unkept)>,
     /// Whether there are more than [`CHANGES_MAX`], or some lie too deep.
     pub is_cut: bool,
 }
@@ -50,6 +52,15 @@ pub enum ChangeKind {
     Changed,
     /// Only its permissions are others.
     Permissions,
+}
+
+/// What of an entry is not kept: only its content and its permissions are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unkept {
+    /// That its time of change is another, with the same content.
+    Time,
+    /// That it is another name of a file: it is a file of its own.
+    Name,
 }
 
 /// What an entry of a folder is.
@@ -160,11 +171,19 @@ impl Reading {
         {
             self.add(path.clone(), ChangeKind::Removed, old);
         }
+        if before.is_none() && new != Entry::Folder && now.nlink() > 1 {
+            self.leave_out(path.clone(), Unkept::Name);
+        }
         match before.filter(|_| is_same_kind) {
             None => self.add(path.clone(), ChangeKind::Created, new),
             Some(before) => {
                 if let Some(kind) = self.difference(&path, now, before)? {
                     self.add(path.clone(), kind, new);
+                }
+                let has_same_content =
+                    now.is_file() && self.changes.list.last().is_none_or(|last| last.path != path);
+                if has_same_content && now.mtime() != before.mtime() {
+                    self.leave_out(path.clone(), Unkept::Time);
                 }
             }
         }
@@ -184,6 +203,12 @@ impl Reading {
         }
         let has_other_mode = now.permissions().mode() & MODE != before.permissions().mode() & MODE;
         Ok(has_other_mode.then_some(ChangeKind::Permissions))
+    }
+
+    fn leave_out(&mut self, path: PathBuf, what: Unkept) {
+        if self.changes.unkept.len() < CHANGES_MAX {
+            self.changes.unkept.push((path, what));
+        }
     }
 
     fn add(&mut self, path: PathBuf, kind: ChangeKind, entry: Entry) {
@@ -339,5 +364,26 @@ mod tests {
     fn no_layer_is_no_change() {
         let room = tempfile::tempdir().unwrap();
         assert_eq!(changes(&room.path().join("none"), room.path()).unwrap(), Changes::default());
+    }
+
+    #[test]
+    fn what_is_not_kept_is_told() {
+        let room = tempfile::tempdir().unwrap();
+        let (folder, kept) = (room.path().join("folder"), room.path().join("layer"));
+        make(&folder, "a = one\nb = two\nc = three");
+        make(&kept.join(CHANGES), "a = one\nb = twO\nc = three\nd = four");
+        fs::hard_link(kept.join(CHANGES).join("d"), kept.join(CHANGES).join("e")).unwrap();
+        let set = |path: PathBuf, seconds| {
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+        };
+        set(folder.join("c"), 1_000_000);
+        for name in ["a", "b", "c"] {
+            set(kept.join(CHANGES).join(name), 1_000_000);
+        }
+        let mut unkept = changes(&kept, &folder).unwrap().unkept;
+        unkept.sort();
+        let expected = [("a", Unkept::Time), ("d", Unkept::Name), ("e", Unkept::Name)];
+        assert_eq!(unkept, expected.map(|(path, what)| (PathBuf::from(path), what)));
     }
 }

@@ -209,7 +209,10 @@ mod tests {
             entry: *entry,
         };
         let list = changes.iter().map(change).collect();
-        Tried { status: ExitStatus::from_raw(status), changes: Changes { list, is_cut: false } }
+        Tried {
+            status: ExitStatus::from_raw(status),
+            changes: Changes { list, unkept: Vec::new(), is_cut: false },
+        }
     }
 
     fn shown(tried: &Tried) -> String {

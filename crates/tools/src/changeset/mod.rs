@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use setpoint_protocol::gate::Cause;
-use setpoint_sandbox::changes::{self, Change, ChangeKind, Entry};
+use setpoint_sandbox::changes::{self, Change, ChangeKind, Entry, Unkept};
 use setpoint_sandbox::layer;
 
 use crate::approval::{Gate, Touch, watched};
@@ -61,7 +61,7 @@ impl Room {
 
     /// Returns no changes, whatever the command changed.
     pub(crate) fn discard(self) -> ChangeSet {
-        ChangeSet { list: Vec::new(), special: Vec::new(), room: self }
+        ChangeSet { list: Vec::new(), special: Vec::new(), unkept: Vec::new(), room: self }
     }
 
     /// Returns each folder with its layer.
@@ -75,7 +75,7 @@ impl Room {
     /// # Errors
     /// If it cannot be read, or is more than can be shown.
     pub(crate) fn read(self) -> Result<ChangeSet, ToolError> {
-        let mut list = Vec::new();
+        let (mut list, mut unkept) = (Vec::new(), Vec::new());
         for (folder, layer) in self.layers() {
             let failed = |source| ToolError::file("read what the command changed in", folder, source);
             let found = changes::changes(&layer, folder).map_err(failed)?;
@@ -84,6 +84,8 @@ impl Room {
                     format!("the command changed more than {} files or folders", changes::CHANGES_MAX);
                 return Err(ToolError::blocked_by_state("keep the changes in", folder, reason));
             }
+            unkept
+                .extend(found.unkept.into_iter().filter(|(path, _)| !path.ancestors().any(caches::is_named)));
             let at = changes::place(&layer);
             let counted = found.list.into_iter().filter(|change| !is_in_cache(change));
             list.extend(counted.map(|change| Kept {
@@ -105,7 +107,7 @@ impl Room {
         }
         // A socket or a pipe is nothing without the program that made it.
         let (special, list) = list.into_iter().partition(Kept::is_special);
-        Ok(ChangeSet { list, special, room: self })
+        Ok(ChangeSet { list, special, unkept, room: self })
     }
 }
 
@@ -144,6 +146,8 @@ pub(crate) struct ChangeSet {
     list: Vec<Kept>,
     /// Sockets, pipes and devices, which are left out.
     special: Vec<Kept>,
+    /// What else is left out, by the paths below their folders.
+    unkept: Vec<(PathBuf, Unkept)>,
     room: Room,
 }
 
@@ -227,6 +231,11 @@ impl ChangeSet {
     /// Returns the paths of sockets, pipes and devices that the command made, which are left out.
     pub(crate) fn special(&self) -> Vec<PathBuf> {
         self.special.iter().map(Kept::path).collect()
+    }
+
+    /// Returns the paths of which a change is left out.
+    pub(crate) fn unkept(&self, what: Unkept) -> Vec<&Path> {
+        self.unkept.iter().filter(|(_, one)| *one == what).map(|(path, _)| path.as_path()).collect()
     }
 
     /// Whether it deletes or changes something.

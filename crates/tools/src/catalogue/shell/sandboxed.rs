@@ -13,6 +13,7 @@ use setpoint_command_line::Reading;
 use setpoint_machine::gate::{self, Decision};
 use setpoint_protocol::gate::Stage;
 use setpoint_protocol::tool::{ApprovalNeed, ExecutedFile, SandboxTier, SideEffect, ToolAnswer};
+use setpoint_sandbox::changes::Unkept;
 use setpoint_sandbox::is_apart;
 
 use super::answer::{self, CommandEffects, FRAME_BYTES};
@@ -438,10 +439,18 @@ impl Ran {
     /// Names what it made that is not put in place.
     pub(super) fn special(&self) -> String {
         let special = self.changes.special();
-        if special.is_empty() {
-            return String::new();
-        }
-        let named: Vec<_> = special.iter().take(SPECIAL_MAX).map(|path| show::path_line(path)).collect();
-        format!("\n[not kept, since only files, folders and links are: {}]", named.join(", "))
+        let special: Vec<&Path> = special.iter().map(PathBuf::as_path).collect();
+        [
+            line("not kept, since only files, folders and links are", &special),
+            line(
+                "the new time was not kept, since the content is the same",
+                &self.changes.unkept(Unkept::Time),
+            ),
+            line(
+                "put in place as a file of its own, not as another name of one",
+                &self.changes.unkept(Unkept::Name),
+            ),
+        ]
+        .concat()
     }
 }
