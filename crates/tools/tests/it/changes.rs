@@ -236,6 +236,7 @@ async fn a_scratch_file_and_a_division_are_no_other_place() {
         "python3 - <<'E'\nprint(7 // 2, 7 / 2)\nE".to_owned(),
         "sh -c 'echo $(( 7 / 2 ))'".to_owned(),
         "sed 's/^one /two /' notes > changed".to_owned(),
+        "sed 's/.*on..//' notes > cut".to_owned(),
     ] {
         let answer = ran(&world, &line).await;
         assert!(answer.ok, "{line}: {}", answer.text);

@@ -128,8 +128,12 @@ fn names_a_place(
 }
 
 fn is_harmless(text: &str, command: &str) -> bool {
-    let is_division = text.bytes().all(|byte| byte == b'/') && !has_word(command, text);
-    is_division || STREAMS.contains(&text) || PROGRAMS.iter().any(|folder| text.starts_with(folder))
+    // `..//` ends a pattern with dots and its empty replacement, as in `s/T..:..//`.
+    let is_sign = text.bytes().all(|byte| byte == b'/')
+        || (text.ends_with("//") && text.bytes().all(|byte| matches!(byte, b'.' | b'/')));
+    (is_sign && !has_word(command, text))
+        || STREAMS.contains(&text)
+        || PROGRAMS.iter().any(|folder| text.starts_with(folder))
 }
 
 /// Returns whether this is a word of the shell command. In a quoted script or a here-document, `/` and `//` are signs.
