@@ -246,6 +246,8 @@ fn a_failed_check_gets_the_class_that_its_calls_give_it() {
             output: Any::NULL,
             uncertainty: None,
             calls: brief.calls.clone(),
+            made: std::sync::Arc::default(),
+            touched: std::sync::Arc::default(),
             surroundings: surroundings(),
             repair: None,
         };
@@ -265,6 +267,8 @@ fn a_failed_check_gets_the_class_that_its_calls_give_it() {
         output: Any::NULL,
         uncertainty: None,
         calls: vec![failed(ErrorKind::Exit), failed(ErrorKind::NotFound)],
+        made: std::sync::Arc::default(),
+        touched: std::sync::Arc::default(),
         surroundings: surroundings(),
         repair: None,
     };

@@ -184,6 +184,7 @@ pub(crate) fn execute_brief(draft: &SubTaskDraft) -> ExecuteBrief {
             outputs: String::new(),
             inputs: Vec::new(),
             deadline: None,
+            is_only: false,
             sequence: 1,
             tools: draft.tools.iter().map(|tool| tool.parse().unwrap()).collect(),
             limits: Limits::default(),

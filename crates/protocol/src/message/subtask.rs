@@ -31,6 +31,9 @@ pub struct SubTask {
     /// When it must be done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
+    /// Whether it is the only sub-task of its plan: then it is to do all that the person asks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_only: bool,
     /// Its group, from 1; equal numbers run in parallel.
     pub sequence: u32,
     /// Tools it may use; none named means all.

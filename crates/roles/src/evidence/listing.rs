@@ -5,21 +5,24 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use setpoint_machine::listing::{Candidate, Listing};
+use setpoint_machine::prompt::Instruction;
 use setpoint_protocol::limits::EVIDENCE_CHARS_MAX;
-use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::{ErrorKind, Phase, ToolRecord};
+use setpoint_protocol::text::{clip, head_and_tail};
+use setpoint_protocol::tool::{ErrorKind, Phase, SandboxTier, ToolRecord};
 
 use super::called::name_of;
 use super::excerpt::Source;
 
-/// Maximum characters of a call's input in its head.
-const INPUT_CHARS_MAX: usize = 1_200;
+/// Maximum characters of a call's input in its head: a script, or the content of a file, is what a judge looks for.
+const INPUT_CHARS_MAX: usize = 4_000;
 /// At most this many programs of a command are named in its head after the first.
 const PROGRAMS_MAX: usize = 4;
 /// Approximate bytes of a head without the input.
 const HEAD_BYTES: usize = 64;
 /// Maximum characters of facts shown for a call without text.
 const FACTS_CHARS_MAX: usize = 1_500;
+/// The line above what a call changed in files.
+const CHANGED: &str = "[what it changed]";
 /// Prefix of each line of a body.
 const INDENT: &str = "  ";
 
@@ -29,7 +32,7 @@ const INDENT: &str = "  ";
 pub fn listing(calls: &[Arc<ToolRecord>], chars_max: usize) -> Listing {
     let candidates = calls.iter().rev().map(|record| Candidate {
         head: head(record),
-        body_chars: indented_chars(&text(record)).min(chars_max_of(record.phase)),
+        body_chars: indented_chars(&whole_text(record)).min(chars_max_of(record.phase)),
         body: |chars_max| body(record, chars_max),
     });
     Listing::bounded(candidates, chars_max)
@@ -47,6 +50,22 @@ pub fn shown(record: &ToolRecord) -> (String, String) {
     }
     body.truncate(body.trim_end_matches('\n').len());
     (head, body)
+}
+
+/// Says what `sandbox` in the line of a call means.
+pub static SANDBOX: Instruction = Instruction::new(
+    "`sandbox` in a call's line: it saw the working folder, its own copies of the changes in it, and the system's programs. Home \
+     folder, /tmp, network, other processes, users and owners were the sandbox's own: what it found there, or did there, shows \
+     nothing of the machine and is not kept.",
+);
+
+/// Returns whether any of these calls ran in a sandbox with a world of its own.
+pub fn has_sandbox<'a>(calls: impl IntoIterator<Item = &'a Arc<ToolRecord>>) -> bool {
+    calls.into_iter().any(|record| is_apart(record))
+}
+
+fn is_apart(record: &ToolRecord) -> bool {
+    record.tier == Some(SandboxTier::Full)
 }
 
 /// Appends how a call ended.
@@ -69,7 +88,7 @@ fn push_ending(head: &mut String, record: &ToolRecord) {
 fn head(record: &ToolRecord) -> String {
     #[cfg(test)]
     tests::HEADS.set(tests::HEADS.get() + 1);
-    let input = clip(&record.input.to_text(), INPUT_CHARS_MAX);
+    let input = head_and_tail(&record.input.to_text(), INPUT_CHARS_MAX);
     let mut head = String::with_capacity(HEAD_BYTES + input.len());
     // Writing into a string cannot fail.
     let _ = write!(head, "{} attempt {} {}", record.call_id, record.attempt, record.tool);
@@ -81,6 +100,9 @@ fn head(record: &ToolRecord) -> String {
     if more > 0 {
         let _ = write!(head, "+{more} more");
     }
+    if is_apart(record) {
+        head.push_str(" sandbox");
+    }
     push_ending(&mut head, record);
     let _ = write!(head, " {} ms ", record.duration_ms);
     push_one_line(&mut head, &input);
@@ -88,7 +110,15 @@ fn head(record: &ToolRecord) -> String {
     head
 }
 
-/// Returns the text of a body: the call's evidence, or its facts if it has no text.
+/// Returns the text of a body: the call's evidence, and what it changed in files.
+fn whole_text(record: &ToolRecord) -> Cow<'_, str> {
+    match record.differences() {
+        Some(differences) => Cow::from(format!("{}\n{CHANGED}\n{differences}", text(record))),
+        None => text(record),
+    }
+}
+
+/// Returns the call's evidence, or its facts if it has no text.
 fn text(record: &ToolRecord) -> Cow<'_, str> {
     match &record.facts {
         Some(facts) if record.evidence.is_empty() => Cow::from(clip(&facts.to_text(), FACTS_CHARS_MAX)),
@@ -111,7 +141,7 @@ fn indented_chars(text: &str) -> usize {
 
 /// Returns the indented text in at most `chars_max` characters, with a mark if it was cut.
 fn body(record: &ToolRecord, chars_max: usize) -> String {
-    let text = text(record);
+    let text = whole_text(record);
     let mut body = String::with_capacity(text.len() + text.len() / 8 + 4);
     for line in text.lines() {
         body.push_str(INDENT);

@@ -12,5 +12,5 @@ mod probes;
 pub use self::bounds::{RECORDS_BYTES_MAX, ROUND_RECORDS_BYTES_MAX, fit};
 pub(crate) use self::called::call_ids;
 pub use self::called::{ExaminedCall, command_of, name_of};
-pub use self::listing::{listing, shown};
+pub use self::listing::{SANDBOX, has_sandbox, listing, shown};
 pub use self::probes::{ProbeAnswer, Probes, baseline_of, is_of, unmeasured};

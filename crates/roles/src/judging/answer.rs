@@ -1,50 +1,99 @@
 //! What a judge is asked beside the checks: whether the work is what it was to be, and its answer true.
 
+use std::collections::BTreeSet;
+
+use setpoint_protocol::CriterionId;
 use setpoint_protocol::message::{Criterion, Mode, Verdict, VerdictWord};
+use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
 use super::case::Case;
-use super::check::by_check;
+use super::hearing::Hearing;
+use super::settle::EVIDENCE_CHARS_MAX;
 use super::subject::speaks_of_the_answer;
 use crate::programs::{BACKGROUND, RUN_CODE};
 
-/// What is added to the sentence of such a criterion for the judge, if the work changed no file.
-const AND_THE_ANSWER: &str =
-    "; and the answer says what the calls show, and that is what the person asks for";
-/// The same if it changed files.
-const AND_THE_WORK: &str = "; and the calls show that the work did all of what it was to do, as the person's words mean it, that \
-nothing else was lost or changed, and that the answer and what was written say what the calls show";
+/// First version of the logic in which a judge always looks at the whole of what passes its checks.
+pub(crate) const WHOLE_JUDGED_SINCE: u32 = 22;
+
+/// What the work is to do, for its only piece, and for one of several.
+const ALL: &str = "all that the person asks for";
+const PART: &str = "all that was wanted of it, as the person's words mean it";
 /// Tools whose side effect is not a change of files, unless they say so.
 const LEAVE_FILES: [&str; 4] = ["http_fetch", "web_search", RUN_CODE, BACKGROUND];
 
-/// Returns the criterion under which a judge looks at the work as a whole, if every check passes and no criterion is a
-/// judge's anyway.
+/// Has a judge look at the work as a whole, if every check passes: one of the criteria `for_a_model`, or else of the `others`,
+/// whose verdicts are known, gets an addition to its sentence. `claimed` are those that were found impossible, and ask
+/// something else. `is_all` says that the work is all there is for the person's words.
 ///
 /// A check holds what the plan thought of. It may name the wrong file or unit, find a text that an error also contains, or look at
 /// a program that the work bent; and it says nothing of the wishes that no criterion covers, or of what was lost on the way.
-/// Its criterion's sentence says what is to be judged beside it.
-pub(crate) fn judged_with_the_answer(case: &Case<'_>) -> Option<Criterion> {
-    let is_judged = |criterion: &Criterion| criterion.check.is_none() && criterion.mode == Mode::Verifiable;
-    if case.criteria.iter().any(is_judged) {
-        return None;
+pub(crate) fn look_at_the_whole(
+    for_a_model: &mut Vec<Criterion>,
+    others: &[(&Criterion, Verdict)],
+    claimed: &BTreeSet<CriterionId>,
+    is_all: bool,
+    case: &Case<'_>,
+) {
+    if others.iter().any(|(_, verdict)| verdict.verdict == VerdictWord::Fail) {
+        return;
     }
-    let verdict = |criterion: &Criterion| Some(by_check(criterion, criterion.check.as_ref()?, case));
-    let checked: Vec<(&Criterion, Verdict)> =
-        case.criteria.iter().filter_map(|criterion| Some((criterion, verdict(criterion)?))).collect();
-    if checked.iter().any(|(_, verdict)| verdict.verdict == VerdictWord::Fail) {
-        return None;
+    let more = addition(is_all, case);
+    let with_more =
+        |criterion: &Criterion| format!("{}; and {more}", criterion.criterion.trim_end_matches('.'));
+    // The judge who is asked anyway is asked this too.
+    let is_fit =
+        |criterion: &&mut Criterion| criterion.mode == Mode::Verifiable && !claimed.contains(&criterion.id);
+    if let Some(judged) = for_a_model.iter_mut().find(is_fit) {
+        judged.criterion = with_more(judged);
+        return;
     }
-    let mut proven =
-        checked.iter().filter(|(_, verdict)| verdict.shows_it()).map(|(criterion, _)| *criterion);
+    let mut proven = others.iter().filter(|(_, verdict)| verdict.shows_it()).map(|(criterion, _)| *criterion);
     let named = proven.clone().find(|criterion| speaks_of_the_answer(&criterion.criterion));
     // Of work that made calls, what only its form was checked of is worth a judge's look, too.
     let is_weak = |verdict: &Verdict| case.has_work() && !verdict.vacuous && !verdict.self_made;
-    let by_form = || checked.iter().find(|(_, verdict)| is_weak(verdict));
-    let chosen =
-        named.or_else(|| proven.next_back()).or_else(|| by_form().map(|(criterion, _)| *criterion))?;
-    let more = if case.work().any(has_changed_files) { AND_THE_WORK } else { AND_THE_ANSWER };
-    let criterion = format!("{}{more}", chosen.criterion.trim_end_matches('.'));
-    Some(Criterion { criterion, ..chosen.clone() })
+    let by_form = || others.iter().find(|(_, verdict)| is_weak(verdict)).map(|(criterion, _)| *criterion);
+    if let Some(chosen) = named.or_else(|| proven.next_back()).or_else(by_form) {
+        for_a_model.push(Criterion { criterion: with_more(chosen), ..chosen.clone() });
+    }
+}
+
+/// Returns the verdict on a criterion of which a judge was asked more than its check, or an earlier judge, says: what that
+/// proves stays, and a flaw that is found counts.
+pub(crate) fn beside(verdict: Verdict, heard: Verdict) -> Verdict {
+    if heard.verdict == VerdictWord::Pass && verdict.shows_it() {
+        let seen = format!("{}; a judge of the whole work: {}", verdict.evidence, heard.evidence);
+        return Verdict { evidence: clip(&seen, EVIDENCE_CHARS_MAX), ..verdict };
+    }
+    heard
+}
+
+/// Returns a judge's verdict under the criterion's own sentence. That the judge was asked more is said where it fails: the
+/// sentence alone may well hold.
+pub(crate) fn in_its_words(heard: Verdict, criterion: &Criterion, hearing: &Hearing) -> Verdict {
+    let is_more = |asked: &Criterion| asked.id == criterion.id && asked.criterion != criterion.criterion;
+    let is_flaw = heard.verdict == VerdictWord::Fail && hearing.has_verdict_on(&criterion.id);
+    let evidence = if is_flaw && hearing.criteria().iter().any(is_more) {
+        clip(&format!("a judge of the whole work: {}", heard.evidence), EVIDENCE_CHARS_MAX)
+    } else {
+        heard.evidence
+    };
+    Verdict { criterion: criterion.criterion.clone(), evidence, ..heard }
+}
+
+/// Returns what is added to the sentence of such a criterion.
+fn addition(is_all: bool, case: &Case<'_>) -> String {
+    let wanted = if is_all { ALL } else { PART };
+    if case.work().any(has_changed_files) {
+        format!(
+            "the calls show that the work did {wanted}, that nothing else was lost or changed, and that the answer and what was \
+             written say what the calls show"
+        )
+    } else if case.has_work() {
+        format!("the answer says what the calls show, and nothing is missing of {wanted}")
+    } else {
+        format!("nothing is missing in the answer of {wanted}")
+    }
 }
 
 /// Returns whether a call changed files, or may have done so unseen.

@@ -164,6 +164,11 @@ impl Hearing {
         self.outage && self.hears(criterion) && !self.given.contains_key(criterion)
     }
 
+    /// Returns whether the judge gave a verdict on the criterion.
+    pub(crate) fn has_verdict_on(&self, criterion: &CriterionId) -> bool {
+        self.given.contains_key(criterion)
+    }
+
     /// Returns the verdict on one of its criteria, as far as the evidence supports it.
     #[must_use]
     pub fn verdict(&self, criterion: &Criterion, case: &Case<'_>) -> SettledVerdict {

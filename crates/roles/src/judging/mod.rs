@@ -54,7 +54,7 @@ mod strength;
 mod subject;
 mod undone;
 
-pub(crate) use self::answer::judged_with_the_answer;
+pub(crate) use self::answer::{WHOLE_JUDGED_SINCE, beside, in_its_words, look_at_the_whole};
 pub use self::case::{Case, Run};
 pub(crate) use self::case::{is_elsewhere, is_measured};
 pub use self::check::by_check;
@@ -64,7 +64,6 @@ pub use self::hearing::{Hearing, NoClass};
 pub(crate) use self::messages::printed;
 pub(crate) use self::named::runs_alone;
 pub(crate) use self::overlooked::overlooked;
-pub(crate) use self::settle::EVIDENCE_CHARS_MAX;
 pub use self::settle::{SettledVerdict, unjudged};
 pub(crate) use self::subject::speaks_of_the_answer;
 pub use self::undone::{MatchedSubTask, UndonePass, undone};

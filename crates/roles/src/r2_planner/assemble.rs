@@ -95,6 +95,7 @@ fn message(
         outputs: String::new(),
         inputs: subtask.inputs.into_iter().filter_map(|place| ids.get(place).cloned()).collect(),
         deadline: subtask.deadline,
+        is_only: false,
         sequence: subtask.sequence,
         tools: subtask.tools,
         limits: limits.clone(),

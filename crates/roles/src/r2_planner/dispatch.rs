@@ -103,12 +103,15 @@ pub(super) fn on_group_matched(
 fn start_next_group(running: &mut RunningPlan, baseline: &[Arc<ToolRecord>], fx: &mut Fx<'_>) {
     let Some((sequence, group)) = running.waiting.pop_first() else { return };
     running.current = sequence;
+    let is_first = running.carried.is_empty() && running.outputs.is_empty();
+    let is_only = is_first && running.waiting.is_empty() && group.len() == 1;
     for PlannedSubTask { instance, mut subtask } in group {
         running.intents.insert(subtask.subtask_id.clone(), subtask.intent.clone());
         let named = std::mem::take(&mut subtask.inputs);
         let is_input = |output: &&Output| named.is_empty() || named.contains(&output.id);
         let inputs: Vec<&Output> =
             running.carried.iter().chain(running.outputs.iter().filter(is_input)).collect();
+        subtask.is_only = is_only;
         subtask.outputs = joined(&inputs);
         subtask.inputs = inputs.into_iter().map(|output| output.id.clone()).collect();
         subtask.baseline = baseline_of(&subtask.success_criteria, baseline);

@@ -13,7 +13,7 @@ use setpoint_protocol::tool::{ErrorKind, Phase as Measured, ToolRecord};
 
 use super::correction;
 use super::fast_loop::{Attempt, Classes, FastLoop, JudgedAttempt, Next};
-use crate::judging::{Case, EVIDENCE_CHARS_MAX, by_check, class_of_the_work, unjudged};
+use crate::judging::{Case, beside, by_check, class_of_the_work, in_its_words, unjudged};
 
 /// Reason for an unproven criterion that only a model could judge, after the work was given up.
 const GIVEN_UP: &str = "the work was given up";
@@ -152,23 +152,14 @@ fn checked(
     let heard = || heard(criterion, attempt, case, classes);
     if verdict.verdict == VerdictWord::Pass {
         if !attempt.hearing.hears(&criterion.id) {
-            return verdict;
+            let found = attempt.standing.get(&criterion.id).filter(|standing| !is_impossible(standing));
+            return found.cloned().unwrap_or(verdict);
         }
-        // What a check proves stays its own; the judge looked at more, and may find a flaw.
-        let heard = Verdict { criterion: criterion.criterion.clone(), ..heard() };
-        let agrees = heard.verdict == VerdictWord::Pass && verdict.shows_it();
-        return if agrees { beside(verdict, &heard) } else { heard };
+        return beside(verdict, heard());
     }
     let standing = attempt.standing.get(&criterion.id).cloned();
     let impossible = standing.or_else(|| is_claimed.then(heard)).filter(is_impossible);
     impossible.unwrap_or(verdict)
-}
-
-/// Returns the verdict of a check that a judge agrees with, with what the judge saw.
-fn beside(mut verdict: Verdict, heard: &Verdict) -> Verdict {
-    let seen = format!("{}; a judge of the whole work: {}", verdict.evidence, heard.evidence);
-    verdict.evidence = clip(&seen, EVIDENCE_CHARS_MAX);
-    verdict
 }
 
 /// Returns the verdict on a criterion without a check.
@@ -188,7 +179,7 @@ fn heard(criterion: &Criterion, attempt: &Attempt, case: &Case<'_>, classes: &Cl
     if settled.class_wanted {
         settled.verdict.failure_class = classes.get(&criterion.id).copied();
     }
-    settled.verdict
+    in_its_words(settled.verdict, criterion, &attempt.hearing)
 }
 
 fn in_words(failed: &[&Verdict]) -> String {

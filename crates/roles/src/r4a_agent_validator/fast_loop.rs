@@ -7,8 +7,8 @@ use std::sync::Arc;
 use setpoint_machine::Effects;
 use setpoint_machine::brief::Repair;
 use setpoint_protocol::message::{
-    Cite, CorrectionSignal, ExecutionResult, FailureClass, GapPoint, Shown, SubTask, SubTaskOutcome, Unmet,
-    Verdict, VerdictWord,
+    Cite, CorrectionSignal, ExecutionResult, FailureClass, GapPoint, JudgedBy, Shown, SubTask,
+    SubTaskOutcome, Unmet, Verdict, VerdictWord,
 };
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::{Phase as Measured, SideEffect, ToolRecord};
@@ -143,9 +143,12 @@ impl FastLoop {
             let mut cited = result.tool_calls.iter().filter(is_cited);
             was_looked_for && cited.any(|call| is_elsewhere(call, &work.surroundings))
         };
-        let has_check = |verdict: &Verdict| {
+        // The check is made again; a flaw that a judge found beside it stays.
+        let is_checks = |verdict: &Verdict| {
             let mut criteria = self.subtask.success_criteria.iter();
-            criteria.any(|criterion| criterion.id == verdict.criterion_id && criterion.check.is_some())
+            let has_check =
+                criteria.any(|criterion| criterion.id == verdict.criterion_id && criterion.check.is_some());
+            has_check && (verdict.judged_by == JudgedBy::Check || verdict.verdict == VerdictWord::Pass)
         };
         let stands = |verdict: &&Verdict| {
             let rests_on_the_answer =
@@ -155,7 +158,7 @@ impl FastLoop {
                 && !is_out_of_sight(verdict);
             // A fail without citations may only mean that the judge was unavailable, so it is judged again.
             let has_failed = is_the_same && !verdict.cites.is_empty() && !is_claimed(&verdict.criterion_id);
-            verdict.shown == Some(Shown::Cannot) || (!has_check(verdict) && (has_passed || has_failed))
+            verdict.shown == Some(Shown::Cannot) || (!is_checks(verdict) && (has_passed || has_failed))
         };
         let standing = before.verdicts.iter().filter(stands);
         standing.map(|verdict| (verdict.criterion_id.clone(), verdict.clone())).collect()

@@ -88,6 +88,8 @@ fn ask(fast_loop: &FastLoop, attempt: &Attempt, question: Question, fx: &mut Fx<
         output: work.result.output.clone(),
         uncertainty: work.result.uncertainty.clone(),
         calls: of_the_work.chain(work.probes.records()).cloned().collect(),
+        made: Arc::clone(&work.made),
+        touched: Arc::clone(&work.touched),
         surroundings: Arc::clone(&fx.ctx.opened.surroundings),
         repair: question.repair,
     };

@@ -1,5 +1,7 @@
 //! R4a's question, rendered from its brief.
 
+use std::collections::BTreeSet;
+
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::JudgeBrief;
 use setpoint_machine::listing::Listing;
@@ -7,7 +9,7 @@ use setpoint_machine::prompt::{Instruction, trimmed_end};
 use setpoint_protocol::limits::INTENT_CHARS_MAX;
 use setpoint_protocol::message::Mode;
 
-use crate::evidence::listing;
+use crate::evidence::{SANDBOX, has_sandbox, listing};
 use crate::repair::answer_before;
 
 /// Characters of the criteria: `CRITERIA_MAX` of them at their maximum length.
@@ -15,6 +17,9 @@ const CRITERIA_CHARS_MAX: usize = 36_000;
 const OUTPUT_CHARS_MAX: usize = 16_000;
 /// Maximum characters of R3's claims of impossibility.
 const CLAIMS_CHARS_MAX: usize = 8_000;
+/// Maximum files that are named as touched.
+const FILES_MAX: usize = 40;
+const FILES_CHARS_MAX: usize = 4_000;
 const DOUBT_CHARS_MAX: usize = 1_000;
 /// Maximum characters of the calls; beyond it, older ones are shortened, and the oldest lose their bodies.
 const CALLS_CHARS_MAX: usize = 40_000;
@@ -30,7 +35,10 @@ calls are the facts. Reply with one JSON object, nothing before or after it:
 * Read a criterion the way the person's words mean it.
 * `cites`: ids of listed calls, or `output`. A pass cites at least one call that ran and shows it; a red exit code is a result. \
 `output` alone is enough for a matter of judgement, and for the wording or form of the text itself where no call was made.
-* `[files: …]` in a result names what the command changed in the working folder.
+* `[files: …]` in a result names what the command changed in the working folder; how, where that is known, is below \
+`[what it changed]`. Caches are left out.
+* Where a criterion goes on with the whole work, look for what a careful colleague would send back: a wish left out, a case that \
+is met by name only, a line or file that is lost. That no call and no list of files shows a loss is enough for that part.
 * No proof: the output's own words, the absence of errors, tests or notes that the work wrote itself, or a later look at \
 what an earlier, failed call should have made. What the evidence leaves open is a fail.
 * No failure: a search that found nothing, or some unreadable places beside a result.
@@ -42,14 +50,16 @@ could make it hold, a fail with `\"cannot\": true` that cites them; where they l
 
 /// Renders the brief as a prompt.
 pub(super) fn render(brief: &JudgeBrief) -> Prompt {
-    let prompt = Prompt::default()
-        .system("contract", &CONTRACT)
+    let prompt = Prompt::default().system("contract", &CONTRACT);
+    let prompt = if has_sandbox(&brief.calls) { prompt.system("sandbox", &SANDBOX) } else { prompt };
+    let prompt = prompt
         .task("time", format!("Local time when the task began: {}", brief.surroundings.local_time), 200)
         .words(&brief.words)
         .task("work", format!("The work was to: {}", brief.intent), INTENT_CHARS_MAX + 100)
         .data("output", output(brief), OUTPUT_CHARS_MAX)
         .data("doubt of whoever did it", brief.uncertainty.as_deref().unwrap_or_default(), DOUBT_CHARS_MAX)
         .listed("calls", calls(brief))
+        .data("files made, changed or removed so far", files(brief), FILES_CHARS_MAX)
         .data("said to be impossible here", trimmed_end(claims(brief)), CLAIMS_CHARS_MAX)
         .task("criteria", trimmed_end(criteria(brief)), CRITERIA_CHARS_MAX);
     answer_before(prompt, brief.repair.as_ref())
@@ -66,6 +76,19 @@ fn calls(brief: &JudgeBrief) -> Listing {
         calls.push("none were made".to_owned());
     }
     calls
+}
+
+/// Names the files that the task has touched: the calls that did so may be of an earlier round, or left out.
+fn files(brief: &JudgeBrief) -> String {
+    let cwd = format!("{}/", brief.surroundings.cwd);
+    let all: BTreeSet<&str> = brief.made.union(&brief.touched).map(String::as_str).collect();
+    let names: Vec<&str> =
+        all.iter().take(FILES_MAX).map(|path| path.strip_prefix(&cwd).unwrap_or(path)).collect();
+    let more = match all.len().saturating_sub(FILES_MAX) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("{}{more}", names.join(", "))
 }
 
 fn claims(brief: &JudgeBrief) -> String {

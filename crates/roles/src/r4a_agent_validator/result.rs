@@ -10,10 +10,7 @@ use setpoint_protocol::text::clip;
 use super::decision;
 use super::fast_loop::{Attempt, FastLoop, Fx, Next, Phase, Work};
 use crate::evidence::Probes;
-use crate::judging::{Hearing, NoClass, by_check, judged_with_the_answer};
-
-/// First version of the logic in which a judge looks at the whole of what passes its checks.
-const WHOLE_JUDGED_SINCE: u32 = 21;
+use crate::judging::{Hearing, NoClass, WHOLE_JUDGED_SINCE, by_check, look_at_the_whole};
 
 /// Handles the result of the awaited attempt.
 pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult, fx: &Fx<'_>) -> Next {
@@ -54,8 +51,16 @@ pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult,
     };
     let mut for_a_model: Vec<Criterion> = criteria.iter().filter(is_open).cloned().collect();
     // A playbook compares its answer with what its calls showed. An older task goes on, and replays, by the rules of its time.
-    if fast_loop.subtask.approach.is_none() && ctx.opened.logic_version >= WHOLE_JUDGED_SINCE {
-        for_a_model.extend(judged_with_the_answer(&case));
+    let is_of_a_model = fast_loop.subtask.approach.is_none();
+    let has_failed = standing.values().any(|verdict| verdict.verdict == VerdictWord::Fail);
+    // Of work that was given up, what only a judge can tell stays open anyway.
+    let is_open = given_up.is_some() && criteria.iter().any(|criterion| criterion.check.is_none());
+    let is_due = is_of_a_model && !has_failed && !is_open;
+    if is_due && ctx.opened.logic_version >= WHOLE_JUDGED_SINCE {
+        let verdict = |criterion: &Criterion| Some(by_check(criterion, criterion.check.as_ref()?, &case));
+        let checked: Vec<_> =
+            criteria.iter().filter_map(|criterion| Some((criterion, verdict(criterion)?))).collect();
+        look_at_the_whole(&mut for_a_model, &checked, &claimed, fast_loop.subtask.is_only, &case);
     }
     let hearing = Hearing::of(for_a_model, NoClass::AskedLater).with_claims(claimed);
     Next::Judge(Attempt { work, hearing, standing, claims, given_up }, None)

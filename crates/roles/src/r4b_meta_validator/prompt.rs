@@ -10,7 +10,7 @@ use setpoint_protocol::message::Mode;
 use setpoint_protocol::text::head_and_tail;
 use setpoint_protocol::tool::{Phase, ToolRecord};
 
-use crate::evidence::listing;
+use crate::evidence::{SANDBOX, has_sandbox, listing};
 use crate::repair::answer_before;
 
 /// Characters of the criteria: `CRITERIA_MAX` of them at their maximum length.
@@ -37,6 +37,9 @@ together from the outputs. Reply with one JSON object, nothing before or after i
 failed to run; a red exit code is a result.
 * `output` alone is enough for a matter of judgement, and for a statement about the wording or form of the text itself \
 where no call was made.
+* Below `[what it changed]` is what a call changed in files, where that is known. Where a criterion goes on with the whole work, \
+look for what a careful colleague would send back: a wish left out, a case that is met by name only, a line or file that is \
+lost. That no call shows a loss is enough for that part.
 * When pieces contradict each other, or the evidence leaves it open, it is a fail.
 * `failure_class` of a fail: `environmental` (network, permission, a missing path or tool, rate limit, time-out) or `logical` \
 (it ran, and the result is wrong).
@@ -49,8 +52,10 @@ are done again, the others are kept.
 /// Renders the brief, with the probes of the task's own checks.
 pub(super) fn render<'a>(brief: &MergeBrief, probes: impl Iterator<Item = &'a Arc<ToolRecord>>) -> Prompt {
     let probes: Vec<Arc<ToolRecord>> = probes.cloned().collect();
-    let prompt = Prompt::default()
-        .system("contract", &CONTRACT)
+    let prompt = Prompt::default().system("contract", &CONTRACT);
+    let mut calls = brief.outcomes.iter().flat_map(|outcome| &outcome.tool_calls).chain(&probes);
+    let prompt = if has_sandbox(&mut calls) { prompt.system("sandbox", &SANDBOX) } else { prompt };
+    let prompt = prompt
         .task("time", format!("Local time when the task began: {}", brief.surroundings.local_time), 200)
         .words(&brief.words)
         .listed("pieces", pieces(brief))

@@ -1,12 +1,12 @@
 //! Verifies the whole after everything matched: merges the outputs and checks them against the task's criteria.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use setpoint_extract::draft::MergeDraft;
 use setpoint_machine::brief::{MergeBrief, Repair};
 use setpoint_machine::{Brief, Ctx, ModelCall};
-use setpoint_protocol::message::{Criterion, ManifestEntry, SubTaskOutcome, Verdict};
+use setpoint_protocol::message::{Criterion, ManifestEntry, SubTaskOutcome, Verdict, VerdictWord};
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::tool::Phase as Measured;
 use setpoint_protocol::{Any, CallId, CriterionId};
@@ -19,7 +19,10 @@ use super::phase::{Fx, Next, Phase, Verification};
 use super::prompt;
 use super::round::Round;
 use crate::evidence::Probes;
-use crate::judging::{Case, Hearing, NoClass, by_check, names_unseen_figure, overlooked};
+use crate::judging::{
+    Case, Hearing, NoClass, WHOLE_JUDGED_SINCE, beside, by_check, in_its_words, look_at_the_whole,
+    names_unseen_figure, overlooked,
+};
 use crate::schema::bare;
 
 /// Attempt number of these probes; attempts are only counted in sub-tasks, and the task's own probes are made once.
@@ -35,8 +38,7 @@ pub(super) fn begin(round: Round, fx: &mut Fx<'_>) -> Next {
         .collect();
     let open = || criteria.iter().filter(|criterion| !carried.contains_key(&criterion.id));
     let probes = Probes::ask(open(), Measured::After, ATTEMPT, fx);
-    let for_a_model = open().filter(|criterion| criterion.check.is_none()).cloned().collect();
-    let hearing = Hearing::of(for_a_model, NoClass::AskedInRepair);
+    let hearing = Hearing::of(Vec::new(), NoClass::AskedInRepair);
     let (picks, _) = picks(&[], round.matched().len());
     let verification = Verification { carried, probes, hearing, picks, at_fault: Vec::new(), summary: None };
     merge_when_measured(round, Box::new(verification), fx)
@@ -56,14 +58,40 @@ pub(super) fn on_probe(
 
 /// Asks the model once all probes have answered, because it sees them too, and only if there is something to judge or
 /// to choose.
-fn merge_when_measured(round: Round, verification: Box<Verification>, fx: &mut Fx<'_>) -> Next {
+fn merge_when_measured(round: Round, mut verification: Box<Verification>, fx: &mut Fx<'_>) -> Next {
     if !verification.probes.is_complete() {
         return Next::Wait(round, Phase::Probing(verification));
     }
+    verification.hearing = Hearing::of(for_a_model(&round, &verification, fx.ctx), NoClass::AskedInRepair);
     if verification.hearing.criteria().is_empty() && round.manifest.subtasks.len() == 1 {
         return conclude(&round, &verification, fx.ctx);
     }
     ask(round, verification, None, fx)
+}
+
+/// Returns the criteria that a model judges: those that nothing else does, and of several pieces also the whole.
+fn for_a_model(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Vec<Criterion> {
+    let output = output(round, verification);
+    let case = case(round, verification, &output, ctx);
+    let (mut for_a_model, mut others) = (Vec::new(), Vec::new());
+    for criterion in &round.manifest.task_criteria {
+        match known(criterion, verification, &case) {
+            Some(verdict) => others.push((criterion, verdict)),
+            None => for_a_model.push(criterion.clone()),
+        }
+    }
+    let matched = round.matched();
+    let is_of_models = matched.iter().any(|(_, outcome)| outcome.approach.is_none());
+    if matched.len() > 1 && is_of_models && ctx.opened.logic_version >= WHOLE_JUDGED_SINCE {
+        look_at_the_whole(&mut for_a_model, &others, &BTreeSet::new(), true, &case);
+    }
+    for_a_model
+}
+
+/// Returns the verdict of a sub-task that the whole takes over, or of a check.
+fn known(criterion: &Criterion, verification: &Verification, case: &Case<'_>) -> Option<Verdict> {
+    let carried = verification.carried.get(&criterion.id).cloned();
+    carried.or_else(|| Some(by_check(criterion, criterion.check.as_ref()?, case)))
 }
 
 /// Handles the model's answer or failure.
@@ -100,10 +128,14 @@ fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
     let case = case(round, verification, &output, ctx);
     let hearing = &verification.hearing;
     let criteria = &round.manifest.task_criteria;
-    let verdict = |criterion: &Criterion| match (verification.carried.get(&criterion.id), &criterion.check) {
-        (Some(carried), _) => carried.clone(),
-        (None, Some(check)) => by_check(criterion, check, &case),
-        (None, None) => hearing.verdict(criterion, &case).verdict,
+    let heard =
+        |criterion: &Criterion| in_its_words(hearing.verdict(criterion, &case).verdict, criterion, hearing);
+    let verdict = |criterion: &Criterion| match known(criterion, verification, &case) {
+        Some(known) if known.verdict == VerdictWord::Pass && hearing.hears(&criterion.id) => {
+            beside(known, heard(criterion))
+        }
+        Some(known) => known,
+        None => heard(criterion),
     };
     let verdicts: Vec<Verdict> = criteria.iter().map(verdict).collect();
     let all_unjudged =

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use setpoint_protocol::text::clip;
+use setpoint_protocol::text::{clip, head_and_tail};
 use similar::{Algorithm, TextDiff};
 
 /// Largest content, old or new, whose change is previewed, in bytes.
 pub(crate) const PREVIEW_BYTES_MAX: usize = 1024 * 1024;
+/// Maximum characters of one file's difference in a record.
+const RECORDED_CHARS_MAX: usize = 3_000;
 /// Maximum lines of a preview; further lines are counted.
 const LINES_MAX: usize = 120;
 /// Maximum characters per line of a preview; a longer line is cut with a mark.
@@ -40,6 +42,12 @@ pub(crate) fn diff(old: &[u8], new: &[u8]) -> String {
         lines.push(format!("[{left_out} more lines]"));
     }
     lines.join("\n").trim_end_matches('\n').to_owned()
+}
+
+/// Returns the difference between two contents, as a record keeps it.
+#[must_use]
+pub(crate) fn recorded(old: &[u8], new: &[u8]) -> String {
+    head_and_tail(&diff(old, new), RECORDED_CHARS_MAX)
 }
 
 #[cfg(test)]

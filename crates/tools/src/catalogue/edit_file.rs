@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use setpoint_protocol::text::clip;
+use setpoint_protocol::text::head_and_tail;
 
 use super::overwrite::{self, OldFile};
 use crate::approval::{Gate, Plan, preview};
@@ -108,7 +108,7 @@ fn edit(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAnsw
         "path": show::path(path), "replacements": found, "bytes": new.len(), "sha256": hash,
     });
     let replacements = show::count(found as u64, "replacement", "replacements");
-    let changed = clip(&preview::diff(text.as_bytes(), new.as_bytes()), DIFF_CHARS_MAX);
+    let changed = head_and_tail(&preview::diff(text.as_bytes(), new.as_bytes()), DIFF_CHARS_MAX);
     let text = format!("edited {}: {replacements}{}\n{changed}", show::path_line(path), written.note);
     Ok(ToolAnswer { side_effect: written.side_effect, ..answer::found(text, facts) })
 }

@@ -53,7 +53,7 @@ impl FindFiles {
 pub(crate) struct Input {
     /// A part of the file's name, or a pattern for the whole name: `invoice`, `*.pdf`. Capital and small letters are the same.
     name: String,
-    /// The folder to look in; the home folder if not given.
+    /// The folder to look in, such as `~`; the working directory if not given.
     root: Option<String>,
     /// How many paths to give; 200 if not given.
     limit: Option<usize>,
@@ -69,13 +69,13 @@ impl Typed for FindFiles {
     const EFFECT: Effect = Effect::ReadOnly;
 
     fn target(&self, input: &Input, place: &Place) -> Result<Target, ToolError> {
-        let root = place.path("root", input.root.as_deref().unwrap_or("~"))?;
+        let root = place.path("root", input.root.as_deref().unwrap_or("."))?;
         Ok(Target::new(format!("{:?} below {}", folded(&input.name), show::path(&root)))
             .with("limit", input.limit.filter(|limit| *limit != FIND_LIMIT_DEFAULT)))
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
-        let root = ctx.existing("root", input.root.as_deref().unwrap_or("~"))?;
+        let root = ctx.existing("root", input.root.as_deref().unwrap_or("."))?;
         std::fs::metadata(&root).map_err(|source| ToolError::file("search", &root, source))?;
         let wanted = NameQuery::new(&input.name)?;
         let limit = input.limit.unwrap_or(FIND_LIMIT_DEFAULT).min(FIND_LIMIT_MAX);

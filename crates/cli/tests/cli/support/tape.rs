@@ -218,6 +218,7 @@ pub(crate) fn subtask(n: u32, intent: &str, criteria: Vec<Criterion>) -> SubTask
         outputs: String::new(),
         inputs: vec![],
         deadline: None,
+        is_only: false,
         sequence: 1,
         tools: vec![],
         limits: Limits::default(),

@@ -70,7 +70,7 @@ pub(super) fn answer(
             && ended.stderr.total <= FACTS_STDERR_BYTES_MAX as u64,
     });
     if let Some(changes) = &after.changes {
-        facts["changed"] = changes.facts();
+        changes.add_to(&mut facts);
     }
     if after.is_about_elsewhere {
         facts["elsewhere"] = true.into();

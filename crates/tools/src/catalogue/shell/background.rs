@@ -287,7 +287,7 @@ fn stopped(process: &Process, ran: Ran, placed: Placed, had_ended: bool, ctx: &T
             answer.text.push_str(&format!("\n{line}"));
         }
         if let Some(facts) = &mut answer.facts {
-            facts.0["changed"] = changes.facts();
+            changes.add_to(&mut facts.0);
         }
     }
     answer.text.push_str(&special);

@@ -115,6 +115,8 @@ pub(super) struct Placed {
     created: Vec<PathBuf>,
     /// Whether all that was there before is kept, for an undo.
     is_kept: bool,
+    /// What changed in the files.
+    differences: String,
 }
 
 impl Shell {
@@ -236,10 +238,10 @@ impl Shell {
         let gate = Gate::new(ctx);
         let patient =
             ToolCtx { limits: Limits { native_ms_max: APPLY_MS_MAX, ..ctx.limits.clone() }, ..ctx.clone() };
+        let _turn = ctx.turns.to_change(ctx).await?;
         let (ran, settled) = patient
             .blocking(move |_| {
                 let settled =
-        let _turn = ctx.turns.to_change(ctx).await?;
                     if ran.changes.is_empty() { Ok(Ok(Placed::default())) } else { ran.put_in_place(&gate) };
                 Ok((ran, settled))
             })
@@ -376,11 +378,12 @@ impl Ran {
             None => {
                 self.changes.check_space()?;
                 let is_kept = self.changes.keep(gate)?;
+                let differences = self.changes.differences();
                 let created = self.changes.apply()?;
                 if !self.changes.is_empty() {
                     gate.settle();
                 }
-                Ok(Placed { created, is_kept })
+                Ok(Placed { created, is_kept, differences })
             }
             Some(need) => Err(self.question(need, gate)),
         })
@@ -415,7 +418,7 @@ impl Ran {
 
     /// Returns how it ended, and what it changed.
     pub(super) fn effects(self, placed: Placed) -> (ProgramEnd, CommandEffects) {
-        let changes = Changes::of(self.changes.paths());
+        let changes = Changes::of(self.changes.paths()).with(placed.differences);
         let side_effect = match (self.changes.is_empty(), self.changes.overwrites()) {
             (true, _) => SideEffect::None,
             (false, true) if !placed.is_kept => SideEffect::Irreversible,
@@ -436,8 +439,16 @@ impl Ran {
         (self.ended, after)
     }
 
-    /// Names what it made that is not put in place.
+    /// Names what it made or changed that is not put in place.
     pub(super) fn special(&self) -> String {
+        let line = |why: &str, paths: &[&Path]| {
+            let named: Vec<_> = paths.iter().take(SPECIAL_MAX).map(|path| show::path_line(path)).collect();
+            let more = match paths.len().saturating_sub(SPECIAL_MAX) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            if paths.is_empty() { String::new() } else { format!("\n[{why}: {}{more}]", named.join(", ")) }
+        };
         let special = self.changes.special();
         let special: Vec<&Path> = special.iter().map(PathBuf::as_path).collect();
         [

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use setpoint_protocol::tool::DIFFERENCES;
 use setpoint_sandbox::changes::ChangeKind;
 
 use crate::approval::resolve;
@@ -26,6 +27,8 @@ const PATHS_MAX: usize = 50;
 const SHOWN_MAX: usize = 8;
 /// The word for a path that did not exist before.
 const MADE: &str = "made";
+/// The word for a path that is gone.
+const REMOVED: &str = "removed";
 /// File systems store times with the resolution of a clock tick, at most 10 ms: two changes within one tick get the
 /// same time. The first look must be at least this long before the command.
 pub(super) const TICK: Duration = Duration::from_millis(10);
@@ -58,6 +61,8 @@ struct FileMark {
 pub(super) struct Changes {
     /// Paths with the word for their change.
     paths: Vec<(&'static str, PathBuf)>,
+    /// What changed in the files, where both states are known.
+    differences: String,
 }
 
 impl Traces {
@@ -106,7 +111,7 @@ impl Traces {
     /// Returns the changes between this state and `after`.
     pub(super) fn until(&self, after: &Traces) -> Changes {
         let gone = self.marks.keys().filter(|path| !after.marks.contains_key(*path));
-        let mut paths: Vec<_> = gone.map(|path| ("removed", path.clone())).collect();
+        let mut paths: Vec<_> = gone.map(|path| (REMOVED, path.clone())).collect();
         for (path, mark) in &after.marks {
             match self.marks.get(path) {
                 Some(before) if before == mark => {}
@@ -116,7 +121,7 @@ impl Traces {
             }
         }
         paths.sort_by(|left, right| left.1.cmp(&right.1));
-        Changes { paths }
+        Changes { paths, differences: String::new() }
     }
 }
 
@@ -144,24 +149,31 @@ impl Changes {
                 ChangeKind::Created if !is_replaced => MADE,
                 ChangeKind::Created => "changed",
                 ChangeKind::Changed | ChangeKind::Permissions => "changed",
-                ChangeKind::Removed => "removed",
+                ChangeKind::Removed => REMOVED,
             };
             (!is_new_cache && !is_in_cache(&path)).then_some((word, path))
         });
-        Changes { paths: counted.collect() }
+        Changes { paths: counted.collect(), differences: String::new() }
+    }
+
+    pub(super) fn with(self, differences: String) -> Self {
+        Changes { differences, ..self }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// Returns the facts: how many paths changed, which, and which of them are new.
-    pub(super) fn facts(&self) -> Value {
+    /// Adds to the facts how many paths changed, which, which of them are new, and what changed in the files.
+    pub(super) fn add_to(&self, facts: &mut Value) {
         let made = self.paths.iter().filter(|(what, _)| *what == MADE).take(PATHS_MAX);
         let made: Vec<String> = made.map(|(_, path)| show::path(path)).collect();
         let paths: Vec<String> =
-            self.paths.iter().take(PATHS_MAX).map(|(_, path)| show::path(path)).collect();
-        json!({ "count": self.paths.len(), "paths": paths, "made": made })
+            self.most_telling().take(PATHS_MAX).map(|(_, path)| show::path(path)).collect();
+        facts["changed"] = json!({ "count": self.paths.len(), "paths": paths, "made": made });
+        if !self.differences.is_empty() {
+            facts[DIFFERENCES] = self.differences.as_str().into();
+        }
     }
 
     /// Returns a line for the text; `None` if nothing changed.
@@ -169,12 +181,22 @@ impl Changes {
         let of = |(what, path): &(&str, PathBuf)| {
             format!("{what} {}", show::path_line(path.strip_prefix(cwd).unwrap_or(path)))
         };
-        let mut shown: Vec<String> = self.paths.iter().take(SHOWN_MAX).map(of).collect();
+        let mut shown: Vec<String> = self.most_telling().take(SHOWN_MAX).map(of).collect();
         let more = self.paths.len().saturating_sub(SHOWN_MAX);
         if more > 0 {
             shown.push(format!("{more} more"));
         }
         (!shown.is_empty()).then(|| format!("[files: {}]", shown.join(", ")))
+    }
+
+    /// Returns the changes in order; where only some are listed, those by which something is lost come first, and what is
+    /// new last.
+    fn most_telling(&self) -> impl Iterator<Item = &(&'static str, PathBuf)> {
+        let mut paths: Vec<_> = self.paths.iter().collect();
+        if paths.len() > SHOWN_MAX {
+            paths.sort_by_key(|(what, _)| (*what != REMOVED, *what == MADE));
+        }
+        paths.into_iter()
     }
 }
 
@@ -214,12 +236,14 @@ mod tests {
         fs::remove_file(at("gone")).unwrap();
         fs::write(at("sub/made"), "").unwrap();
         let changes = before.until(&look(folder.path()));
+        let mut facts = json!({});
+        changes.add_to(&mut facts);
         assert_eq!(
             changes.line(folder.path()).unwrap(),
             "[files: changed changed, removed gone, changed moved, made sub/made]"
         );
         assert_eq!(
-            (changes.facts()["count"].as_u64(), &changes.facts()["made"]),
+            (facts["changed"]["count"].as_u64(), &facts["changed"]["made"]),
             (Some(4), &json!([at("sub/made")]))
         );
     }
