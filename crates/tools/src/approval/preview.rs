@@ -47,7 +47,8 @@ pub(crate) fn diff(old: &[u8], new: &[u8]) -> String {
 /// Returns the difference between two contents, as a record keeps it.
 #[must_use]
 pub(crate) fn recorded(old: &[u8], new: &[u8]) -> String {
-    head_and_tail(&diff(old, new), RECORDED_CHARS_MAX)
+    // Else lines that differ in their ends alone look the same.
+    head_and_tail(&diff(old, new).replace('\r', "\\r"), RECORDED_CHARS_MAX)
 }
 
 #[cfg(test)]

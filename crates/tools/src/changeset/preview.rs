@@ -55,7 +55,7 @@ impl ChangeSet {
     /// Returns what changes in the files, for the record: what is removed comes first, and what is new last.
     pub(crate) fn differences(&self) -> String {
         let mut files: Vec<&Kept> =
-            self.list.iter().filter(|kept| matches!(kept.change.entry, Entry::File(_))).collect();
+            self.list.iter().filter(|kept| !matches!(kept.change.entry, Entry::Folder)).collect();
         files.sort_by_key(|kept| match kept.change.kind {
             ChangeKind::Removed => 0,
             ChangeKind::Changed => 1,
@@ -65,7 +65,11 @@ impl ChangeSet {
         let mut text = String::new();
         let mut left = RECORDED_CHARS_MAX;
         for (n, kept) in files.iter().enumerate() {
-            let one = format!("{}\n{}\n", kept.line(), kept.content(preview::recorded));
+            let mut one = kept.line() + "\n";
+            if matches!(kept.change.entry, Entry::File(_)) {
+                one += &kept.content(preview::recorded);
+                one.push('\n');
+            }
             let chars = one.chars().count();
             if n >= CONTENTS_MAX || chars > left {
                 text.push_str(&format!("[the content of {} more files is not shown]\n", files.len() - n));
@@ -90,7 +94,8 @@ impl Kept {
             Entry::File(bytes) => ("", format!(" ({})", show::amount(bytes))),
             Entry::Folder => ("folder ", String::new()),
             Entry::Link => {
-                let target = std::fs::read_link(&self.at);
+                let is_removed = self.change.kind == ChangeKind::Removed;
+                let target = std::fs::read_link(if is_removed { self.path() } else { self.at.clone() });
                 ("link ", target.map_or_else(|_| String::new(), |to| format!(" -> {}", show::path_line(&to))))
             }
             Entry::Other => ("special file ", String::new()),

@@ -312,3 +312,34 @@ async fn what_replaces_something_else_is_not_new() {
     let changed = &answer.facts.unwrap().0["changed"];
     assert_eq!((&changed["count"], &changed["made"]), (&json!(2), &json!([world.at("b").to_str().unwrap()])));
 }
+
+#[tokio::test]
+async fn a_command_tells_how_it_changed_files() {
+    let Some(world) = world().map(World::keeping) else { return };
+    world.file("conf", "a\r\nb\n");
+    world.file("gone", "was\n");
+    std::os::unix::fs::symlink("conf", world.at("link")).unwrap();
+    let answer = ran(&world, "printf 'a\\nb\\n' > conf; rm gone link; echo x > made; mkdir folder").await;
+    let facts = answer.facts.unwrap();
+    let told = facts.0["diff"].as_str().unwrap();
+    expect_test::expect![[r#"
+        remove gone (4 bytes)
+        @@ -1 +0,0 @@
+        -was
+        remove link link -> conf
+        change conf (4 bytes)
+        @@ -1,2 +1,2 @@
+        -a\r
+        +a
+         b
+        make made (2 bytes)
+        @@ -0,0 +1 @@
+        +x
+    "#]]
+    .assert_eq(told);
+    assert!(!answer.text.contains("@@"), "{}", answer.text);
+    world.file("own", "one\ntwo\n");
+    let written =
+        world.run("write_file", json!({"path": "own", "content": "one\n", "overwrite": true})).await;
+    assert_eq!(written.facts.unwrap().0["diff"], json!("@@ -1,2 +1 @@\n one\n-two"));
+}
