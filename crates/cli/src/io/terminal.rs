@@ -18,9 +18,9 @@ use tokio::sync::mpsc;
 const KEYS_MAX: usize = 64;
 /// Milliseconds for which the reader waits for a key before it checks whether it should stop.
 const LOOK_MS: u64 = 50;
-/// This many waits without a key are a pause. Together they are longer than a terminal takes to repeat a key that is held
-/// (at most 100 ms), and shorter than a person takes between two keys that are meant.
-const PAUSE_LOOKS: u32 = 3;
+/// This many waits without a key are a pause. Together they are longer than a terminal takes to repeat a key that is held, and
+/// than a person takes between two keys of a word: `you` does not begin with an answer.
+const PAUSE_LOOKS: u32 = 10;
 /// At most this many keys typed before a question are discarded.
 const STALE_KEYS_MAX: usize = 10_000;
 
@@ -304,11 +304,13 @@ mod tests {
     fn a_pause_separates_what_is_typed_together() {
         for (keys, read) in [
             // Typed before the question, and then one key.
-            (&[(0, Some('a')), (0, Some('b')), (9, Some('y')), (9, None)][..], "_y_"),
+            (&[(0, Some('a')), (0, Some('b')), (19, Some('y')), (19, None)][..], "_y_"),
             // Pasted: one after the other without a wait.
-            (&[(4, Some('y')), (0, Some('e')), (0, Some('s')), (9, None)], "_yes_"),
+            (&[(14, Some('y')), (0, Some('e')), (0, Some('s')), (19, None)], "_yes_"),
+            // A word that is typed at an ordinary speed.
+            (&[(14, Some('y')), (4, Some('o')), (4, Some('u')), (19, None)], "_you_"),
             // Held since before the question, and let go.
-            (&[(1, Some('y')), (1, Some('y')), (2, Some('y')), (9, Some('n')), (9, None)], "yyy_n_"),
+            (&[(1, Some('y')), (1, Some('y')), (2, Some('y')), (19, Some('n')), (19, None)], "yyy_n_"),
         ] {
             let mut source = Timed(keys.iter().copied().collect());
             let is_quiet = settle(&mut source).unwrap();
