@@ -101,9 +101,15 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
     ),
     (
         "continued",
-        "line continues another or has no time of its own, and was not looked at for a level",
-        "lines continue others or have no time of their own, and were not looked at for levels",
+        "line continues another or has no time of its own, and was not counted by its level",
+        "lines continue others or have no time of their own, and were not counted by their levels",
         false,
+    ),
+    (
+        "continued_doubtful",
+        "of them names a level or speaks of an error, and may be an entry of its own",
+        "of them name a level or speak of an error, and may be entries of their own",
+        true,
     ),
     (
         "levels_elsewhere",

@@ -83,7 +83,7 @@ fn log_lines() {
         (
             "/left_out",
             texts(&[
-                "2 lines continue others or have no time of their own, and were not looked at for levels",
+                "2 lines continue others or have no time of their own, and were not counted by their levels",
             ]),
         ),
     ];
@@ -160,6 +160,19 @@ fn log_lines() {
             ("/left_out", texts(&[elsewhere])),
         ];
         gap(name, format!("{TIMED}{other}\n"), values);
+    }
+    // A line without a time that names a level, or speaks of an error that no line before it reports, may be an entry of its own.
+    let doubtful = "1 of them names a level or speaks of an error, and may be an entry of its own";
+    let up = "2024-03-01 10:00:02 INFO up\n";
+    for (name, other) in [
+        ("own1.log", "app[1]: ERROR disk failure"),
+        ("own2.log", "[worker] ERROR disk failure"),
+        ("own3.log", "  ERROR: indented failure"),
+        ("own4.log", "1704067200 ERROR disk"),
+        ("own5.log", "Traceback (most recent call last):"),
+    ] {
+        let values = vec![("/errors", json!(1)), ("/continued", json!(1)), ("/left_out/1", json!(doubtful))];
+        gap(name, format!("{TIMED}{up}{other}\n"), values);
     }
     // A few lines have a word for a level within their texts.
     let speaks = "2024-03-01 10:00:00 INFO up\n2024-03-01 10:00:01 mail ERROR report sent\n";

@@ -256,6 +256,12 @@ pub(super) fn is_suspect(line: &[u8]) -> bool {
         || text.split(|c: char| !c.is_alphanumeric()).any(|word| SUSPECT_WORDS.contains(&word))
 }
 
+/// Returns whether a line without a time may begin an entry: it has a level, or may report an error. A cause in a Java trace
+/// does not.
+pub(super) fn may_begin(line: &[u8], entry: &Entry) -> bool {
+    !line.starts_with(b"Caused by: ") && (entry.level.is_some() || is_suspect(line))
+}
+
 pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| fields::is_blank(*byte)).filter(|word| !word.is_empty())
 }

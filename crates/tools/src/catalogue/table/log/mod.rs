@@ -40,6 +40,12 @@ struct LogTallies {
     /// Of the others, empty lines, and lines that begin with a level.
     empty: u64,
     levelled: u64,
+    /// Of the indented lines and of the others, lines that may be entries of their own: they name a level, or speak of an error
+    /// that the entry before them does not report.
+    doubtful_indented: u64,
+    doubtful_others: u64,
+    /// The last line with a time or a level in a field reports an error.
+    is_after_error: bool,
 }
 
 /// The sums over some lines.
@@ -66,6 +72,8 @@ struct Sum {
     tally: Tally,
     /// Lines that continue others.
     continued: u64,
+    /// Of these, lines that may be entries of their own.
+    doubtful: u64,
     /// Lines whose level is in another position than in most lines.
     elsewhere: u64,
 }
@@ -82,7 +90,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     }
     let complete = !source.reader.is_halted();
     let (lines, returns) = (seen.lines, seen.returns);
-    let Sum { tally, continued, elsewhere } = seen.sum();
+    let Sum { tally, continued, doubtful, elsewhere } = seen.sum();
     let (first_time, last_time) = (tally.first_time.map(|time| time.1), tally.last_time.map(|time| time.1));
     let mut top: Vec<(String, u64)> = tally.messages.into_iter().filter(|(_, count)| *count > 1).collect();
     top.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
@@ -105,6 +113,9 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
     if continued > 0 {
         text.push_str(&format!("\n  belonging to the line before: {continued}"));
     }
+    if doubtful > 0 {
+        text.push_str(&format!("\n  of these, perhaps entries of their own: {doubtful}"));
+    }
     if elsewhere > 0 {
         text.push_str(&format!("\n  level in another place than in most lines: {elsewhere}"));
     }
@@ -125,6 +136,7 @@ pub(super) fn summarise(mut source: Source<'_>) -> Result<ToolAnswer, ToolError>
         "suspect": tally.suspect,
         "levels_elsewhere": elsewhere,
         "continued": continued,
+        "continued_doubtful": doubtful,
         "mostly_without_level": lines > 0 && (lines == continued || tally.without_level * 2 > lines - continued),
         "returns": returns,
         "no_time_known": first_time.is_none() && lines > 0,
@@ -146,17 +158,22 @@ impl LogTallies {
         self.returns += u64::from(line.get(..end).unwrap_or_default().contains(&b'\r'));
         let indent = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let unindented = line.get(indent..).unwrap_or_default();
+        let entry = Entry::of(unindented);
         if indent > 0 && !line::leads_with_a_time(unindented) {
             self.indented += 1;
+            self.doubtful_indented += u64::from(entry.is_levelled);
             return;
         }
-        let entry = Entry::of(unindented);
         self.timed += u64::from(entry.is_timed);
         if entry.is_own {
+            self.is_after_error = entry.level.as_ref().is_some_and(|found| ERRORS.contains(&found.level));
             return self.own.add(self.lines, &line, is_cut, entry);
         }
         self.empty += u64::from(line::words(&line).next().is_none());
         self.levelled += u64::from(entry.is_levelled);
+        let is_of_error = || self.is_after_error && entry.level.is_none();
+        self.doubtful_others +=
+            u64::from(!entry.is_levelled && !is_of_error() && line::may_begin(&line, &entry));
         self.others.add(self.lines, &line, is_cut, entry);
     }
 
@@ -167,11 +184,17 @@ impl LogTallies {
         let is_timed = self.timed > 0 && self.timed * 2 >= own.lines + others.lines - self.empty;
         if !is_timed {
             let tally = own.with(others);
-            return Sum { continued: self.indented, elsewhere: tally.elsewhere(), tally };
+            return Sum {
+                continued: self.indented,
+                doubtful: self.doubtful_indented,
+                elsewhere: tally.elsewhere(),
+                tally,
+            };
         }
         own.without_level += self.levelled;
         Sum {
             continued: self.indented + others.lines - self.levelled,
+            doubtful: self.doubtful_indented + self.doubtful_others,
             elsewhere: own.elsewhere() + self.levelled,
             tally: own,
         }

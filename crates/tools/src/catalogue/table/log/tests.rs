@@ -186,6 +186,24 @@ fn messages_that_differ_only_in_numbers_are_equal() {
 }
 
 #[test]
+fn an_untimed_line_that_may_be_an_entry_is_doubted() {
+    let (up, lost) = ("10:00:00 INFO up", "10:00:01 ERROR lost");
+    for (lines, doubtful) in [
+        (&[up, "app[1]: ERROR disk failure", up][..], 1),
+        (&[lost, "[worker] ERROR disk failure", up], 1),
+        (&[up, "1704067200 WARN disk", "Traceback (most recent call last):", up, up], 2),
+        (&[up, "  ERROR: indented failure"], 1),
+        (&["INFO up", "  ERROR: indented failure"], 1),
+        (&[lost, "java.lang.IllegalStateException: gone", "\tat a.ERROR(b)"], 0),
+        (&[up, "Caused by: org.acme.Lost: ERROR: no row"], 0),
+        (&[up, "ERROR x", "two rows"], 0),
+        (&["user PANIC", "x ERROR lost"], 0),
+    ] {
+        assert_eq!(sum(lines).doubtful, doubtful, "{lines:?}");
+    }
+}
+
+#[test]
 fn untimed_lines_continue_others_if_half_are_timed() {
     let check = |lines: &[&str], continued: u64, elsewhere: u64, levels: &[(&str, u64)]| {
         let sum = sum(lines);
