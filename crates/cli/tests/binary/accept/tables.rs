@@ -186,8 +186,9 @@ fn tables() {
         "a point may separate thousands instead of a fraction",
     ]);
     cases.push(case("summarise thousands.csv", Want::Gap("separate thousands", vec![("/left_out", said)])));
-    // A single column and tabs say no more about it than semicolons do.
+    // A single column, tabs and commas say no more about it than semicolons do.
     for (file, content) in [
+        ("towns.csv", "city,population\nA,1.234\nB,12.500\nC,500\n"),
         ("one.csv", "price\n1.234\n2.500\n12.000\n"),
         ("one.tsv", "id\tprice\na\t1.234\nb\t2.500\nc\t12.000\n"),
     ] {
@@ -195,8 +196,13 @@ fn tables() {
         let goal = format!("summarise {file}");
         cases.push(case(&goal, Want::Gap("separate thousands", vec![])));
     }
-    home.file("fractions.csv", "a;b\n0.125;1.5\n1.500;2.25\n");
-    cases.push(case("summarise fractions.csv", Want::Answer(vec![("/columns/0/max", json!(1.5))])));
+    for (file, content) in
+        [("fractions.csv", "a;b\n0.125;1.5\n1.500;2.25\n"), ("points.csv", "a,b\n1.125,0.5\n1.500,2.25\n")]
+    {
+        home.file(file, content);
+        let values = vec![("/columns/0/max", json!(1.5))];
+        cases.push(case(format!("summarise {file}"), Want::Answer(values)));
+    }
     for (file, content) in [
         (
             "account.csv",

@@ -168,6 +168,11 @@ impl Column {
         self.kind() == "number" && self.pointed > 0 && self.pointed == self.thousands
     }
 
+    /// Returns whether a point in its numbers begins a fraction: `0.5`, `1.25`.
+    pub(super) const fn has_fractions(&self) -> bool {
+        self.pointed > self.thousands
+    }
+
     /// Returns whether a comma may be a decimal separator in it.
     pub(super) const fn has_decimal_commas(&self) -> bool {
         self.has_decimal_commas

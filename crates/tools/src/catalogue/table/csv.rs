@@ -83,10 +83,11 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     let complete = !reader.get_ref().reader.is_halted() && !table.wide;
     let texts = [TextReason::Form, TextReason::BesideNumbers, TextReason::BesideDates]
         .map(|why| of_figures(&columns, why));
-    // Where commas separate the values, a fraction is written with a point.
-    let may_have_commas =
-        delimiter != b',' || columns.len() == 1 || columns.iter().any(Column::has_decimal_commas);
-    let is_of_thousands = may_have_commas && columns.iter().any(Column::may_be_of_thousands);
+    // Between commas, a point that certainly begins a fraction shows what the others do. Elsewhere a fraction may have a comma.
+    let shows_fractions = delimiter == b','
+        && columns.iter().any(Column::has_fractions)
+        && !columns.iter().any(Column::has_decimal_commas);
+    let is_of_thousands = !shows_fractions && columns.iter().any(Column::may_be_of_thousands);
     let is_doubtful = head.is_doubtful(&columns);
     let told = columns.iter().take(COLUMNS_TOLD_MAX);
     let columns: Vec<Value> = told.map(|column| column.facts(table.rows)).collect();
