@@ -55,6 +55,12 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
+        "dates_unordered",
+        "column holds dates in several forms or with zones, and has no first and last one ({})",
+        "columns hold dates in several forms or with zones, and have no first and last one ({})",
+        false,
+    ),
+    (
         "files_as_large",
         "further file is as large as the last one listed",
         "further files are as large as the last one listed",

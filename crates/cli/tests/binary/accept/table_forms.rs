@@ -33,6 +33,8 @@ fn columns_of_figures_that_are_texts_are_named() {
         ("2/1/2024", "3/1/2024"),
         ("10:30", "n/a"),
         ("1234567890123456789", "1234567890123456790"),
+        ("1_000", "12_000"),
+        ("0x10", "0x1f"),
     ] {
         let said = texts(&[&format!("{form} (price: {value})")]);
         told(format!("name,price\nx,\"{value}\"\ny,\"{other}\"\n"), said);
@@ -46,6 +48,8 @@ fn columns_of_figures_that_are_texts_are_named() {
     told("v,w\n1,2024-01-01\nx,y\nz,\n,\nq,3\n".to_owned(), texts(&[&format!("{numbers} (w: 2024-01-01)")]));
     told("a\n1\nx\ny\n".to_owned(), Value::Null);
     told("a,b\nx1,1 kg\nx2,2 kg\n".to_owned(), Value::Null);
+    let said = "1 column holds dates in several forms or with zones, and has no first and last one (at)";
+    told("at\n2024-01-01T00:00:00+01:00\n2024-01-01T00:00:00Z\n".to_owned(), texts(&[said]));
     let said =
         "4 columns hold numbers beside other values, and were taken for texts (a: -, b: x y, c d: n/a, …)";
     told("a,b,c d,e\n1,2,3,4\n-,x y,n/a,?\n".to_owned(), texts(&[said]));

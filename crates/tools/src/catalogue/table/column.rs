@@ -173,6 +173,11 @@ impl Column {
         self.pointed > self.thousands
     }
 
+    /// Returns whether it has no first and last date, because its dates have several forms or zones.
+    pub(super) fn has_unordered_dates(&self) -> bool {
+        self.kind() == "date" && self.date_shape.as_ref().is_none_or(String::is_empty)
+    }
+
     /// Returns whether a comma may be a decimal separator in it.
     pub(super) const fn has_decimal_commas(&self) -> bool {
         self.has_decimal_commas

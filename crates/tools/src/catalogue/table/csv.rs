@@ -83,6 +83,7 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
     let complete = !reader.get_ref().reader.is_halted() && !table.wide;
     let texts = [TextReason::Form, TextReason::BesideNumbers, TextReason::BesideDates]
         .map(|why| of_figures(&columns, why));
+    let unordered = counted(&columns, |name, column| column.has_unordered_dates().then(|| name.to_owned()));
     // Between commas, a point that certainly begins a fraction shows what the others do. Elsewhere a fraction may have a comma.
     let shows_fractions = delimiter == b','
         && columns.iter().any(Column::has_fractions)
@@ -150,6 +151,13 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
             show::count(*count, "column holds", "columns hold")
         ));
     }
+    if unordered.0 > 0 {
+        text.push_str(&format!(
+            "\n{} dates in several forms or with zones, and was not put in order ({})",
+            show::count(unordered.0, "column holds", "columns hold"),
+            unordered.1
+        ));
+    }
     if is_cut {
         text.push_str(&format!("\ndistinct values were counted up to {DISTINCT_MAX} in all"));
     }
@@ -168,6 +176,8 @@ pub(super) fn summarise(source: Source<'_>, separator: Separator) -> Result<Tool
         "beside_numbers_named": numbers.1,
         "beside_dates": dates.0,
         "beside_dates_named": dates.1,
+        "dates_unordered": unordered.0,
+        "dates_unordered_named": unordered.1,
         "not_utf8": table.not_utf8,
         "empty_lines": empty_lines,
         "name_repeated": repeated,
@@ -314,11 +324,18 @@ fn is_total(row: &ByteRecord) -> bool {
 
 /// Returns how many columns count as text for this reason, and the first of them with a value of each: `price: $5`.
 fn of_figures(columns: &[Column], why: TextReason) -> (u64, String) {
-    let all = columns.iter().enumerate().filter_map(|(at, column)| {
+    counted(columns, |name, column| {
         let (_, value) = column.text_beside_figures().filter(|(of, _)| *of == why)?;
+        Some(format!("{name}: {value}"))
+    })
+}
+
+/// Returns how many columns have a remark, and the first ones.
+fn counted(columns: &[Column], remark: impl Fn(&str, &Column) -> Option<String>) -> (u64, String) {
+    let all = columns.iter().enumerate().filter_map(|(at, column)| {
         let name = clip(column.name().trim(), NAMED_CHARS_MAX);
         let name = if name.is_empty() { format!("column {}", at + 1) } else { name };
-        Some(show::line(&format!("{name}: {value}")))
+        remark(&name, column).map(|remark| show::line(&remark))
     });
     let all: Vec<String> = all.collect();
     let mut named = all.iter().take(COLUMNS_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");

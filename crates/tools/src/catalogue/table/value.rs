@@ -83,12 +83,16 @@ pub(super) fn is_of_thousands(text: &str) -> bool {
 }
 
 /// Returns whether a text that is neither a number nor a date consists of the characters of numbers, dates and times in any
-/// country's form: `1.234,50`, `$5`, `12 %`, `01.02.2026`.
+/// country's form, or is a number as programs write it: `1.234,50`, `$5`, `12 %`, `01.02.2026`, `1_000`, `0x1F`.
 pub(super) fn is_figure(text: &str) -> bool {
     let is_currency = |c| "$¢£¤¥".contains(c) || ('\u{20a0}'..='\u{20cf}').contains(&c);
     let is_part = |c: char| {
-        c.is_ascii_digit() || c.is_whitespace() || ".,':/-+()%\u{2019}\u{2212}".contains(c) || is_currency(c)
+        c.is_ascii_digit() || c.is_whitespace() || ".,':/-+()%_\u{2019}\u{2212}".contains(c) || is_currency(c)
     };
+    let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    if hex.is_some_and(|hex| !hex.is_empty() && hex.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+        return true;
+    }
     text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(is_part)
 }
 
