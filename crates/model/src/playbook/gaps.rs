@@ -174,9 +174,9 @@ const COUNTED: &[(&str, &str, &str, bool)] = &[
         false,
     ),
     (
-        "links_broken",
-        "symbolic link in the folder leads nowhere now",
-        "symbolic links in the folder lead nowhere now",
+        "links_to_old_names",
+        "symbolic link leads to a file by its old name ({})",
+        "symbolic links lead to files by their old names (the first: {})",
         false,
     ),
     (
@@ -200,6 +200,7 @@ const TOLD: &[(&str, &str, bool)] = &[
     ("detached", "no branch is checked out: HEAD is detached", false),
     ("shallow", "this is a shallow clone: older commits are not here", true),
     ("modes_ignored", "Git is set not to look at changes of file modes (core.fileMode)", false),
+    ("links_unseen", "not everything here was searched for symbolic links to the files", false),
     ("submodules_unseen", "what is not committed in submodules was not looked at", true),
     ("no_time_known", "no line has a time in a form that is known", false),
     (

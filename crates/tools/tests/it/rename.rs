@@ -53,6 +53,38 @@ async fn renaming_does_what_the_preview_showed() {
 }
 
 #[tokio::test]
+async fn links_that_follow_an_old_name_are_counted() {
+    let world = World::new();
+    for name in ["d/a.txt", "d/b.txt", "d/keep.md", "e/x"] {
+        world.file(name, name);
+    }
+    for (link, target) in [
+        ("d/near", "a.txt"),
+        ("e/far", "../d/b.txt"),
+        ("e/chain", "../d/near"),
+        ("d/kept", "keep.md"),
+        ("d/gone", "nothing.txt"),
+        ("to-folder", "d"),
+        ("through", "to-folder/a.txt"),
+        (".git/own", "../d/a.txt"),
+    ] {
+        world.file(".git/HEAD", "");
+        symlink(target, world.at(link)).unwrap();
+    }
+    let input = json!({"dir": "d", "find": ".txt", "replace": ".md"});
+    let facts = preview(&world, input.clone()).await;
+    let first = format!("{} to {}", world.at("d/near").display(), world.at("d/a.txt").display());
+    assert_eq!(
+        (&facts["links_to_old_names"], &facts["links_to_old_names_named"]),
+        (&json!(4), &json!(first))
+    );
+    let answer = world.run_allowed("rename_files", input).await;
+    assert_eq!(answer.facts.unwrap()["links_to_old_names"], json!(4), "{}", answer.text);
+    let broken = output(&world.at("."), "find . -xtype l ! -path './.git/*' ! -name gone | wc -l");
+    assert_eq!(broken.trim(), "4");
+}
+
+#[tokio::test]
 async fn conflicts_are_shown_and_prevent_all_renames() {
     let world = World::new();
     for name in ["a1", "a2", "b1", "x", "xx", "keep a3"] {

@@ -1,15 +1,16 @@
 //! `rename_preview` and `rename_files`: replace a text in file names, first as a preview, then for real.
 
 mod apply;
+mod links;
 mod plan;
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::approval::{Gate, Plan, resolve};
 use crate::catalogue::prelude::*;
 use crate::files::folder::Folder;
 pub(crate) use apply::apply;
+use links::OldLinks;
 pub(crate) use plan::Rename;
 use plan::{Change, Renames};
 
@@ -79,9 +80,15 @@ impl Typed for RenamePreview {
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         input.check()?;
         let dir = ctx.existing("dir", &input.dir)?;
+        let cwd = PathBuf::from(&ctx.surroundings.cwd);
         ctx.blocking(move |halt| {
             let renames = Renames::plan(&dir, &input.change(), input.recursive, halt)?;
-            Ok(answer::walked(text(&renames, "to rename"), facts(&renames), renames.tally.gaps()))
+            let links = old_links(&cwd, &dir, &renames, halt)?;
+            Ok(answer::walked(
+                text(&renames, &links, "to rename"),
+                facts(&renames, &links),
+                renames.tally.gaps(),
+            ))
         })
         .await
     }
@@ -104,11 +111,18 @@ impl Typed for RenameFiles {
         input.check()?;
         let dir = ctx.existing("dir", &input.dir)?;
         let gate = Gate::new(ctx);
-        ctx.blocking(move |halt| rename(dir, &input, &gate, halt)).await
+        let cwd = PathBuf::from(&ctx.surroundings.cwd);
+        ctx.blocking(move |halt| rename(dir, &cwd, &input, &gate, halt)).await
     }
 }
 
-fn rename(dir: PathBuf, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAnswer, ToolError> {
+fn rename(
+    dir: PathBuf,
+    cwd: &Path,
+    input: &Input,
+    gate: &Gate,
+    halt: &Halt,
+) -> Result<ToolAnswer, ToolError> {
     let failed = |source| ToolError::file("list", &dir, source);
     let held = Folder::open(&resolve::fully(&dir)).map_err(failed)?;
     let dir = held.path();
@@ -140,34 +154,27 @@ fn rename(dir: PathBuf, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolA
     );
     let plan = Plan { is_kept: true, ..gate.plan(RenameFiles::NAME, command, both) };
     gate.check_at(&plan, &held)?;
-    let broken_before = broken_links(dir);
+    let links = old_links(cwd, dir, &renames, halt)?;
     let outside = renames.list.iter().filter(|rename| !gate.is_in_workspace(&rename.from));
     let pairs = outside.map(|rename| (rename.from.as_path(), rename.to.as_path()));
     gate.keep(|keeping| keeping.moves(pairs, &held))
         .map_err(|source| ToolError::file("note the old names in", dir, source))?;
     apply(&renames.list, &held)?;
-    let mut facts = facts(&renames);
-    facts["links_broken"] = broken_links(dir).saturating_sub(broken_before).into();
     let created = renames.list.iter().filter(|rename| gate.is_own(&rename.from));
     let created = created.map(|rename| show::path(&rename.to)).collect();
     let side_effect = if renames.list.is_empty() { SideEffect::None } else { SideEffect::Reversible };
     Ok(ToolAnswer {
         created,
         side_effect,
-        ..answer::walked(text(&renames, "renamed"), facts, renames.tally.gaps())
+        ..answer::walked(text(&renames, &links, "renamed"), facts(&renames, &links), renames.tally.gaps())
     })
 }
 
-/// Returns the number of dangling symbolic links directly in the folder.
-fn broken_links(dir: &Path) -> usize {
-    let is_broken = |entry: &std::fs::DirEntry| {
-        entry.file_type().is_ok_and(|kind| kind.is_symlink())
-            && std::fs::metadata(entry.path()).is_err_and(|error| error.kind() == ErrorKind::NotFound)
-    };
-    std::fs::read_dir(dir).into_iter().flatten().flatten().filter(is_broken).count()
+fn old_links(cwd: &Path, dir: &Path, renames: &Renames, halt: &Halt) -> Result<OldLinks, ToolError> {
+    OldLinks::find(cwd, dir, &renames.list, halt).map_err(|source| ToolError::file("list", dir, source))
 }
 
-fn text(renames: &Renames, verb: &str) -> String {
+fn text(renames: &Renames, links: &OldLinks, verb: &str) -> String {
     let mut text = format!("{} {verb}", show::count(renames.list.len() as u64, "file", "files"));
     let new_name = |path: &std::path::Path| show::line(&path.file_name().map(show::name).unwrap_or_default());
     let lines = renames
@@ -187,10 +194,22 @@ fn text(renames: &Renames, verb: &str) -> String {
         });
         text.push_str(&answer::listing(lines, LINES_MAX));
     }
+    if let Some((link, name)) = &links.first {
+        text.push_str(&format!(
+            "\n{} to a file by its old name, the first: {} -> {}",
+            show::count(links.count, "symbolic link leads", "symbolic links lead"),
+            show::path_line(link),
+            show::path_line(name)
+        ));
+    }
     text
 }
 
-fn facts(renames: &Renames) -> Value {
+fn facts(renames: &Renames, links: &OldLinks) -> Value {
+    let link = links
+        .first
+        .as_ref()
+        .map(|(link, name)| format!("{} to {}", show::path_line(link), show::path_line(name)));
     let conflict = renames.conflicts.first();
     let conflict = conflict.map(|conflict| {
         format!("{} to {}: {}", show::path_line(&conflict.from), show::line(&conflict.to), conflict.reason)
@@ -208,6 +227,9 @@ fn facts(renames: &Renames) -> Value {
         "count": renames.list.len(),
         "entries": renames.entries,
         "other_case": renames.other_case,
+        "links_to_old_names": links.count,
+        "links_to_old_names_named": link,
+        "links_unseen": !links.complete,
         "unreadable": renames.tally.unreadable,
         "complete": renames.tally.complete,
     })
