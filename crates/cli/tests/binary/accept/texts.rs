@@ -135,6 +135,16 @@ fn found_texts() {
     let files = json!([{"path": "plain/one", "lines": 3}, {"path": "plain/two", "lines": 1}]);
     let goal = "which files contain 'NEEDLE' in plain, ignoring case";
     cases.push(case(goal, Want::Answer(vec![("/files", files)])));
+    // Capital letters beyond ASCII, and the sign of Kelvin.
+    let words =
+        [("école", "École\nÉCOLE\necole\n", 2), ("ΣΟΦΟΣ", "σοφος\nΣοφος\nσοφος\n", 3), ("жук", "Жук\n", 1)];
+    for (n, (word, content, count)) in
+        words.into_iter().chain([("5 kelvin", "5 \u{212a}elvin\n", 1)]).enumerate()
+    {
+        home.file(format!("case/{n}.txt"), content);
+        let goal = format!("search for '{word}' in case/{n}.txt ignoring case");
+        cases.push(case(goal, Want::Answer(vec![("/count", json!(count))])));
+    }
     cases.push(case("find 'needle' in wide", Want::Answer(vec![("/count", json!(2))])));
     cases.push(case(
         "find 'to be or not' in plain",
