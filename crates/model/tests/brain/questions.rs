@@ -98,7 +98,7 @@ fn a_path_that_is_not_there_or_is_something_else_ends_at_once() {
 }
 
 #[test]
-fn a_word_that_is_also_a_folder_is_asked_about() {
+fn a_word_that_is_also_a_path_is_asked_about() {
     let folder = |path: &str| json!([{"path": path, "kind": "directory"}]);
     for (goal, name) in [
         ("how many commits are in repo", "repo"),
@@ -108,6 +108,9 @@ fn a_word_that_is_also_a_folder_is_asked_about() {
         ("what is the state of the repo", "repo"),
         ("how many lines of code", "code"),
         ("count lines of code", "code"),
+        ("how many lines does here have", "here"),
+        ("find duplicate files in here", "here"),
+        ("compare here with src", "here"),
     ] {
         let mut brief = plan_brief(goal);
         brief.survey = serde_json::from_value(json!({ "named": folder(name) })).unwrap();
@@ -125,10 +128,34 @@ fn a_word_that_is_also_a_folder_is_asked_about() {
         ("how many lines of code are in code", "code"),
         ("count lines of code in src", "code"),
         ("list the largest files", "files"),
+        ("rename .txt to .md in ./names", "./names"),
+        ("replace IMG_ with pic_ in the names in .", "names"),
+        ("rename .txt to .md in 'names'", "names"),
+        ("find duplicate files here", "here"),
+        ("list the largest files in the current directory", "current"),
+        ("replace IMG_ with pic_ in all names", "all"),
     ] {
         let mut brief = plan_brief(goal);
         brief.survey = serde_json::from_value(json!({ "named": folder(name) })).unwrap();
         assert!(plan(&brain(), &brief).is_ok(), "{goal}: {:?}", plan(&brain(), &brief));
+    }
+    // Also if the word was taken for the folder.
+    let mut brief = plan_brief("rename .txt to .md in names");
+    brief.survey = serde_json::from_value(json!({ "named": folder("names") })).unwrap();
+    let reason = plan(&brain(), &brief).unwrap_err().reason;
+    assert!(reason.starts_with("names may be a word, or the folder in "), "{reason}");
+    for goal in ["replace IMG_ with pic_ in names", "replace IMG_ with pic_ in all the names"] {
+        let mut brief = plan_brief(goal);
+        brief.survey = serde_json::from_value(json!({ "named": folder("names") })).unwrap();
+        let reason = "names may be a word, or the folder in /home/user/project: add `in ./names` for the folder, or `in .`";
+        assert_eq!(plan(&brain(), &brief).unwrap_err().reason, reason, "{goal}");
+    }
+    // A file counts where a file is wanted.
+    for (goal, name, is_asked) in [("count lines of code", "code", true), ("report on repo", "repo", false)] {
+        let mut brief = plan_brief(goal);
+        let file = json!({"path": name, "kind": "file", "bytes": 1});
+        brief.survey = serde_json::from_value(json!({ "named": [file] })).unwrap();
+        assert_eq!(plan(&brain(), &brief).is_err(), is_asked, "{goal}");
     }
 }
 

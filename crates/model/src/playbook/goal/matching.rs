@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use setpoint_protocol::record::NamedPath;
 
-use super::param::{Param, ParamKind};
+use super::param::{Param, ParamKind, PathRequirement};
 use super::parse::{Form, Slot};
 use super::pattern::{Op, Pattern};
 use super::words::{Goal, fold};
@@ -32,24 +33,37 @@ pub(crate) struct Rank {
     loose_words: std::cmp::Reverse<usize>,
 }
 
+/// The paths that a match may take from a goal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PathLimit<'a> {
+    /// Any.
+    Any,
+    /// This one, and no other one.
+    Only(&'a NamedPath),
+    /// None.
+    Nothing,
+}
+
+impl PathLimit<'_> {
+    fn allows(self, there: PathRequirement, value: &Value) -> bool {
+        match self {
+            PathLimit::Any => true,
+            PathLimit::Only(named) => {
+                *value == *named.path && named.kind.as_deref().is_some_and(|kind| there.takes(kind))
+            }
+            PathLimit::Nothing => false,
+        }
+    }
+}
+
 /// Matches `goal` with `pattern`, trying choices in the order in which they are written; `None` if it does not match.
 pub(crate) fn find(pattern: &Pattern, params: &BTreeMap<String, Param>, goal: &Goal) -> Option<Match> {
-    find_about(None, pattern, params, goal)
+    find_within(PathLimit::Any, pattern, params, goal)
 }
 
-/// Returns whether `goal` can also be read with `path` as a path, and with no other one.
-pub(crate) fn can_be_about(
-    path: &str,
-    pattern: &Pattern,
-    params: &BTreeMap<String, Param>,
-    goal: &Goal,
-) -> bool {
-    find_about(Some(path), pattern, params, goal).is_some()
-}
-
-/// Matches `goal` with `pattern`. With `only`, some parameter takes this path and none takes another.
-fn find_about(
-    only: Option<&str>,
+/// The same with a limit to the paths: whether a goal can also be read in this way.
+pub(crate) fn find_within(
+    limit: PathLimit<'_>,
     pattern: &Pattern,
     params: &BTreeMap<String, Param>,
     goal: &Goal,
@@ -59,7 +73,7 @@ fn find_about(
         pattern,
         params,
         goal,
-        only,
+        limit,
         places,
         failed: vec![false; pattern.ops.len() * places * 2],
         taken: Vec::new(),
@@ -87,8 +101,7 @@ struct Search<'a> {
     pattern: &'a Pattern,
     params: &'a BTreeMap<String, Param>,
     goal: &'a Goal,
-    /// The one path that a parameter must take, if there is such a limit.
-    only: Option<&'a str>,
+    limit: PathLimit<'a>,
     places: usize,
     /// Whether a place was tried, by instruction, word, and whether it is still open which words are the one path. The
     /// result does not depend on how the place was reached.
@@ -128,8 +141,14 @@ impl Search<'_> {
 
     /// Returns whether the one path is not yet taken.
     fn lacks_path(&self) -> bool {
-        let is_it = |only: &str| self.taken.iter().any(|taken| taken.value == only);
-        self.only.is_some_and(|only| !is_it(only))
+        let is_path =
+            |param: &str| matches!(self.params.get(param).map(|p| &p.kind), Some(ParamKind::Path(_)));
+        match self.limit {
+            PathLimit::Only(named) => {
+                !self.taken.iter().any(|taken| taken.value == *named.path && is_path(&taken.param))
+            }
+            PathLimit::Any | PathLimit::Nothing => false,
+        }
     }
 
     fn fill(&mut self, slot: &Slot, at: usize, word: usize) -> Option<usize> {
@@ -142,7 +161,9 @@ impl Search<'_> {
             if !slot.like.is_empty() && !slot.like.iter().any(|glob| is_like(glob, &value)) {
                 continue;
             }
-            if matches!(kind, ParamKind::Path(_)) && self.only.is_some_and(|only| value != only) {
+            if let ParamKind::Path(there) = kind
+                && !self.limit.allows(*there, &value)
+            {
                 continue;
             }
             // An ending has no marks, so they belong to the sentence.

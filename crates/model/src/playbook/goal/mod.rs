@@ -11,8 +11,8 @@ mod pattern;
 mod words;
 
 pub(crate) use closeness::Vocabulary;
-pub(crate) use matching::{Match, can_be_about, find};
-pub(crate) use param::{Choice, Param, ParamDefault, ParamKind, PathRequirement};
+pub(crate) use matching::{Match, PathLimit, find, find_within};
+pub(crate) use param::{Choice, Param, ParamDefault, ParamKind, PathRequirement, always_means_a_place};
 pub use parse::PatternError;
 pub(crate) use parse::is_name;
 pub(crate) use pattern::Pattern;

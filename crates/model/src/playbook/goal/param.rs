@@ -135,6 +135,11 @@ const PATH_PHRASES: &[(&[&str], &str)] = &[
     (&["home", "directory"], "~"),
 ];
 
+/// Returns whether a word alone means a place, although it could also be the name of a file: `here`.
+pub(crate) fn always_means_a_place(word: &Word) -> bool {
+    !word.quoted && PATH_PHRASES.iter().any(|(phrase, _)| **phrase == [word.fold.as_str()])
+}
+
 impl ParamKind {
     /// Returns the name of the type in a playbook.
     pub(crate) const fn name(&self) -> &'static str {

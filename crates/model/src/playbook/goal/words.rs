@@ -23,6 +23,8 @@ pub(crate) struct Goal {
     words: Vec<Word>,
     /// A polite phrase followed: a comma before it separates.
     is_polite: bool,
+    /// “in here” followed.
+    is_in_here: bool,
 }
 
 /// Phrases before a request that are not part of it, longest first.
@@ -48,8 +50,8 @@ const BEFORE: &[&[&str]] = &[
 ];
 
 /// Phrases after a request that are not part of it; “here” is where a task works anyway.
-const AFTER: &[&[&str]] =
-    &[&["thank", "you"], &["for", "me"], &["please"], &["thanks"], &["in", "here"], &["here"]];
+const AFTER: &[&[&str]] = &[&["thank", "you"], &["for", "me"], &["please"], &["thanks"], IN_HERE, &["here"]];
+const IN_HERE: &[&str] = &["in", "here"];
 
 /// Phrases that open another clause: a comma before them separates, also after a text.
 const CLAUSES: &[&[&str]] = &[
@@ -76,6 +78,9 @@ const CLAUSES: &[&[&str]] = &[
 /// Words before a place.
 const IN: &[&str] = &["in", "under", "below", "inside", "within"];
 
+/// Words between “in” and a name.
+const ALL: &[&str] = &["the", "all", "my"];
+
 impl Goal {
     /// Parses a goal; `None` if it is empty or longer than any playbook matches.
     pub(crate) fn read(text: &str) -> Option<Goal> {
@@ -87,13 +92,14 @@ impl Goal {
         while let Some(said) = BEFORE.iter().find(|said| starts_with(&words, said)) {
             words.drain(..said.len());
         }
-        let mut is_polite = false;
+        let (mut is_polite, mut is_in_here) = (false, false);
         while let Some(said) = AFTER.iter().find(|said| ends_with(&words, said)) {
             words.truncate(words.len() - said.len());
             is_polite = true;
+            is_in_here |= *said == IN_HERE;
         }
         without_punctuation(&mut words);
-        (!words.is_empty() && words.len() <= GOAL_WORDS_MAX).then_some(Goal { words, is_polite })
+        (!words.is_empty() && words.len() <= GOAL_WORDS_MAX).then_some(Goal { words, is_polite, is_in_here })
     }
 
     pub(crate) fn words(&self) -> &[Word] {
@@ -133,6 +139,18 @@ impl Goal {
             _ => None,
         });
         self.words.iter().filter(looks_like_one).chain(behind).map(|word| word.text.as_str()).collect()
+    }
+
+    /// Returns whether an unquoted word follows “in” or a similar word, as a place does: `names` in “in the names”.
+    pub(crate) fn has_place(&self, name: &str) -> bool {
+        let mut is_after_in = false;
+        let is_named = self.words.iter().any(|word| {
+            let is_between = is_after_in && !word.quoted && ALL.contains(&word.fold.as_str());
+            let is_place = is_after_in && !is_between && !word.quoted && word.text == name;
+            is_after_in = is_between || (!word.quoted && IN.contains(&word.fold.as_str()));
+            is_place
+        });
+        is_named || (self.is_in_here && name == "here")
     }
 
     /// Returns whether the goal begins by saying what not to do.

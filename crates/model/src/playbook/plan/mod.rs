@@ -30,7 +30,7 @@ pub(crate) fn plan(library: &Library, brief: &PlanBrief) -> Result<PlanDraft, Mo
     let BookMatch { book, values: given, other_readings } = found;
     let values =
         values::complete(book, &given, &brief.surroundings).map_err(|error| unable::values(book, &error))?;
-    let unclear = || there::folder_or_word(book, &given, brief);
+    let unclear = || there::path_or_word(book, &given, brief);
     if let Some(reason) = there::refusal(book, &given, &other_readings, brief).or_else(unclear) {
         return Err(unable::path(reason, book));
     }

@@ -8,7 +8,9 @@ use setpoint_protocol::record::NamedPath;
 use setpoint_protocol::text::clip;
 
 use crate::playbook::book::Book;
-use crate::playbook::goal::{Goal, ParamKind, PathRequirement, Word, can_be_about};
+use crate::playbook::goal::{
+    Goal, ParamKind, PathLimit, PathRequirement, Word, always_means_a_place, find_within,
+};
 use crate::playbook::unable::in_quotes;
 
 /// Maximum characters of a path that are shown.
@@ -34,28 +36,64 @@ pub(super) fn refusal(
     })
 }
 
-/// Returns why it is unclear which place is meant, if a folder has the name of a word that was not taken for one: “how many
-/// commits are in repo” beside a folder `repo`. An answer about the wrong one looks like the other's.
-pub(super) fn folder_or_word(
+/// Returns why it is unclear what is meant, if a file or folder has the name of a word that was not taken for one, or could
+/// also be another word: “how many commits are in repo” beside a folder `repo`, “rename .txt to .md in names” beside a folder
+/// `names`. An answer about the wrong place looks like that about the right one.
+pub(super) fn path_or_word(
     book: &Book,
     given: &BTreeMap<String, Value>,
     brief: &PlanBrief,
 ) -> Option<String> {
     let goal = Goal::read(&brief.spec.raw_input)?;
-    let is_other = |named: &&NamedPath| {
-        let is_folder = matches!(named.kind.as_deref(), Some("directory" | "link to a directory"));
-        let is_word = |word: &Word| !word.quoted && word.text == named.path;
-        is_folder && goal.words().iter().any(is_word) && !given.values().any(|value| *value == *named.path)
-    };
-    let mut folders = brief.survey.as_ref()?.named.iter().filter(is_other);
-    let could_be = |folder: &&NamedPath| {
-        book.patterns.iter().any(|pattern| can_be_about(&folder.path, pattern, &book.params, &goal))
-    };
-    let name = clip(&folders.find(could_be)?.path, PATH_CHARS_MAX);
+    let named = &brief.survey.as_ref()?.named;
+    let (found, advice) =
+        named.iter().find_map(|named| Some((named, unclear_word(book, given, &goal, named)?)))?;
+    let name = clip(&found.path, PATH_CHARS_MAX);
     let cwd = &brief.surroundings.cwd;
-    Some(format!(
-        "{name} may be a word, or the folder in {cwd}: write ./{name} for the folder, or `in .` instead"
-    ))
+    let what = if PathRequirement::Directory.takes(found.kind.as_deref()?) { "folder" } else { "file" };
+    let advice = match advice {
+        Advice::Replace => format!("write ./{name} for the {what}, or `in .` instead"),
+        Advice::Add => format!("add `in ./{name}` for the {what}, or `in .`"),
+    };
+    Some(format!("{name} may be a word, or the {what} in {cwd}: {advice}"))
+}
+
+/// How a goal with an unclear word can be made clear.
+enum Advice {
+    /// With a path instead of the word.
+    Replace,
+    /// With a path after the word, which is part of the sentence.
+    Add,
+}
+
+fn unclear_word(
+    book: &Book,
+    given: &BTreeMap<String, Value>,
+    goal: &Goal,
+    named: &NamedPath,
+) -> Option<Advice> {
+    let there = named.kind.as_deref()?;
+    let kind = |name: &String| book.params.get(name).map(|param| &param.kind);
+    let is_path = |name: &String| matches!(kind(name), Some(ParamKind::Path(_)));
+    // A choice is a word of the sentence.
+    let is_choice = |name: &String| matches!(kind(name), Some(ParamKind::Choice(_)));
+    let can_be = |limit: PathLimit<'_>| {
+        book.patterns.iter().any(|pattern| find_within(limit, pattern, &book.params, goal).is_some())
+    };
+    let is_named = |word: &&Word| !word.quoted && word.text == named.path;
+    let word = goal.words().iter().find(is_named);
+    let is_word = word.is_some();
+    if let Some((name, _)) = given.iter().find(|(name, value)| **value == *named.path && !is_choice(name)) {
+        return (is_path(name) && is_word && can_be(PathLimit::Nothing)).then_some(Advice::Replace);
+    }
+    if word.is_some_and(always_means_a_place) || (is_word && can_be(PathLimit::Only(named))) {
+        return Some(Advice::Replace);
+    }
+    let is_fit = || {
+        book.params.values().any(|param| matches!(param.kind, ParamKind::Path(wanted) if wanted.takes(there)))
+    };
+    let is_place = !given.keys().any(is_path) && goal.has_place(&named.path) && is_fit();
+    is_place.then_some(if is_word { Advice::Add } else { Advice::Replace })
 }
 
 /// Returns why it is unclear which path is meant, if one exists that has the mark after the word in its name. The
