@@ -41,15 +41,27 @@ const TENS: &[(&str, u64)] = &[
 
 /// Parses one folded word as a number: `12`, `1,000`, `twelve`, `twenty-five`.
 pub(crate) fn of_word(word: &str) -> Option<u64> {
-    let digits: String = word.chars().filter(|c| !matches!(c, ',' | '_')).collect();
-    if word.starts_with(|c: char| c.is_ascii_digit()) && digits.chars().all(|c| c.is_ascii_digit()) {
-        return digits.parse().ok().filter(|number| *number <= NUMBER_MAX);
+    if word.starts_with(|c: char| c.is_ascii_digit()) {
+        return of_digits(word).filter(|number| *number <= NUMBER_MAX);
     }
     if let Some(number) = look_up(UNITS, word).or_else(|| look_up(TENS, word)) {
         return Some(number);
     }
     let (tens, unit) = word.split_once('-')?;
     of_two_words(tens, unit)
+}
+
+/// Parses digits, whose thousands may be separated: `1,000`, but not `1,5`, which some people write for one and a half.
+fn of_digits(word: &str) -> Option<u64> {
+    let mut groups = word.split([',', '_']);
+    let mut digits = groups.next()?.to_owned();
+    for group in groups {
+        if group.len() != 3 {
+            return None;
+        }
+        digits.push_str(group);
+    }
+    digits.chars().all(|c| c.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 /// Parses two folded words as a number: `twenty five`, `a dozen`, `two hundred`.
@@ -114,6 +126,7 @@ mod tests {
         for (word, number) in [
             ("3", 3),
             ("1,000", 1_000),
+            ("12_345_678", 12_345_678),
             ("three", 3),
             ("ten", 10),
             ("ninety", 90),
@@ -122,8 +135,19 @@ mod tests {
         ] {
             assert_eq!(of_word(word), Some(number), "{word}");
         }
-        for word in ["", "-3", "3.5", "twenty-eleven", "largest", "99999999999999999999", "five-twenty", "3x"]
-        {
+        for word in [
+            "",
+            "-3",
+            "3.5",
+            "twenty-eleven",
+            "largest",
+            "99999999999999999999",
+            "five-twenty",
+            "3x",
+            "1,5",
+            "1,0000",
+            "1,",
+        ] {
             assert_eq!(of_word(word), None, "{word}");
         }
         assert_eq!(of_two_words("twenty", "five"), Some(25));
