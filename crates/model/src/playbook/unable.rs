@@ -20,8 +20,9 @@ pub(crate) const LANGUAGE_MODEL_HINT: &str = "for goals of any kind set a langua
 pub(crate) fn no_playbook(library: &Library, brief: &PlanBrief) -> ModelFailure {
     let looked_up = brief.survey.as_ref().map(|survey| survey.named.as_slice()).unwrap_or_default();
     let closest = library.closest(&brief.spec.raw_input, looked_up).into_iter();
-    let mut hints: Vec<String> =
-        closest.map(|(name, example)| format!("the playbook {name} is close: {example}")).collect();
+    let mut hints: Vec<String> = closest
+        .map(|(name, example)| format!("the playbook {name} is close, for example: {example}"))
+        .collect();
     hints.push("`setpoint playbooks` lists what can be done without a language model".to_owned());
     hints.push(LANGUAGE_MODEL_HINT.to_owned());
     let reason = "no playbook matches this goal, and no language model is set".to_owned();
@@ -30,7 +31,7 @@ pub(crate) fn no_playbook(library: &Library, brief: &PlanBrief) -> ModelFailure 
 
 /// Creates the failure for a goal that matches with a value that is not allowed.
 pub(crate) fn values(book: &Book, error: &ValueError) -> ModelFailure {
-    failure(format!("failed to {error} (playbook {})", book.name), shown(book))
+    failure(format!("{error} (playbook {})", book.name), shown(book))
 }
 
 /// Creates the failure for a text whose last mark may belong to it or to the sentence.

@@ -13,10 +13,10 @@ use super::template::{Scope, TemplateError};
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ValueError {
     /// The value of a parameter is not allowed.
-    #[error("use the {param} of the goal: {reason}")]
+    #[error("the {param} in the goal cannot be used: {reason}")]
     Refused { param: String, reason: String },
     /// A default or a variant cannot be filled in.
-    #[error("fill in {param}")]
+    #[error("failed to fill in {param}")]
     Template {
         param: String,
         #[source]

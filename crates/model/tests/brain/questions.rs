@@ -209,15 +209,15 @@ fn a_goal_that_nobody_knows_ends_with_what_to_do() {
     let shown = format!("{:?}: {}\n{}\n", failure.kind, failure.reason, failure.hints.join("\n"));
     expect![[r#"
         Unable: no playbook matches this goal, and no language model is set
-        the playbook duplicate-files is close: find duplicate files in ./src
-        the playbook largest-files is close: find the three largest files under ./src
-        the playbook find-text is close: find "fn main" in ./src
+        the playbook duplicate-files is close, for example: find duplicate files in ./src
+        the playbook largest-files is close, for example: find the three largest files under ./src
+        the playbook find-text is close, for example: find "fn main" in ./src
         `setpoint playbooks` lists what can be done without a language model
         for goals of any kind set a language model: `setpoint init` looks for one, or set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OLLAMA_HOST
     "#]].assert_eq(&shown);
     // The example that is closest in words may not take the person's own path; one that does is worth more.
     let other = refused("how many errors are in ./made/by.hand", json!([file("./made/by.hand")]));
-    let example = "the playbook log-summary is close: analyse the log file ./made/by.hand";
+    let example = "the playbook log-summary is close, for example: analyse the log file ./made/by.hand";
     assert!(other.hints.iter().any(|hint| hint == example), "{:#?}", other.hints);
     // A path is suggested only where it can stand, and never if the goal may exclude it.
     for (goal, named, example) in [
@@ -248,7 +248,7 @@ fn a_goal_that_nobody_knows_ends_with_what_to_do() {
 #[test]
 fn a_value_that_cannot_be_used_is_named() {
     let failure = plan(&brain(), &plan_brief("find the 200 largest files in src")).unwrap_err();
-    expect!["failed to use the count of the goal: it must be between 1 and 100, and is 200 (playbook largest-files)"].assert_eq(&failure.reason);
+    expect!["the count in the goal cannot be used: it must be between 1 and 100, and is 200 (playbook largest-files)"].assert_eq(&failure.reason);
 }
 
 #[test]
