@@ -257,7 +257,7 @@ pub enum JournalError {
         matches: Vec<String>,
     },
     /// No id is, begins with or ends with the given text.
-    #[error("no task matches {part:?}")]
+    #[error("there is no task whose id is {part:?}, or begins or ends with it")]
     NotFound {
         /// The given text.
         part: String,
