@@ -37,7 +37,8 @@ impl OldLinks {
         let (cwd, dir) = (std::fs::canonicalize(cwd), std::fs::canonicalize(dir)?);
         let root = cwd.ok().filter(|cwd| dir.starts_with(cwd)).unwrap_or(dir);
         let lost = list.iter().filter_map(|rename| placed(&rename.from)).collect();
-        let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(halt) };
+        // A walk of `/` would otherwise go through `/proc`.
+        let bounds = Bounds { entries_max: ENTRIES_MAX, ..Bounds::new(halt) }.on_one_file_system();
         let tally = walk(&root, bounds, halt, |entry| {
             if entry.meta.is_symlink()
                 && let Some(name) = lost_name(entry.path, &lost)
@@ -48,7 +49,7 @@ impl OldLinks {
             let is_history = entry.meta.is_dir() && entry.path.file_name().is_some_and(|name| name == ".git");
             if is_history { Step::Over } else { Step::On }
         })?;
-        found.complete = tally.complete && tally.unreadable == 0;
+        found.complete = tally.complete && tally.unreadable == 0 && tally.mounts == 0;
         Ok(found)
     }
 }
