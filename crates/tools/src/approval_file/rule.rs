@@ -9,6 +9,9 @@ use setpoint_protocol::tool::ApprovalNeed;
 
 use super::denied::DeniedPath;
 
+/// What a shell ignores around a command.
+const SHELL_BLANKS: [char; 3] = [' ', '\t', '\n'];
+
 /// The effect of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
@@ -73,9 +76,14 @@ impl Rule {
         self.simple.as_ref().is_some_and(|(text, _)| commands.contains(text))
     }
 
-    /// Returns whether the line is about the command of this text.
+    /// Returns whether the line is about the command of this text. To a shell, other blanks at an end are part of a word:
+    /// with one, `sh ./x.sh` runs another file. A denial is about that one, too.
     pub(super) fn is_text(&self, command: &str) -> bool {
-        matches!(&self.about, About::Command(text) if text == command.trim())
+        let bare = match self.word {
+            Word::Deny => command.trim(),
+            Word::Allow => command.trim_matches(SHELL_BLANKS),
+        };
+        matches!(&self.about, About::Command(text) if text == bare)
     }
 
     /// Returns whether the line names this need by its digest.

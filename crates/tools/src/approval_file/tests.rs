@@ -133,6 +133,12 @@ fn commands_are_matched_exactly() {
     check("command make", &need("make install", &[], &[]), NO);
     check("command make  install", &need("make install", &[], &[]), NO);
     check("command grep '#' x", &need("grep '#' x", &[], &[]), Decision::Allow { line: 1 });
+    // Part of a word to a shell: another file.
+    for blank in ["\u{2028}", "\u{a0}", "\u{3000}", "\r", "\u{85}", "\u{c}"] {
+        check("command sh ./x.sh", &need(&format!("sh ./x.sh{blank}"), &[], &[]), NO);
+        let refused = Decision::Refuse { line: Some(1) };
+        check("deny command sh ./x.sh", &need(&format!("sh ./x.sh{blank}"), &[], &[]), refused);
+    }
 }
 
 #[test]
