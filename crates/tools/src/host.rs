@@ -12,6 +12,7 @@ use crate::background::Background;
 use crate::error::ToolError;
 use crate::process::env::{self, Environment, SystemProgram};
 use crate::process::keeper;
+use crate::process::script;
 use crate::sandbox::Sandbox;
 use crate::secrets::Secrets;
 use crate::tool::ToolCtx;
@@ -165,9 +166,27 @@ impl Host {
     /// # Errors
     /// [`ToolError::Missing`] if there is none beside those of the task's own folders and those that tasks wrote.
     pub(crate) fn program(&self, name: &str, ctx: &ToolCtx) -> Result<SystemProgram, ToolError> {
+        self.program_where(name, ctx, |_, _| true)
+    }
+
+    /// Returns a program that the runtime starts without a question: no script that may run something of the task's folders.
+    ///
+    /// # Errors
+    /// As [`Host::program`].
+    pub(crate) fn unasked_program(&self, name: &str, ctx: &ToolCtx) -> Result<SystemProgram, ToolError> {
+        let home = ctx.place().surroundings.home;
+        self.program_where(name, ctx, |file, own| !script::may_run_from(file, own, Some(&home)))
+    }
+
+    fn program_where(
+        &self,
+        name: &str,
+        ctx: &ToolCtx,
+        accepts: impl Fn(&Path, &[PathBuf]) -> bool,
+    ) -> Result<SystemProgram, ToolError> {
         let hint = "; programs in the working directory, or that a task wrote, do not count".to_owned();
         let missing = || ToolError::Missing { name: name.to_owned(), hint };
-        let found = SystemProgram::find(name, &self.env, &ctx.surroundings);
+        let found = SystemProgram::find_where(name, &self.env, &ctx.surroundings, accepts);
         found.filter(|found| !ctx.written().has(found.path())).ok_or_else(missing)
     }
 

@@ -80,7 +80,7 @@ impl Typed for GitReport {
         if let Some(obstacle) = ctx.blocking(move |halt| git::obstacle(&looked_at, halt)).await? {
             return Err(ToolError::unfit(&path, obstacle));
         }
-        let program = self.host.program("git", ctx)?;
+        let program = self.host.unasked_program("git", ctx)?;
         let mut git = Git::new(&program, path, &self.host, ctx, LIMITS).await?;
         git.settings.extend(OFF.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let mut repository = Repository { git, ctx };

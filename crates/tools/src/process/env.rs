@@ -163,6 +163,17 @@ impl SystemProgram {
     /// those folders.
     #[must_use]
     pub(crate) fn find(name: &str, inherited: &Environment, surroundings: &Surroundings) -> Option<Self> {
+        Self::find_where(name, inherited, surroundings, |_, _| true)
+    }
+
+    /// Like [`SystemProgram::find`], for the first one that is accepted, given with the task's folders.
+    #[must_use]
+    pub(crate) fn find_where(
+        name: &str,
+        inherited: &Environment,
+        surroundings: &Surroundings,
+        accepts: impl Fn(&Path, &[PathBuf]) -> bool,
+    ) -> Option<Self> {
         let env = for_task(inherited, surroundings, Programs::System);
         let own = [&surroundings.cwd, &surroundings.workspace].map(|folder| real(Path::new(folder)));
         // Creating something needs consent where the working directory holds a system folder.
@@ -171,7 +182,7 @@ impl SystemProgram {
         let own: Vec<PathBuf> =
             own.into_iter().filter(|folder| folder.is_absolute() && !holds_system(folder)).collect();
         let is_own = |file: &PathBuf| own.iter().any(|folder| real(file).starts_with(folder));
-        programs_named(name, &env).find(|file| !is_own(file)).map(SystemProgram)
+        programs_named(name, &env).find(|file| !is_own(file) && accepts(file, &own)).map(SystemProgram)
     }
 
     /// Returns its absolute path.

@@ -15,6 +15,7 @@ mod kept;
 mod lasting;
 mod orphans;
 mod run;
+pub(crate) mod script;
 mod server;
 pub(crate) mod time_zone;
 mod tree;

@@ -344,8 +344,7 @@ async fn a_program_that_a_task_wrote_does_not_run_unasked() {
     let (bin, kept) = (world.root().join("outside/bin"), world.root().join("kept"));
     std::fs::create_dir_all(&bin).unwrap();
     for name in ["ls", "git"] {
-        std::fs::write(bin.join(name), "#!/bin/sh\n").unwrap();
-        std::fs::set_permissions(bin.join(name), Permissions::from_mode(0o755)).unwrap();
+        std::fs::copy("/bin/true", bin.join(name)).unwrap();
     }
     std::os::unix::fs::symlink(bin.join("ls"), bin.join("tree")).unwrap();
     let path = format!("{}:/usr/bin:/bin", bin.display());
@@ -364,9 +363,33 @@ async fn a_program_that_a_task_wrote_does_not_run_unasked() {
             assert!(need.reason.contains("was written by a task"), "{command}: {}", need.reason);
         }
         assert!(world.run("shell", json!({"command": "wc -c /dev/null"})).await.ok);
+        // The system's Git is found after the script.
         let report = world.run("git_report", json!({"path": "."})).await;
-        assert_eq!(report.error_kind, Some(ErrorKind::MissingTool), "{}", report.text);
+        assert_eq!(report.error_kind, Some(ErrorKind::InvalidData), "{}", report.text);
     }
+}
+
+/// What a script runs is not known, and may be of the working directory.
+#[tokio::test]
+async fn a_script_in_the_place_of_a_program_does_not_run_unasked() {
+    let mut world = World::new();
+    let bin = world.root().join("outside/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    world.file("tool.sh", "#!/bin/sh\necho planted\n");
+    for name in ["ls", "git", "rg"] {
+        std::fs::write(bin.join(name), format!("exec {} \"$@\"\n", world.at("tool.sh").display())).unwrap();
+        std::fs::set_permissions(bin.join(name), Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let host = setpoint_tools::Host::new("linux", [("PATH".into(), path.into())]);
+    world.registry = setpoint_tools::Registry::built_in(&host);
+    for command in ["ls", "rg x | sort", "git status"] {
+        let need = world.need("shell", json!({"command": command})).await;
+        assert!(need.reason.contains("is a script"), "{command}: {}", need.reason);
+    }
+    let report = world.run("git_report", json!({"path": "."})).await;
+    assert_eq!(report.error_kind, Some(ErrorKind::InvalidData), "{}", report.text);
+    assert!(!report.text.contains("planted"), "{}", report.text);
 }
 
 /// Level L3 leaves these to a person, because they switch the other exceptions off.

@@ -2,7 +2,6 @@
 //! that tasks wrote need consent; Setpoint's own house is refused.
 
 use std::fs::Metadata;
-use std::io::Read as _;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +10,8 @@ use setpoint_command_line::{ReadTarget, Search, Walk};
 use super::{is_below_one, matching};
 use crate::approval::resolve;
 use crate::error::ToolError;
-use crate::files::open;
 use crate::halt::Halt;
+use crate::process::script;
 use crate::show;
 use crate::tool::ToolCtx;
 use crate::undo::Written;
@@ -71,18 +70,9 @@ pub(super) fn programs(found: &[PathBuf], ground: &Ground) -> Option<Reason> {
         if ground.written.has(path) {
             return Some(Reason::Written { program });
         }
-        let is_personal =
-            ground.home.as_ref().is_some_and(|home| real.starts_with(home) || path.starts_with(home));
-        (is_personal && is_script(&real)).then_some(Reason::Script { program })
+        let is_script = script::may_run_from(path, &ground.folders, ground.home.as_deref());
+        is_script.then_some(Reason::Script { program })
     })
-}
-
-/// Returns whether a program is a script: version managers put scripts in the place of programs, and those run what the working
-/// directory asks for.
-fn is_script(path: &Path) -> bool {
-    let mut start = [0; 2];
-    let is_read = open::regular(path, &Halt::default()).and_then(|mut file| file.read_exact(&mut start));
-    is_read.is_ok() && start == *b"#!"
 }
 
 /// Returns why reading these paths needs consent, or `None`.

@@ -75,7 +75,7 @@ pub(super) async fn look(
     if plan.git().is_empty() || !host.has_program("git") {
         return Ok(RepositoryCheck::Quiet(Settings::new()));
     }
-    let program = match host.program("git", ctx) {
+    let program = match host.unasked_program("git", ctx) {
         Ok(program) => program,
         Err(error) => return Ok(RepositoryCheck::Asks(error.to_string())),
     };
