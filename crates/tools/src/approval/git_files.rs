@@ -1,21 +1,19 @@
 //! Files of the working directory that a configuration of Git makes Git run or read as settings.
 //!
-//! Git runs what `core.fsmonitor`, a filter or a pager names, at a person's next `git status`, and obeys what
-//! `include.path` names. The configuration is read as text, word by word, and not as Git does: a word too many asks once
+//! Git runs what `core.fsmonitor`, a filter or a pager names, at a person's next `git status`, runs hooks, which may be
+//! links or name scripts, and obeys what `include.path` names. The configuration is read as text, word by word, and not as Git does: a word too many asks once
 //! too often.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::named::{self, Places};
 use super::resolve::fully;
-use crate::files::open;
-use crate::halt::Halt;
+use super::starters::named_by;
 
-/// Maximum bytes of one file of a configuration that are read.
-const BYTES_MAX: u64 = 256 * 1024;
 /// Maximum files that a configuration includes, one by another.
 const FILES_MAX: usize = 50;
+/// Maximum files of a folder of hooks that are read.
+const HOOKS_MAX: usize = 100;
 
 /// The person's own configuration, in the home folder.
 const OF_PERSON: &[&str] = &[".gitconfig", ".config/git/config"];
@@ -27,7 +25,7 @@ const OF_REPOSITORY: &[&str] = &["config", "config.worktree"];
 const SECTIONS: &[&str] = &["alias", "branch", "maintenance", "safe", "user"];
 
 /// Why a change of such a file asks.
-const NAMED: &str = "a configuration of Git names the file, and Git runs or obeys it";
+const NAMED: &str = "a configuration or a hook of Git names the file, and Git runs or obeys it";
 
 /// What Git's configurations name, for the repositories around the working directory.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +66,7 @@ fn of_repository(top: &Path, home: &Path, found: &mut Vec<PathBuf>) {
     let Some(own) = own else { return };
     let common = pointed(&own.join("commondir"));
     for folder in std::iter::once(own).chain(common) {
+        hooks(&folder.join("hooks"), top, home, found);
         for name in OF_REPOSITORY {
             read(folder.join(name), top, home, found);
         }
@@ -76,7 +75,7 @@ fn of_repository(top: &Path, home: &Path, found: &mut Vec<PathBuf>) {
 
 /// Returns the folder that a file such as `.git` or `commondir` points to.
 fn pointed(file: &Path) -> Option<PathBuf> {
-    let text = text(file)?;
+    let text = named::text(file)?;
     let to = text.trim_end();
     Some(file.parent()?.join(to.strip_prefix("gitdir:").unwrap_or(to).trim_start()))
 }
@@ -91,7 +90,7 @@ fn read(config: PathBuf, top: &Path, home: &Path, found: &mut Vec<PathBuf>) {
             continue;
         }
         files.push(real);
-        let Some(text) = text(&config) else { continue };
+        let Some(text) = named::text(&config) else { continue };
         let beside = config.parent().unwrap_or(top);
         let mut section = String::new();
         for line in text.lines() {
@@ -112,8 +111,10 @@ fn read(config: PathBuf, top: &Path, home: &Path, found: &mut Vec<PathBuf>) {
                 let included = from(beside, value, home);
                 pending.push(included.clone());
                 found.push(included);
-            } else if matches!(&*key, "hookspath" | "attributesfile") {
+            } else if key == "attributesfile" {
                 found.push(from(top, value, home));
+            } else if key == "hookspath" {
+                hooks(&from(top, value, home), top, home, found);
             } else if value.contains(|c: char| c == '/' || c == '.' || c.is_whitespace()) {
                 // A word alone is a program of `PATH`, or a value (`input`, `main`).
                 found.extend(named::places(std::iter::once(value), top));
@@ -124,15 +125,20 @@ fn read(config: PathBuf, top: &Path, home: &Path, found: &mut Vec<PathBuf>) {
     found.retain(|place| !top.starts_with(fully(place)));
 }
 
+/// Adds a folder of hooks, and what the hooks lead to and name.
+fn hooks(folder: &Path, top: &Path, home: &Path, found: &mut Vec<PathBuf>) {
+    found.push(folder.to_path_buf());
+    // Husky has Git run `.husky/_/pre-commit`, which runs `.husky/pre-commit`.
+    let outer = folder.parent().filter(|_| folder.ends_with("_"));
+    let entries = std::iter::once(folder).chain(outer).flat_map(std::fs::read_dir).flatten().flatten();
+    let files =
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_none_or(|end| end != "sample"));
+    found.extend(named_by(files.filter(|path| path.is_file()).take(HOOKS_MAX).collect(), top, home));
+}
+
 /// Returns the path that a setting names.
 fn from(folder: &Path, value: &str, home: &Path) -> PathBuf {
     value.strip_prefix("~/").map_or_else(|| folder.join(value), |below| home.join(below))
-}
-
-fn text(path: &Path) -> Option<String> {
-    let mut bytes = Vec::new();
-    open::regular(path, &Halt::default()).ok()?.take(BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

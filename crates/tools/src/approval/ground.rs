@@ -3,9 +3,13 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use super::git_files::GitFiles;
-use super::{Plan, Touch, resolve, watched};
+use super::named::Places;
+use super::resolve::Way;
+use super::starters::Starters;
+use super::{Plan, Touch, resolve, start_up, watched};
 use crate::caches;
 use crate::halt::Halt;
 use crate::servers::ServedFiles;
@@ -36,49 +40,30 @@ const SYSTEM: &[&str] = &[
 /// Other folders whose programs and libraries are used by name.
 const INSTALLED: &[&str] = &["/nix", "/opt", "/snap"];
 
-/// Files of a home folder, and folders with such files, that shells and sessions obey as they start.
-const START_UP: &[&str] = &[
-    ".bash_aliases",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".config/autostart",
-    ".config/environment.d",
-    ".config/fish",
-    ".config/git",
-    ".config/systemd",
-    ".cshrc",
-    ".gitconfig",
-    ".kshrc",
-    ".login",
-    ".pam_environment",
-    ".profile",
-    ".ssh",
-    ".tcshrc",
-    ".xprofile",
-    ".xsessionrc",
-    ".zlogin",
-    ".zlogout",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-];
-
 /// What makes a file in a folder of `PATH` one that other programs obey.
 const RUN_BY_NAME: &str = "programs in that folder are run by their name";
+/// What makes a link or a folder one that leads to such programs.
+const LEADS_TO_PROGRAMS: &str =
+    "a folder of PATH, in which programs are run by their name, is reached through it";
+/// What makes a file of the working directory one that a person's sessions obey.
+const OF_SESSIONS: &str =
+    "a start-up file or another hidden entry of the home directory, or a program of PATH, leads to it";
 
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
     cwd: PathBuf,
     /// Why creating in the working directory always needs consent, if it does.
     closed: Option<&'static str>,
-    /// The folders of `PATH`.
-    search_path: Vec<PathBuf>,
+    home: PathBuf,
+    /// The folders of `PATH`, and those that a session will add to it.
+    search_path: Vec<Way>,
     /// Files and folders of the home folder that a session obeys as it starts.
-    start_up: Vec<PathBuf>,
+    start_up: Places,
+    /// What those and programs of `PATH` lead to. Looked for when it is needed.
+    led_to: Arc<OnceLock<Places>>,
     served: ServedFiles,
     git: GitFiles,
+    starters: Starters,
 }
 
 impl Ground {
@@ -86,12 +71,12 @@ impl Ground {
         let surroundings = ctx.place().surroundings;
         let cwd = resolve::fully(&surroundings.cwd);
         let closed = closed(&cwd, &resolve::fully(&surroundings.home));
-        // A relative entry is below whatever folder a person is in: here the working directory.
-        let search_path = ctx.search_path.iter().map(|folder| resolve::fully(&cwd.join(folder))).collect();
         let home = resolve::fully(&surroundings.home);
-        let start_up = START_UP.iter().map(|name| resolve::fully(&home.join(name))).collect();
-        let git = GitFiles::new(&cwd, &home);
-        Ground { cwd, closed, search_path, start_up, served: ctx.served.clone(), git }
+        let search_path = start_up::search_path(&ctx.search_path, &cwd, &home);
+        let start_up = start_up::files(&home);
+        let (git, starters) = (GitFiles::new(&cwd, &home), Starters::new(&cwd, &home));
+        let (led_to, served) = (Arc::default(), ctx.served.clone());
+        Ground { cwd, closed, home, search_path, start_up, led_to, served, git, starters }
     }
 
     /// Returns whether a path is below the working directory.
@@ -103,8 +88,10 @@ impl Ground {
     pub(super) fn creating(&self, path: &Path, plan: &Plan) -> Option<&'static str> {
         let below = self.below(path)?;
         let planned = plan.touches.iter().map(|touch| touch.path.as_path());
+        let is_new_folder = plan.touches.iter().any(|touch| touch.path == path && touch.is_new_folder());
         let why = self.closed.or_else(|| watched::reason(below)).or_else(|| self.program(path));
-        let why = why.or_else(|| self.served.reason(path)).or_else(|| self.git.reason(path));
+        let why = why.or_else(|| if is_new_folder { None } else { self.leads(path) });
+        let why = why.or_else(|| self.named(path));
         let why = why.or_else(|| is_new_mark(path, plan).then_some("it would mark the folder as a cache"));
         why.or_else(|| watched::repository(&self.cwd, path, planned))
     }
@@ -120,8 +107,8 @@ impl Ground {
     /// obey the file, and the consent covered its earlier content.
     pub(super) fn changing(&self, path: &Path) -> Option<&'static str> {
         let below = self.below(path).or_else(|| path.strip_prefix("/").ok());
-        let why = below.and_then(watched::reason).or_else(|| self.program(path));
-        why.or_else(|| self.served.reason(path)).or_else(|| self.git.reason(path))
+        let why = below.and_then(watched::reason).or_else(|| self.program(path)).or_else(|| self.leads(path));
+        why.or_else(|| self.named(path))
     }
 
     /// Returns whether what is there already may be changed, or deleted, without consent if it is kept for an undo: it is
@@ -144,14 +131,15 @@ impl Ground {
     pub(super) fn acts_outside(&self, touch: &Touch) -> bool {
         let path = &touch.path;
         // A new folder around them changes nothing.
-        let is_around = |one: &Path| (touch.is_delete || !touch.is_folder) && one.starts_with(path);
+        let is_around = |way: &Way| !touch.is_new_folder() && way.is_led_by(path);
         let is_system = |folder: &&&str| {
             path.starts_with(folder) && !(self.cwd.starts_with(folder) && path.starts_with(&self.cwd))
         };
-        let holds = |folder: &PathBuf| is_around(folder) || path.parent() == Some(folder);
+        let holds = |folder: &Way| is_around(folder) || path.parent() == Some(&*folder.end);
         (SYSTEM.iter().chain(INSTALLED).any(|folder| is_system(&folder)) && !path.starts_with("/dev/shm"))
             || (!path.starts_with(&self.cwd) && self.search_path.iter().any(holds))
-            || self.start_up.iter().any(|one| path.starts_with(one) || is_around(one))
+            || self.start_up.holds(path)
+            || (!touch.is_new_folder() && self.start_up.has(path))
     }
 
     fn below<'a>(&self, path: &'a Path) -> Option<&'a Path> {
@@ -160,8 +148,25 @@ impl Ground {
 
     fn program(&self, path: &Path) -> Option<&'static str> {
         let is_found =
-            path.parent().is_some_and(|folder| self.search_path.iter().any(|found| found == folder));
+            path.parent().is_some_and(|folder| self.search_path.iter().any(|found| found.end == folder));
         is_found.then_some(RUN_BY_NAME)
+    }
+
+    /// Returns why something that acts by itself runs or reads what is at a path, as it names that.
+    fn named(&self, path: &Path) -> Option<&'static str> {
+        let why = self.served.reason(path).or_else(|| self.git.reason(path));
+        why.or_else(|| self.starters.reason(path))
+    }
+
+    /// Returns why what is at a path of the working directory leads to programs or to start-up files, or is one.
+    fn leads(&self, path: &Path) -> Option<&'static str> {
+        self.below(path)?;
+        if self.search_path.iter().any(|folder| folder.is_led_by(path)) {
+            return Some(LEADS_TO_PROGRAMS);
+        }
+        let led_to =
+            || self.led_to.get_or_init(|| start_up::led_to(&self.cwd, &self.home, &self.search_path));
+        (self.start_up.has(path) || led_to().has(path)).then_some(OF_SESSIONS)
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) mod named;
 mod own;
 pub(crate) mod preview;
 pub(crate) mod resolve;
+mod start_up;
+mod starters;
 pub(crate) mod watched;
 
 use std::collections::BTreeSet;
@@ -92,6 +94,14 @@ pub(crate) struct Touch {
     pub(crate) is_recursive: bool,
     /// Whether a folder is made there, if nothing is there.
     pub(crate) is_folder: bool,
+}
+
+impl Touch {
+    /// Returns whether it makes a folder, not in the place of a link, so that nothing leads elsewhere by it.
+    fn is_new_folder(&self) -> bool {
+        let is_other = || self.path.symlink_metadata().is_ok_and(|found| !found.is_dir());
+        self.is_folder && !self.is_delete && !is_other()
+    }
 }
 
 /// What the gate decides by. Owned, because files are examined in a separate thread.

@@ -53,6 +53,13 @@ pub(crate) struct Way {
     pub(crate) end: PathBuf,
 }
 
+impl Way {
+    /// Returns whether exchanging what is at a path without links would make the way lead elsewhere.
+    pub(crate) fn is_led_by(&self, path: &Path) -> bool {
+        self.passed.iter().any(|passed| passed.starts_with(path))
+    }
+}
+
 /// Follows an absolute path to its end. A missing name counts as a folder that may be made later.
 #[must_use]
 pub(crate) fn way(path: &Path) -> Way {

@@ -356,3 +356,42 @@ fn the_digest_ignores_the_order_of_paths() {
     let forth = world.check(vec![one.clone(), two.clone()]).unwrap().digest;
     assert_eq!(world.check(vec![two, one]).unwrap().digest, forth);
 }
+
+#[test]
+fn what_leads_to_programs_and_start_up_files_asks() {
+    let mut world = World::new();
+    for folder in ["project/tools/v1", "project/bash", "project/sub"] {
+        std::fs::create_dir_all(world.at(folder)).unwrap();
+    }
+    symlink("v1", world.at("project/tools/cur")).unwrap();
+    symlink(world.at("project/bash/bashrc"), world.at("home/.bashrc")).unwrap();
+    world.ctx.search_path = Arc::new(vec![world.at("project/tools/cur"), world.at("project/new/bin")]);
+    let folder = |path: PathBuf| Touch { is_folder: true, ..write(path) };
+    for touch in [
+        write(world.at("project/bash/bashrc")),
+        write(world.at("project/tools/cur")),
+        folder(world.at("project/tools/cur")),
+        write(world.at("project/tools/v1/git")),
+        write(world.at("project/new")),
+        write(world.at("project/new/bin/git")),
+        delete(world.at("project/bash"), true),
+        delete(world.at("project/tools"), true),
+    ] {
+        assert!(world.check(vec![touch.clone()]).is_some(), "{touch:?}");
+    }
+    for touch in [
+        write(world.at("project/bash/other")),
+        folder(world.at("project/new")),
+        folder(world.at("project/new/bin")),
+        write(world.at("project/tools/v2/git")),
+        write(world.at("project/sub/a")),
+    ] {
+        assert_eq!(world.check(vec![touch.clone()]), None, "{touch:?}");
+    }
+    world.ctx.surroundings = Arc::new(Surroundings {
+        cwd: world.at("home").to_str().unwrap().to_owned(),
+        ..(*world.ctx.surroundings).clone()
+    });
+    assert!(world.check(vec![write(world.at("home/bin/git"))]).is_some());
+    assert_eq!(world.check(vec![write(world.at("home/work/git"))]), None);
+}
