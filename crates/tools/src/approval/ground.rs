@@ -42,6 +42,8 @@ const INSTALLED: &[&str] = &["/nix", "/opt", "/snap"];
 
 /// What makes a file in a folder of `PATH` one that other programs obey.
 const RUN_BY_NAME: &str = "programs in that folder are run by their name";
+/// What makes a file of a virtual environment one that other programs obey.
+const OF_ENVIRONMENT: &str = "editors and shells run the programs of a virtual environment by themselves";
 /// What makes a link or a folder one that leads to such programs.
 const LEADS_TO_PROGRAMS: &str =
     "a folder of PATH, in which programs are run by their name, is reached through it";
@@ -149,7 +151,10 @@ impl Ground {
     fn program(&self, path: &Path) -> Option<&'static str> {
         let is_found =
             path.parent().is_some_and(|folder| self.search_path.iter().any(|found| found.end == folder));
-        is_found.then_some(RUN_BY_NAME)
+        // `bin/python` of a virtual environment: an editor finds and runs it.
+        let environment = path.parent().and_then(Path::parent).filter(|_| self.has(path));
+        let is_of_environment = || environment.is_some_and(|folder| folder.join("pyvenv.cfg").is_file());
+        if is_found { Some(RUN_BY_NAME) } else { is_of_environment().then_some(OF_ENVIRONMENT) }
     }
 
     /// Returns why something that acts by itself runs or reads what is at a path, as it names that.

@@ -395,3 +395,15 @@ fn what_leads_to_programs_and_start_up_files_asks() {
     assert!(world.check(vec![write(world.at("home/bin/git"))]).is_some());
     assert_eq!(world.check(vec![write(world.at("home/work/git"))]), None);
 }
+
+#[test]
+fn programs_of_a_virtual_environment_ask() {
+    let world = World::new();
+    for environment in ["env", "plain"] {
+        std::fs::create_dir_all(world.at(&format!("project/{environment}/bin"))).unwrap();
+    }
+    world.file("project/env/pyvenv.cfg", "home = /usr/bin");
+    assert!(world.check(vec![write(world.at("project/env/bin/python"))]).is_some());
+    assert_eq!(world.check(vec![write(world.at("project/plain/bin/python"))]), None);
+    assert_eq!(world.check(vec![write(world.at("project/env/notes"))]), None);
+}

@@ -14,6 +14,13 @@ const NAMES: &[&str] = &[
     "_exrc",
     "_gvimrc",
     "_vimrc",
+    "activate",
+    "activate.bat",
+    "activate.csh",
+    "activate.fish",
+    "activate.nu",
+    "activate.ps1",
+    "activate_this.py",
     "agent.md",
     "agents.md",
     "agents.override.md",
@@ -43,17 +50,18 @@ const NAMES: &[&str] = &[
     "crush.json",
     "crush.md",
     "desktop.ini",
-    "devbox.json",
-    "devenv.nix",
     "devfile.yaml",
     "devfile.yml",
     "docker-compose.override.yaml",
     "docker-compose.override.yml",
     "exrc",
+    "flake.lock",
     "flake.nix",
     "gemini.md",
     "grumphp.yaml",
     "grumphp.yml",
+    "hk.local.pkl",
+    "hk.pkl",
     "iflow.md",
     "models.toml",
     "netlify.toml",
@@ -62,6 +70,7 @@ const NAMES: &[&str] = &[
     "opencode.jsonc",
     "pip.conf",
     "pip.ini",
+    "prek.toml",
     "pyvenv.cfg",
     "qwen.md",
     "render.yaml",
@@ -74,9 +83,7 @@ const NAMES: &[&str] = &[
     "screwdriver.yaml",
     "setpoint.toml",
     "shell.nix",
-    "sitecustomize.py",
     "skill.md",
-    "usercustomize.py",
     "vercel.json",
     "warp.md",
     "wercker.yml",
@@ -86,11 +93,15 @@ const NAMES: &[&str] = &[
 const BEGINNINGS: &[&str] = &[
     "cloudbuild.",
     "commitlint.config.",
+    "devbox.",
+    "devenv.",
     "jenkinsfile",
     "lefthook-local.",
     "lefthook.",
     "lint-staged.config.",
     "mise.",
+    "sitecustomize.",
+    "usercustomize.",
 ];
 
 /// Suffixes of such names.
@@ -114,7 +125,9 @@ const FOLDERS: &[&str] = &[
     "launchdaemons",
     "profile.d",
     "site-packages",
+    "sitecustomize",
     "startupitems",
+    "usercustomize",
 ];
 
 /// Names that Git runs in a folder of hooks.
@@ -158,7 +171,9 @@ pub(crate) fn reason(below: &Path) -> Option<&'static str> {
     if names.iter().any(|name| name.starts_with('.')) {
         return Some("hidden files and folders hold what other programs obey");
     }
-    if names.iter().any(|name| FOLDERS.contains(&name.as_str())) {
+    // `mise` reads `mise/config.toml` and `mise/conf.d/*.toml` as it reads `mise.toml`.
+    let is_of_mise = |pair: &[String]| matches!(pair, [folder, name] if folder == "mise" && (name == "conf.d" || name.starts_with("config")));
+    if names.iter().any(|name| FOLDERS.contains(&name.as_str())) || names.windows(2).any(is_of_mise) {
         return Some("files in that folder take effect by being there");
     }
     let name = names.last()?;
@@ -282,10 +297,13 @@ mod tests {
             ".zed/settings.json x.sublime-project app.code-workspace",
             // Git and what runs at a commit.
             ".gitattributes .gitmodules .husky/pre-commit .pre-commit-config.yaml lefthook.yml .lefthook/pre-push/x",
-            "captainhook.json grumphp.yml lint-staged.config.mjs web/commitlint.config.js .lintstagedrc",
+            "captainhook.json grumphp.yml hk.pkl prek.toml lint-staged.config.mjs web/commitlint.config.js .lintstagedrc",
             // What a shell obeys that enters the folder.
             ".envrc .mise.toml mise.toml mise.local.toml mise.production.toml .tool-versions flake.nix shell.nix",
-            "devenv.nix devbox.json",
+            "devenv.nix devenv.local.yaml devenv.lock devbox.json devbox.lock flake.lock mise/config.toml",
+            "mise/conf.d/a.toml sub/mise/config.local.toml venv/bin/activate venv/bin/activate.fish",
+            // Python, as it starts.
+            "sitecustomize.so usercustomize/__init__.py",
             // Services.
             ".github/workflows/ci.yml .gitlab-ci.yml .circleci/config.yml Jenkinsfile .travis.yml azure-pipelines.yml",
             ".drone.yml .woodpecker/x.yml bitbucket-pipelines.yml amplify.yml appspec.yml atlantis.yaml bitrise.yml",
@@ -300,7 +318,8 @@ mod tests {
         let does_not = [
             "Makefile package.json build.rs conftest.py Dockerfile compose.yaml Procfile Tiltfile Vagrantfile Justfile",
             "devcontainer.json default.nix eslint.config.js vite.config.ts tsconfig.json pyproject.toml Cargo.toml",
-            "CMakeLists.txt build.gradle app.yaml heroku.yml railway.toml main.tf mcp.json bunfig.toml deno.json misery.toml flake.lock",
+            "CMakeLists.txt build.gradle app.yaml heroku.yml railway.toml main.tf mcp.json bunfig.toml deno.json misery.toml mise-tasks/a",
+            "mise/a.rs src/activate.ts activate.py hk.json",
         ];
         for path in asks.iter().flat_map(|line| line.split(' ')) {
             assert!(reason(Path::new(path)).is_some(), "{path}");
