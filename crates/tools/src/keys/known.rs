@@ -17,7 +17,7 @@ use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::Secret;
 use setpoint_scrub::{SECRETS_MAX, Scrub};
 
-use super::names::{is_key_file, is_settings};
+use super::names::{is_key_file, is_settings, may_be_key};
 use super::{PATH_CHARS_MAX, forms, values};
 use crate::caches;
 use crate::files::open;
@@ -214,7 +214,8 @@ fn read(path: &Path, halt: &Halt) -> (Vec<SecretString>, bool) {
     // Settings hold much else, and are often long; a key file that is not read to its end hides keys.
     let is_whole = bytes.len() <= FILE_BYTES_MAX || !is_key_file;
     bytes.truncate(FILE_BYTES_MAX);
-    let values = text_of(&bytes).map(|text| values::in_text(&text, is_key_file)).unwrap_or_default();
+    let has_words = is_key_file || may_be_key(&name);
+    let values = text_of(&bytes).map(|text| values::in_text(&text, has_words)).unwrap_or_default();
     (values, is_whole)
 }
 
@@ -277,7 +278,7 @@ fn walk(root: &Path, halt: &Halt) -> Walked {
                     false if depth < DEPTH_MAX => folders.push_back((path, depth + 1, false)),
                     false => walked.is_cut |= !is_made,
                 }
-            } else if is_key_file(&name) || is_settings(&name) {
+            } else if is_key_file(&name) || is_settings(&name) || may_be_key(&name) {
                 walked.files.push(path);
             }
         }

@@ -11,9 +11,12 @@ const NAMES: &[&str] = &[
     ".my.cnf",
     ".netrc",
     ".npmrc",
+    ".passwd-s3fs",
     ".pgpass",
     ".pypirc",
+    ".s3cfg",
     ".vault_pass",
+    ".vault_password",
     "_netrc",
     "credentials",
     "credentials.json",
@@ -32,6 +35,8 @@ const NAMES: &[&str] = &[
     "terraform.tfstate.backup",
     "token.txt",
     "tokens.txt",
+    "vault.yaml",
+    "vault.yml",
     "wp-config.php",
 ];
 
@@ -80,6 +85,10 @@ const SETTINGS: &[&str] = &[
 /// The same, where only their folder makes them one.
 const SETTINGS_PATHS: &[&str] = &[".git/config"];
 
+/// Ends of the names, without `.txt`, of files that hold little but a key if there is one. In a command they are words like
+/// others.
+const LONE_ENDS: &[&str] = &["credentials", "password", "passwords", "secret", "secrets", "token", "tokens"];
+
 /// Returns whether a file of this path holds keys, by its name.
 pub(crate) fn is_key_file(path: &str) -> bool {
     let name = last(path);
@@ -97,6 +106,12 @@ pub(crate) fn is_key_file(path: &str) -> bool {
 /// Returns whether a file of this path may hold passwords among other settings.
 pub(super) fn is_settings(path: &str) -> bool {
     SETTINGS.contains(&last(path).as_str()) || is_at(path, SETTINGS_PATHS)
+}
+
+/// Returns whether a file of this path may hold a key and little else.
+pub(super) fn may_be_key(path: &str) -> bool {
+    let name = last(path);
+    LONE_ENDS.iter().any(|end| name.strip_suffix(".txt").unwrap_or(&name).ends_with(end))
 }
 
 fn last(path: &str) -> String {
@@ -130,6 +145,8 @@ mod tests {
             "home/.kube/config",
             "office.ovpn",
             "tokens.txt",
+            "group_vars/all/vault.yml",
+            ".s3cfg",
         ] {
             assert!(is_key_file(path), "{path}");
         }
@@ -140,6 +157,7 @@ mod tests {
             "src/env.rs",
             "keys.md",
             "id_card.txt",
+            "password",
             "config.json",
             "my.docker/config.json",
             "application.properties",
@@ -150,6 +168,12 @@ mod tests {
         assert!(is_settings("src/main/application.properties") && is_settings("/w/.git/config"));
         assert!(is_settings("app/settings.py") && is_settings(".config/gh/hosts.yml"));
         assert!(is_settings("android/key.properties") && is_settings("local.settings.json"));
+        assert!(
+            may_be_key("db_password.txt")
+                && may_be_key("secrets/db_password")
+                && may_be_key(".smbcredentials")
+        );
+        assert!(!may_be_key("reset_password.py") && !may_be_key("secrets.md") && !may_be_key("tokens.rs"));
         assert!(!is_settings("config") && !is_settings("x.git/config") && !is_settings("Cargo.toml"));
     }
 }

@@ -16,6 +16,10 @@ const NAMES: &[&str] =
 const DIFFERENT_CHARS_MIN: usize = 5;
 /// Shortest value of a name that counts although it has only letters, or only digits.
 const PLAIN_CHARS_MIN: usize = 16;
+/// Shortest number that counts; seconds and milliseconds are given in fewer digits.
+const NUMBER_CHARS_MIN: usize = 12;
+/// Fields before the password in a line of `.pgpass`.
+const PGPASS_FIELDS: usize = 4;
 /// Shortest word that counts without a name.
 const WORD_CHARS_MIN: usize = 16;
 /// Shortest part of such a word that mixes letters and digits.
@@ -39,10 +43,31 @@ pub(super) fn in_text(text: &str, has_words: bool) -> Vec<SecretString> {
         values.extend(in_addresses(line).filter(|value| is_telling(value)));
         if has_words && !is_in_block {
             values.extend(words(line));
+            values.extend(of_pgpass(line).filter(|value| is_telling(value)));
+            values.extend(lone(line).filter(|value| is_telling(value)));
         }
     }
     let values = values.into_iter().map(str::to_owned).chain(private_keys(text));
     values.filter(|value| value.len() >= SECRET_BYTES_MIN).map(SecretString::from).collect()
+}
+
+/// Returns the password of a line of `.pgpass`: `host:port:database:user:password`.
+fn of_pgpass(line: &str) -> Option<&str> {
+    let mut fields = line.splitn(PGPASS_FIELDS + 1, ':');
+    let is_port = |port: &str| port == "*" || port.parse::<u16>().is_ok();
+    fields.nth(1).filter(|port| is_port(port))?;
+    fields.nth(PGPASS_FIELDS - 2)
+}
+
+/// Returns the value of any name, and the last word of a line of one or two words, if letters and digits mix in it.
+fn lone(line: &str) -> impl Iterator<Item = &str> {
+    let line = line.trim();
+    let is_short = line.split_whitespace().count() <= 2 && !line.starts_with('#');
+    let last = line.split_whitespace().next_back().filter(|_| is_short);
+    let given = line.split_once(['=', ':']).map(|(_, value)| value.trim().trim_matches(['"', '\'']));
+    let is_one = |value: &&str| !value.contains([' ', '=', ':', '/']) && !value.starts_with('#');
+    let is_random = |value: &&str| value.split(['-', '_', '.']).any(is_mixed);
+    [last, given].into_iter().flatten().filter(is_one).filter(is_random)
 }
 
 /// Returns whether a text has a line such as `API_KEY=value`, also in a diff: settings, where code would have a blank or small
@@ -108,7 +133,7 @@ fn is_telling(value: &str) -> bool {
     let is_number = value.chars().all(|c| c.is_ascii_digit() || c == '.');
     value.len() >= SECRET_BYTES_MIN
         && different >= DIFFERENT_CHARS_MIN
-        && (chars >= PLAIN_CHARS_MIN || !(is_word || is_number))
+        && (chars >= PLAIN_CHARS_MIN || !(is_word || is_number) || (is_number && chars >= NUMBER_CHARS_MIN))
         && !is_reference(value)
         && !is_place(value)
 }
@@ -201,6 +226,13 @@ mod tests {
             ("//registry.example.org/:_authToken=np0m1a2b3c", "np0m1a2b3c"),
             ("correct = 4f9c02be71d38a65e04f9c02be71d38a", "4f9c02be71d38a65e04f9c02be71d38a"),
             ("API_TOKEN=correct-horse-battery", "correct-horse-battery"),
+            ("h:5432:db:user:hunterTwo99x", "hunterTwo99x"),
+            ("h:5432:db:user:p4ss:w0rd99", "p4ss:w0rd99"),
+            ("STRIPE: hunterTwo99x", "hunterTwo99x"),
+            ("FOO=\"hunterTwo99x\"", "hunterTwo99x"),
+            ("admin hunterTwo99x", "hunterTwo99x"),
+            ("hunterTwo99x", "hunterTwo99x"),
+            ("PIN_TOKEN=1234567890123", "1234567890123"),
             (
                 "  \"private_key\": \"-----BEGIN PRIVATE KEY-----\\nMIIEabcd\\nEFGH\\n-----END PRIVATE KEY-----\\n\"",
                 "MIIEabcdEFGH",
@@ -229,6 +261,10 @@ mod tests {
             "TOKEN_SECONDS=86400000",
             "DEBUG=true",
             "NAME=my-company-production-2024",
+            "IMAGE=node20-alpine3",
+            "STARTED: 2024-05-01",
+            "VERSION=1.22.333",
+            "# see issue4711b2",
             "PATH=/usr/local/lib/python3.12/site-packages",
             "-----BEGIN CERTIFICATE-----\nMIID4f9c02be71d38a65e04f9c02be71d3\n-----END CERTIFICATE-----",
             "-----BEGIN PUBLIC KEY-----",
