@@ -47,7 +47,7 @@ impl Places {
 
 /// What the words of a text stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meant {
+pub(crate) enum Meant {
     /// Any file, as in a shell that reads further files as it starts.
     Files,
     /// Programs and scripts. Other files are mostly what those work on.
@@ -84,7 +84,7 @@ pub(crate) fn places<'a>(words: impl Iterator<Item = &'a str> + Clone, cwd: &Pat
 }
 
 /// Returns the files, and the folders with programs, that the words of a file's text name (see [`in_text`]).
-pub(super) fn in_file(file: &Path, top: &Path, home: &Path, meant: Meant) -> Vec<PathBuf> {
+pub(crate) fn in_file(file: &Path, top: &Path, home: &Path, meant: Meant) -> Vec<PathBuf> {
     text(file).map(|text| in_text(&text, top, home, meant)).unwrap_or_default()
 }
 

@@ -2,10 +2,11 @@
 //!
 //! A task that could change such a file would run what it likes there, so every change of one asks.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::{Reach, ServerPlace, ServerPlan};
-use crate::approval::named::{self, Places};
+use crate::approval::named::{self, Meant, Places};
 use crate::approval::resolve::way;
 
 /// Why a change of such a file asks.
@@ -13,11 +14,17 @@ const RUN_OUTSIDE: &str = "an MCP server of your configuration runs outside the 
 
 /// Programs that run what the project in the working directory says.
 const RUNNERS: &[&str] = &[
-    "bun", "bundle", "cargo", "deno", "dotnet", "go", "gradle", "just", "make", "mvn", "npm", "pdm",
-    "pipenv", "pnpm", "poetry", "rake", "rye", "task", "uv", "yarn",
+    "bun", "bundle", "cargo", "deno", "dotnet", "go", "gradle", "just", "make", "mvn", "hatch", "npm", "pdm",
+    "mix", "pipenv", "pnpm", "poetry", "rake", "rye", "swift", "task", "uv", "yarn",
 ];
-/// What `npx` and `bunx` look at in the working directory before they load a package.
-const OF_NPX: &[&str] = &["node_modules", "package.json"];
+/// Programs that run another one of their words.
+const LEADERS: &[&str] =
+    &["bash", "dash", "env", "ksh", "nice", "setsid", "sh", "stdbuf", "time", "timeout", "zsh"];
+/// Programs that load packages of the working directory for any script, and where those are. `npx` and `bunx` look there
+/// before they load a package from elsewhere.
+const OF_NODE: &[&str] = &["bunx", "node", "npx", "ts-node", "tsx"];
+const PACKAGES: &[&str] = &["node_modules", "package.json"];
+
 /// The files and folders that servers outside the sandbox run or load. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct ServedFiles(Places);
@@ -27,7 +34,10 @@ impl ServedFiles {
     #[must_use]
     pub fn of(plans: &[ServerPlan]) -> Self {
         let places = plans.iter().flat_map(|plan| match &plan.place {
-            ServerPlace::Program { command, cwd, reach: Reach::Outside, .. } => places(command, cwd),
+            ServerPlace::Program { command, cwd, env, reach: Reach::Outside } => {
+                let path = env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"));
+                places(command, cwd, &path.unwrap_or_default())
+            }
             ServerPlace::Program { .. } | ServerPlace::Http { .. } => Vec::new(),
         });
         ServedFiles(Places::new(places))
@@ -41,28 +51,45 @@ impl ServedFiles {
     }
 }
 
-/// Returns the files and folders below the working directory that a command runs or loads, as far as its words tell.
-fn places(command: &[String], cwd: &Path) -> Vec<PathBuf> {
+/// Returns the files and folders below the working directory that a command runs or loads, as far as its words, and those of
+/// a script in the place of its program, tell.
+fn places(command: &[String], cwd: &Path, path: &OsStr) -> Vec<PathBuf> {
     let Some((program, args)) = command.split_first() else { return Vec::new() };
-    let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
-    let mut places = Vec::new();
-    if RUNNERS.contains(&&*name) {
-        places.push(cwd.to_path_buf());
-    }
-    if matches!(&*name, "npx" | "bunx") {
-        places.extend(OF_NPX.iter().map(|name| cwd.join(name)));
-    }
-    let own = program.contains('/').then_some(program);
-    places.extend(named::places(own.into_iter().chain(args).map(String::as_str), cwd));
-    // Elsewhere every change asks, and a folder around the working directory is not what a server looks through.
     let real = way(cwd).end;
+    let is_word_end = |c: char| c.is_whitespace() || "'\";&|()".contains(c);
+    let words: Vec<&str> = command.iter().flat_map(|word| word.split(is_word_end)).collect();
+    let own = program.contains('/').then_some(program);
+    let given = own.into_iter().chain(args).map(String::as_str);
+    let mut places = named::places(given.clone(), cwd);
+    // `cd sub && ./run.sh`
+    let inner = words.iter().map(|word| cwd.join(word)).filter(|folder| folder.is_dir());
+    for folder in inner.filter(|folder| way(folder).end.starts_with(&real) && way(folder).end != real) {
+        places.extend(named::places(given.clone(), &folder));
+    }
+    let names = words.iter().map(|word| word.rsplit('/').next().unwrap_or(word));
+    let is_led = LEADERS.contains(&names.clone().next().unwrap_or_default());
+    for name in names.take(if is_led { usize::MAX } else { 1 }) {
+        if RUNNERS.contains(&name) {
+            places.push(cwd.to_path_buf());
+        } else if OF_NODE.contains(&name) {
+            places.extend(PACKAGES.iter().map(|name| cwd.join(name)));
+        } else if name == "java" {
+            let entries = words.iter().flat_map(|word| word.split(':')).filter(|entry| !entry.is_empty());
+            let of_classes = |entry: &&str| entry.ends_with(".jar") || cwd.join(entry).is_dir();
+            places.extend(entries.filter(of_classes).map(|entry| cwd.join(entry)));
+        }
+    }
+    let found = std::env::split_paths(path).map(|folder| folder.join(program)).find(|file| file.is_file());
+    let script = found.map(|file| named::in_file(&file, cwd, cwd, Meant::Programs)).unwrap_or_default();
+    // The whole work is not what a script names.
+    places.extend(script.into_iter().filter(|place| way(place).end != real));
+    // Elsewhere every change asks, and a folder around the working directory is not what a server looks through.
     places.retain(|place| way(place).end.starts_with(&real) || place.is_file());
     places
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::fs;
 
     use super::*;
@@ -76,6 +103,10 @@ mod tests {
             fs::write(cwd.join(name), "").unwrap();
         }
         std::os::unix::fs::symlink("real", cwd.join("link")).unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        let wrapped = format!("#!/bin/sh\nexec python3 {}/tools/srv.py\n", cwd.display());
+        fs::write(outside.path().join("wrapper"), wrapped).unwrap();
+        let bin = outside.path().to_str().unwrap().to_owned();
         for (command, asked, free) in [
             (
                 &["python3", "tools/srv.py"][..],
@@ -92,12 +123,19 @@ mod tests {
             (&["uv", "run", "srv"], &["src/srv.py"], ""),
             (&["npx", "-y", "server", "."], &["node_modules/server/index.js", "package.json"], "a"),
             (&["/usr/bin/env", "server"], &[], "a"),
+            (&["bash", "-lc", "cd real && ./run.sh"], &["real/run.sh"], "a"),
+            (&["bash", "-c", "npm start"], &["package.json", "src/x.js"], ""),
+            (&["srv", "make"], &[], "Makefile"),
+            (&["node", "real/deep.js"], &["node_modules/dep/index.js", "real/x.js"], "src/x.js"),
+            (&["timeout", "9", "node", "real/deep.js"], &["package.json"], "src/x.js"),
+            (&["java", "-cp", "data:lib/a.jar", "Main"], &["data/Main.class", "lib/a.jar"], "src/Main.java"),
+            (&["wrapper"], &["tools/srv.py", "tools/json.py"], "a"),
         ] {
             let plan = |reach| ServerPlan {
                 name: "x".to_owned(),
                 place: ServerPlace::Program {
                     command: command.iter().map(|word| (*word).to_owned()).collect(),
-                    env: BTreeMap::new(),
+                    env: [("PATH".to_owned(), bin.clone())].into(),
                     cwd: cwd.clone(),
                     reach,
                 },
