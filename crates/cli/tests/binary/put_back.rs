@@ -94,7 +94,7 @@ fn process_an_older_journal_is_not_resumed_without_force() {
 fn process_an_older_journal_without_audit_log_is_resumed() {
     let mut world = PutBack::new();
     let count = |world: &PutBack| {
-        let came = world.held.home.run(&["run", "count the lines of code in here by language"]);
+        let came = world.held.home.run(&["run", "count the lines of code in . by language"]);
         assert_eq!(came.code, 0, "{came:#?}");
         came.err.contains("warning: the journal is not the one that was audited before (")
     };
