@@ -1,8 +1,8 @@
 //! Files of the working directory that a configuration of Git makes Git run or read as settings.
 //!
 //! Git runs what `core.fsmonitor`, a filter or a pager names, at a person's next `git status`, runs hooks, which may be
-//! links or name scripts, and obeys what `include.path` names. The configuration is read as text, word by word, and not as Git does: a word too many asks once
-//! too often.
+//! links or name scripts, and obeys what `include.path` names. The configuration is read as text, word by word, and not as
+//! Git does: a word too many asks once too often.
 
 use std::path::{Path, PathBuf};
 
