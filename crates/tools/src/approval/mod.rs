@@ -214,10 +214,25 @@ impl Gate {
     /// # Errors
     /// If it cannot be read, or not be stored. Nothing may be changed then.
     pub(crate) fn keep(&self, note: impl FnOnce(&mut Keeping<'_>) -> io::Result<()>) -> io::Result<bool> {
+        self.keep_holding(BTreeSet::new(), note)
+    }
+
+    /// The same for files that may hold these keys, although no call that read them is known.
+    pub(crate) fn keep_holding(
+        &self,
+        secrets: BTreeSet<Secret>,
+        note: impl FnOnce(&mut Keeping<'_>) -> io::Result<()>,
+    ) -> io::Result<bool> {
         let Some(keeper) = &self.keeper else { return Ok(false) };
+        let keeper = keeper.clone().holding(secrets);
         let mut keeping = keeper.begin();
         note(&mut keeping)?;
         keeping.finish()
+    }
+
+    /// Returns what is known of keys.
+    pub(crate) fn keys(&self) -> &KnownKeys {
+        &self.keys
     }
 
     /// Notes that a command has put its changes in place. What is newer in folders that the task marked as caches was

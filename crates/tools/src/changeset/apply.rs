@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, RenameFlags, Timespec, Timestamps};
+use setpoint_protocol::tool::Secret;
 use setpoint_sandbox::changes::{ChangeKind, Entry};
 
 use super::{ChangeSet, Kept, is_changed_since};
@@ -19,10 +20,13 @@ use crate::files::draft::{Draft, unused_name};
 use crate::files::folder::{self, Folder};
 use crate::files::spot::Spot;
 use crate::halt::Halt;
+use crate::keys::{self, KnownKeys};
 use crate::process::space;
 use crate::show;
 use crate::undo::{Becomes, Keeping};
 
+/// Maximum bytes of new content in which keys are looked for; of more, what it holds is unknown.
+const SEARCHED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The bits of a mode that are taken over: not those that lend rights.
 const MODE: u32 = 0o777;
 
@@ -59,7 +63,7 @@ impl ChangeSet {
     /// # Errors
     /// If it cannot be read, or not be stored.
     pub(crate) fn keep(&self, gate: &Gate) -> Result<bool, ToolError> {
-        gate.keep(|keeping| {
+        gate.keep_holding(self.secrets(gate.keys()), |keeping| {
             // What is new in a folder that is marked at the same time is made again, too.
             let marks = self.list.iter().filter(|kept| {
                 kept.change.kind == ChangeKind::Created
@@ -76,6 +80,31 @@ impl ChangeSet {
             counted.filter(|kept| !is_made_with_mark(kept)).try_for_each(|kept| kept.note(keeping))
         })
         .map_err(|source| ToolError::file("keep what is in", &self.list_root(), source))
+    }
+
+    /// Returns the keys that the new files may hold: a command may have moved or copied a file with keys that it named by a
+    /// pattern, and printed nothing of it.
+    fn secrets(&self, keys: &KnownKeys) -> BTreeSet<Secret> {
+        let is_new = |kept: &&Kept| kept.change.kind == ChangeKind::Created;
+        let touched = self.list.iter().filter(|kept| !is_new(kept)).map(|kept| show::path(&kept.change.path));
+        let mut secrets = keys::changed(touched);
+        if !keys.has_files() {
+            return secrets;
+        }
+        let mut left = SEARCHED_BYTES_MAX;
+        for kept in self.list.iter().filter(|kept| kept.bytes() > 0) {
+            if kept.bytes() > left {
+                secrets.insert(Secret::Unknown);
+                break;
+            }
+            left -= kept.bytes();
+            let mut content = Vec::new();
+            let file = crate::files::open::regular(&kept.at, &Halt::default());
+            if file.and_then(|file| file.take(kept.bytes()).read_to_end(&mut content)).is_ok() {
+                secrets.extend(keys.of_files_in_content(&content));
+            }
+        }
+        secrets
     }
 
     /// Returns the folder of the first change, for an error.

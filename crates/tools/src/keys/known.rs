@@ -77,6 +77,16 @@ impl KnownKeys {
         self.of_places(self.files.search.places_in(text.as_bytes()))
     }
 
+    /// Returns whether values of files are known.
+    pub(crate) fn has_files(&self) -> bool {
+        !self.files.paths.is_empty()
+    }
+
+    /// Returns what is known from files that a content holds.
+    pub(crate) fn of_files_in_content(&self, content: &[u8]) -> BTreeSet<Secret> {
+        self.of_places(self.files.search.places_in(content))
+    }
+
     fn of_places(&self, found: BTreeSet<usize>) -> BTreeSet<Secret> {
         let path = |place: usize| Some(Secret::File(self.files.paths.get(place)?.clone()));
         found.into_iter().filter_map(path).collect()

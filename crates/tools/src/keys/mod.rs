@@ -84,6 +84,12 @@ pub(crate) fn of(tool: &str, input: &Any, answer: &ToolAnswer, keys: &KnownKeys)
     secrets.into_iter().take(SECRETS_MAX).collect()
 }
 
+/// Returns the files with keys among paths that a command changed or removed: it may have put what they hold elsewhere.
+pub(crate) fn changed(paths: impl Iterator<Item = impl AsRef<str>>) -> BTreeSet<Secret> {
+    let paths = paths.filter(|path| is_key_file(path.as_ref()));
+    paths.take(SECRETS_MAX).map(|path| Secret::File(clip(path.as_ref(), PATH_CHARS_MAX))).collect()
+}
+
 /// Returns the files with keys that a call names, as it names them.
 pub(crate) fn named_in(input: &Any) -> BTreeSet<Secret> {
     let mut paths = BTreeSet::new();

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use setpoint_own_files::own::{self, Access};
 use setpoint_protocol::CallId;
+use setpoint_protocol::tool::Secret;
 
 use super::labels::{self, After};
 use super::note::{self, Identity, Line, MODE, Note, Place, State, entries};
@@ -93,6 +94,12 @@ impl Keeper {
     /// Creates the keeper of a call, in the folder of its task. Nothing is created before there is something to keep.
     pub(crate) fn new(folder: PathBuf, call: CallId, after: After) -> Self {
         Keeper { folder, call, after }
+    }
+
+    /// Adds keys that what is written may hold.
+    pub(crate) fn holding(mut self, secrets: BTreeSet<Secret>) -> Self {
+        self.after.secrets.extend(secrets);
+        self
     }
 
     /// Returns whether this much can still be kept for the task.

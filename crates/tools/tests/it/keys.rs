@@ -152,6 +152,15 @@ async fn process_files_written_after_reading_keys_carry_that() {
         (vec![code("open('a.txt','w').write('x')")], true, vec![FILE]),
         (vec![start("echo x > a.txt; echo ready", "ready"), stop()], true, vec![FILE]),
         (vec![write(), rename], true, vec![FILE]),
+        // A pattern names the files, and nothing is printed of them.
+        (vec![shell("mv keys/s.p* a.txt")], false, vec!["keys in keys/s.pem"]),
+        (
+            vec![code("import glob, os\nos.rename(glob.glob('keys/s*')[0], 'a.txt')")],
+            false,
+            vec!["keys in keys/s.pem"],
+        ),
+        (vec![shell("cat .e* > a.txt")], false, vec![FILE]),
+        (vec![shell("cp map.tx* a.txt")], false, vec![]),
         // The call itself reads what it writes in another form.
         (vec![shell("tr a-z b-za < .env > a.txt")], false, vec![FILE]),
     ] {
