@@ -82,8 +82,18 @@ fn calls(brief: &JudgeBrief) -> Listing {
 fn files(brief: &JudgeBrief) -> String {
     let cwd = format!("{}/", brief.surroundings.cwd);
     let all: BTreeSet<&str> = brief.made.union(&brief.touched).map(String::as_str).collect();
-    let names: Vec<&str> =
-        all.iter().take(FILES_MAX).map(|path| path.strip_prefix(&cwd).unwrap_or(path)).collect();
+    let mut names: Vec<&str> = all.iter().map(|path| path.strip_prefix(&cwd).unwrap_or(path)).collect();
+    // Among many, those that the task is about must not be lost.
+    if names.len() > FILES_MAX {
+        let criteria = brief.criteria.iter().map(|criterion| criterion.criterion.as_str());
+        let about: Vec<&str> = criteria.chain([brief.words.as_str(), &brief.intent]).collect();
+        let is_named = |name: &str| {
+            let last = name.rsplit('/').next().unwrap_or(name);
+            about.iter().any(|text| text.contains(last))
+        };
+        names.sort_by_cached_key(|name| !is_named(name));
+        names.truncate(FILES_MAX);
+    }
     let more = match all.len().saturating_sub(FILES_MAX) {
         0 => String::new(),
         more => format!(", and {more} more"),
@@ -114,4 +124,35 @@ fn criteria(brief: &JudgeBrief) -> String {
         text.push_str(&format!("{} {}{mode}{}\n", criterion.id, criterion.criterion, criterion.assumed()));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use setpoint_protocol::Any;
+    use setpoint_protocol::record::Surroundings;
+
+    use super::*;
+
+    #[test]
+    fn among_many_files_those_that_the_task_names_come_first() {
+        let touched = (0..99).map(|n| format!("/w/a/{n}.txt")).chain(["/w/report.md".to_owned()]).collect();
+        let brief = JudgeBrief {
+            words: "write report.md".to_owned(),
+            intent: "write it".to_owned(),
+            criteria: Vec::new(),
+            claims: Vec::new(),
+            classify: Vec::new(),
+            output: Any::NULL,
+            uncertainty: None,
+            calls: Vec::new(),
+            made: Arc::default(),
+            touched: Arc::new(touched),
+            surroundings: Arc::new(Surroundings { cwd: "/w".to_owned(), ..Surroundings::default() }),
+            repair: None,
+        };
+        let named = files(&brief);
+        assert!(named.starts_with("report.md, a/0.txt, ") && named.ends_with(", and 60 more"), "{named}");
+    }
 }
