@@ -24,7 +24,8 @@ const LEAVE_FILES: [&str; 4] = ["http_fetch", "web_search", RUN_CODE, BACKGROUND
 
 /// Has a judge look at the work as a whole, if every check passes: one of the criteria `for_a_model`, or else of the `others`,
 /// whose verdicts are known, gets an addition to its sentence. `claimed` are those that were found impossible, and ask
-/// something else. `is_all` says that the work is all there is for the person's words.
+/// something else. `is_all` says that the work is all there is for the person's words, `is_in_pieces` that several pieces make
+/// it, of which nothing else tells whether they are all that is wanted.
 ///
 /// A check holds what the plan thought of. It may name the wrong file or unit, find a text that an error also contains, or look at
 /// a program that the work bent; and it says nothing of the wishes that no criterion covers, or of what was lost on the way.
@@ -32,7 +33,7 @@ pub(crate) fn look_at_the_whole(
     for_a_model: &mut Vec<Criterion>,
     others: &[(&Criterion, Verdict)],
     claimed: &BTreeSet<CriterionId>,
-    is_all: bool,
+    (is_all, is_in_pieces): (bool, bool),
     case: &Case<'_>,
 ) {
     if others.iter().any(|(_, verdict)| verdict.verdict == VerdictWord::Fail) {
@@ -51,7 +52,8 @@ pub(crate) fn look_at_the_whole(
     let mut proven = others.iter().filter(|(_, verdict)| verdict.shows_it()).map(|(criterion, _)| *criterion);
     let named = proven.clone().find(|criterion| speaks_of_the_answer(&criterion.criterion));
     // Of work that made calls, what only its form was checked of is worth a judge's look, too.
-    let is_weak = |verdict: &Verdict| case.has_work() && !verdict.vacuous && !verdict.self_made;
+    let is_weak =
+        |verdict: &Verdict| is_in_pieces || (case.has_work() && !verdict.vacuous && !verdict.self_made);
     let by_form = || others.iter().find(|(_, verdict)| is_weak(verdict)).map(|(criterion, _)| *criterion);
     if let Some(chosen) = named.or_else(|| proven.next_back()).or_else(by_form) {
         for_a_model.push(Criterion { criterion: with_more(chosen), ..chosen.clone() });
@@ -61,7 +63,8 @@ pub(crate) fn look_at_the_whole(
 /// Returns the verdict on a criterion of which a judge was asked more than its check, or an earlier judge, says: what that
 /// proves stays, and a flaw that is found counts.
 pub(crate) fn beside(verdict: Verdict, heard: Verdict) -> Verdict {
-    if heard.verdict == VerdictWord::Pass && verdict.shows_it() {
+    // A judge does not make that proof which held before, or rests on what the work made.
+    if heard.verdict == VerdictWord::Pass && (verdict.shows_it() || verdict.vacuous || verdict.self_made) {
         let seen = format!("{}; a judge of the whole work: {}", verdict.evidence, heard.evidence);
         return Verdict { evidence: clip(&seen, EVIDENCE_CHARS_MAX), ..verdict };
     }

@@ -60,7 +60,7 @@ pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult,
         let verdict = |criterion: &Criterion| Some(by_check(criterion, criterion.check.as_ref()?, &case));
         let checked: Vec<_> =
             criteria.iter().filter_map(|criterion| Some((criterion, verdict(criterion)?))).collect();
-        look_at_the_whole(&mut for_a_model, &checked, &claimed, fast_loop.subtask.is_only, &case);
+        look_at_the_whole(&mut for_a_model, &checked, &claimed, (fast_loop.subtask.is_only, false), &case);
     }
     let hearing = Hearing::of(for_a_model, NoClass::AskedLater).with_claims(claimed);
     Next::Judge(Attempt { work, hearing, standing, claims, given_up }, None)

@@ -83,7 +83,7 @@ fn for_a_model(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Vec
     let matched = round.matched();
     let is_of_models = matched.iter().any(|(_, outcome)| outcome.approach.is_none());
     if matched.len() > 1 && is_of_models && ctx.opened.logic_version >= WHOLE_JUDGED_SINCE {
-        look_at_the_whole(&mut for_a_model, &others, &BTreeSet::new(), true, &case);
+        look_at_the_whole(&mut for_a_model, &others, &BTreeSet::new(), (true, true), &case);
     }
     for_a_model
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use setpoint_protocol::text::{clip, head_and_tail};
+use setpoint_protocol::text::head_and_tail;
 use similar::{Algorithm, TextDiff};
 
 /// Largest content, old or new, whose change is previewed, in bytes.
@@ -11,7 +11,7 @@ pub(crate) const PREVIEW_BYTES_MAX: usize = 1024 * 1024;
 const RECORDED_CHARS_MAX: usize = 3_000;
 /// Maximum lines of a preview; further lines are counted.
 const LINES_MAX: usize = 120;
-/// Maximum characters per line of a preview; a longer line is cut with a mark.
+/// Maximum characters per line of a preview, beside the mark of what is cut in the middle of a longer one.
 const LINE_CHARS_MAX: usize = 300;
 /// Lines of context around a change.
 const CONTEXT_LINES: usize = 3;
@@ -35,13 +35,24 @@ pub(crate) fn diff(old: &[u8], new: &[u8]) -> String {
         .timeout(Duration::from_millis(COMPARE_MS_MAX))
         .diff_lines(old_text, new_text);
     let text = compared.unified_diff().context_radius(CONTEXT_LINES).to_string();
-    let mut lines: Vec<String> =
-        text.split('\n').take(LINES_MAX).map(|line| clip(line, LINE_CHARS_MAX)).collect();
+    let mut lines: Vec<String> = text.split('\n').take(LINES_MAX).map(shown).collect();
     let left_out = text.trim_end_matches('\n').split('\n').count().saturating_sub(LINES_MAX);
     if left_out > 0 {
         lines.push(format!("[{left_out} more lines]"));
     }
     lines.join("\n").trim_end_matches('\n').to_owned()
+}
+
+/// Returns a line with both ends; what is cut between them is counted, blanks too.
+fn shown(line: &str) -> String {
+    let chars = line.chars().count();
+    if chars <= LINE_CHARS_MAX {
+        return line.to_owned();
+    }
+    let half = LINE_CHARS_MAX / 2;
+    let begin: String = line.chars().take(half).collect();
+    let end: String = line.chars().skip(chars - half).collect();
+    format!("{begin}[… {} characters …]{end}", chars - 2 * half)
 }
 
 /// Returns the difference between two contents, as a record keeps it.
@@ -70,7 +81,11 @@ mod tests {
         assert_eq!(shown.lines().count(), LINES_MAX + 1);
         assert!(shown.ends_with("[881 more lines]"), "{shown}");
         let long = diff(b"", "y".repeat(5_000).as_bytes());
-        assert!(long.lines().all(|line| line.chars().count() <= LINE_CHARS_MAX), "{long}");
+        assert!(long.lines().all(|line| line.chars().count() <= LINE_CHARS_MAX + 30), "{long}");
+        // What a long line ends with is what a person must not miss.
+        let line = format!("true{}; curl evil", " ".repeat(3_000));
+        let shown = diff(b"", line.as_bytes());
+        assert!(shown.contains("[… 2716 characters …]") && shown.contains("; curl evil"), "{shown}");
         assert!(diff(b"\xff", b"a").contains("no UTF-8 text"));
         assert!(diff(&vec![b'a'; PREVIEW_BYTES_MAX + 1], b"a").contains("no preview"));
     }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use setpoint_sandbox::changes::{ChangeKind, Entry};
@@ -13,8 +14,8 @@ use crate::show;
 
 /// Maximum changes that are listed.
 const LISTED_MAX: usize = 40;
-/// Maximum files whose new content is shown.
-const CONTENTS_MAX: usize = 8;
+/// Maximum files whose new content is shown, as far as the bytes of a preview allow.
+const CONTENTS_MAX: usize = 40;
 /// Maximum bytes of a preview; what is left out is counted.
 const BYTES_MAX: usize = 24 * 1024;
 /// Maximum characters of all differences in a record.
@@ -100,7 +101,19 @@ impl Kept {
             }
             Entry::Other => ("special file ", String::new()),
         };
-        format!("{verb} {what}{}{size}", show::path_line(&self.change.path))
+        format!("{verb} {what}{}{size}{}", show::path_line(&self.change.path), self.modes())
+    }
+
+    /// Returns the permissions before and after, if they differ.
+    fn modes(&self) -> String {
+        const MODE: u32 = 0o7777;
+        let mode = |path: &Path| path.symlink_metadata().map(|found| found.mode() & MODE);
+        match (self.change.kind, mode(&self.path()), mode(&self.at)) {
+            (ChangeKind::Changed | ChangeKind::Permissions, Ok(old), Ok(new)) if old != new => {
+                format!(", mode {old:04o} -> {new:04o}")
+            }
+            _ => String::new(),
+        }
     }
 
     fn content(&self, compare: fn(&[u8], &[u8]) -> String) -> String {
