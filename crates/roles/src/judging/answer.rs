@@ -87,7 +87,8 @@ pub(crate) fn in_its_words(heard: Verdict, criterion: &Criterion, hearing: &Hear
 /// Returns what is added to the sentence of such a criterion.
 fn addition(is_all: bool, case: &Case<'_>) -> String {
     let wanted = if is_all { ALL } else { PART };
-    if case.work().any(has_changed_files) {
+    // Also in an earlier round, whose calls the judge does not see.
+    if case.work().any(has_changed_files) || !case.touched.is_empty() || !case.made.is_empty() {
         format!(
             "the calls show that the work did {wanted}, that nothing else was lost or changed, and that the answer and what was \
              written say what the calls show"
