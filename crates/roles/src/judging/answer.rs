@@ -16,16 +16,33 @@ use crate::programs::{BACKGROUND, RUN_CODE};
 /// First version of the logic in which a judge always looks at the whole of what passes its checks.
 pub(crate) const WHOLE_JUDGED_SINCE: u32 = 22;
 
-/// What the work is to do, for its only piece, and for one of several.
-const ALL: &str = "all that the person asks for";
-const PART: &str = "all that was wanted of it, as the person's words mean it";
+/// Which share of what the person asks for is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// All of it: the only sub-task of a plan.
+    Only,
+    /// One sub-task of several.
+    OneOfSeveral,
+    /// Several sub-tasks together, of which nothing else tells whether they are all of it.
+    Together,
+}
+
+impl Share {
+    /// Returns the words for what the work was to do.
+    fn wanted(self) -> &'static str {
+        match self {
+            Share::Only | Share::Together => "all that the person asks for",
+            Share::OneOfSeveral => "all that was wanted of it, as the person's words mean it",
+        }
+    }
+}
+
 /// Tools whose side effect is not a change of files, unless they say so.
 const LEAVE_FILES: [&str; 4] = ["http_fetch", "web_search", RUN_CODE, BACKGROUND];
 
 /// Has a judge look at the work as a whole, if every check passes: one of the criteria `for_a_model`, or else of the `others`,
 /// whose verdicts are known, gets an addition to its sentence. `claimed` are those that were found impossible, and ask
-/// something else. `is_all` says that the work is all there is for the person's words, `is_in_pieces` that several pieces make
-/// it, of which nothing else tells whether they are all that is wanted.
+/// something else.
 ///
 /// A check holds what the plan thought of. It may name the wrong file or unit, find a text that an error also contains, or look at
 /// a program that the work bent; and it says nothing of the wishes that no criterion covers, or of what was lost on the way.
@@ -33,13 +50,13 @@ pub(crate) fn look_at_the_whole(
     for_a_model: &mut Vec<Criterion>,
     others: &[(&Criterion, Verdict)],
     claimed: &BTreeSet<CriterionId>,
-    (is_all, is_in_pieces): (bool, bool),
+    share: Share,
     case: &Case<'_>,
 ) {
     if others.iter().any(|(_, verdict)| verdict.verdict == VerdictWord::Fail) {
         return;
     }
-    let more = addition(is_all, case);
+    let more = addition(share, case);
     let with_more =
         |criterion: &Criterion| format!("{}; and {more}", criterion.criterion.trim_end_matches('.'));
     // The judge who is asked anyway is asked this too.
@@ -52,8 +69,9 @@ pub(crate) fn look_at_the_whole(
     let mut proven = others.iter().filter(|(_, verdict)| verdict.shows_it()).map(|(criterion, _)| *criterion);
     let named = proven.clone().find(|criterion| speaks_of_the_answer(&criterion.criterion));
     // Of work that made calls, what only its form was checked of is worth a judge's look, too.
-    let is_weak =
-        |verdict: &Verdict| is_in_pieces || (case.has_work() && !verdict.vacuous && !verdict.self_made);
+    let is_weak = |verdict: &Verdict| {
+        share == Share::Together || (case.has_work() && !verdict.vacuous && !verdict.self_made)
+    };
     let by_form = || others.iter().find(|(_, verdict)| is_weak(verdict)).map(|(criterion, _)| *criterion);
     if let Some(chosen) = named.or_else(|| proven.next_back()).or_else(by_form) {
         for_a_model.push(Criterion { criterion: with_more(chosen), ..chosen.clone() });
@@ -85,8 +103,8 @@ pub(crate) fn in_its_words(heard: Verdict, criterion: &Criterion, hearing: &Hear
 }
 
 /// Returns what is added to the sentence of such a criterion.
-fn addition(is_all: bool, case: &Case<'_>) -> String {
-    let wanted = if is_all { ALL } else { PART };
+fn addition(share: Share, case: &Case<'_>) -> String {
+    let wanted = share.wanted();
     // Also in an earlier round, whose calls the judge does not see.
     if case.work().any(has_changed_files) || !case.touched.is_empty() || !case.made.is_empty() {
         format!(

@@ -54,7 +54,7 @@ mod strength;
 mod subject;
 mod undone;
 
-pub(crate) use self::answer::{WHOLE_JUDGED_SINCE, beside, in_its_words, look_at_the_whole};
+pub(crate) use self::answer::{Share, WHOLE_JUDGED_SINCE, beside, in_its_words, look_at_the_whole};
 pub use self::case::{Case, Run};
 pub(crate) use self::case::{is_elsewhere, is_measured};
 pub use self::check::by_check;

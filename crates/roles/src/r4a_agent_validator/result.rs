@@ -10,7 +10,7 @@ use setpoint_protocol::text::clip;
 use super::decision;
 use super::fast_loop::{Attempt, FastLoop, Fx, Next, Phase, Work};
 use crate::evidence::Probes;
-use crate::judging::{Hearing, NoClass, WHOLE_JUDGED_SINCE, by_check, look_at_the_whole};
+use crate::judging::{Hearing, NoClass, Share, WHOLE_JUDGED_SINCE, by_check, look_at_the_whole};
 
 /// Handles the result of the awaited attempt.
 pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult, fx: &Fx<'_>) -> Next {
@@ -60,7 +60,8 @@ pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult,
         let verdict = |criterion: &Criterion| Some(by_check(criterion, criterion.check.as_ref()?, &case));
         let checked: Vec<_> =
             criteria.iter().filter_map(|criterion| Some((criterion, verdict(criterion)?))).collect();
-        look_at_the_whole(&mut for_a_model, &checked, &claimed, (fast_loop.subtask.is_only, false), &case);
+        let share = if fast_loop.subtask.is_only { Share::Only } else { Share::OneOfSeveral };
+        look_at_the_whole(&mut for_a_model, &checked, &claimed, share, &case);
     }
     let hearing = Hearing::of(for_a_model, NoClass::AskedLater).with_claims(claimed);
     Next::Judge(Attempt { work, hearing, standing, claims, given_up }, None)

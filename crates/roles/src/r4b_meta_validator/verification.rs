@@ -20,7 +20,7 @@ use super::prompt;
 use super::round::Round;
 use crate::evidence::Probes;
 use crate::judging::{
-    Case, Hearing, NoClass, WHOLE_JUDGED_SINCE, beside, by_check, in_its_words, look_at_the_whole,
+    Case, Hearing, NoClass, Share, WHOLE_JUDGED_SINCE, beside, by_check, in_its_words, look_at_the_whole,
     names_unseen_figure, overlooked,
 };
 use crate::schema::bare;
@@ -83,7 +83,7 @@ fn for_a_model(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Vec
     let matched = round.matched();
     let is_of_models = matched.iter().any(|(_, outcome)| outcome.approach.is_none());
     if matched.len() > 1 && is_of_models && ctx.opened.logic_version >= WHOLE_JUDGED_SINCE {
-        look_at_the_whole(&mut for_a_model, &others, &BTreeSet::new(), (true, true), &case);
+        look_at_the_whole(&mut for_a_model, &others, &BTreeSet::new(), Share::Together, &case);
     }
     for_a_model
 }
