@@ -2,7 +2,6 @@
 //!
 //! A role's `prompt.rs` renders the text from the same brief, so text and data cannot disagree.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use setpoint_protocol::message::{
@@ -230,10 +229,6 @@ pub struct JudgeBrief {
     pub uncertainty: Option<String>,
     /// Tool calls that serve as evidence.
     pub calls: Vec<Arc<ToolRecord>>,
-    /// Files that the task has created so far, also by calls of earlier rounds and of other sub-tasks.
-    pub made: Arc<BTreeSet<String>>,
-    /// Files that it has changed or removed.
-    pub touched: Arc<BTreeSet<String>>,
     /// Machine and working directory.
     pub surroundings: Arc<Surroundings>,
     /// Set on the repair call.

@@ -393,8 +393,8 @@ pub struct ToolAnswer {
     pub approval: Option<ApprovalNeed>,
 }
 
-/// The fact that holds what a call changed in files, as differences.
-pub const DIFFERENCES: &str = "diff";
+/// The tool that tells what the task has changed in files so far. No model calls it.
+pub const TASK_CHANGES: &str = "task_changes";
 
 /// The record of one call, as it travels in messages: the evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -446,12 +446,6 @@ impl ToolRecord {
     pub fn tool_ids(&self) -> impl Iterator<Item = &ToolId> {
         let more = self.tools.iter().filter(|id| **id != self.tool);
         std::iter::once(&self.tool).chain(more)
-    }
-
-    /// Returns what the call changed in files, where both states are known.
-    #[must_use]
-    pub fn differences(&self) -> Option<&str> {
-        self.facts.as_ref()?.0.get(DIFFERENCES)?.as_str().filter(|text| !text.is_empty())
     }
 
     /// Returns whether the call produced a result; a non-zero exit code is one.

@@ -1,4 +1,4 @@
-//! The tools that run programs.
+//! The tools that run programs, and those that write files.
 
 use std::sync::Arc;
 
@@ -10,6 +10,9 @@ pub(crate) const SHELL: &str = "shell";
 pub(crate) const RUN_CODE: &str = "run_code";
 /// The tool that keeps commands running.
 pub(crate) const BACKGROUND: &str = "background";
+
+/// The tools whose parameters hold what becomes of a file.
+pub(crate) const WRITE: [&str; 3] = ["apply_patch", "edit_file", "write_file"];
 
 /// Tools that do nothing that a command cannot: who may run commands may use them too. So a plan names the shell alone,
 /// and is not told of them.

@@ -7,6 +7,7 @@ use setpoint_protocol::Any;
 use setpoint_protocol::message::{
     EndState, EndedBy, FinalResult, JudgedBy, Shown, Strength, Verdict, VerdictWord, Withdrawal,
 };
+use setpoint_protocol::text::clip;
 use setpoint_protocol::topology::Kind;
 
 use super::value;
@@ -16,8 +17,20 @@ use crate::state::board::{Cell, Evidence};
 use crate::text::{Line, Tone, sanitise};
 use crate::view::words;
 
-/// At most this many files that were made are listed; the rest are counted.
-const MADE_TOLD_MAX: usize = 10;
+/// The titles of what was refused.
+const TO_ALLOW: &str =
+    "to allow what was refused, put these lines into a file and run again with `--approve FILE`:";
+const REFUSED: &str = "refused, because you could not be asked:";
+/// At most this many refused calls are listed, and this many characters of each.
+const REFUSED_TOLD_MAX: usize = 20;
+const REFUSED_CHARS_MAX: usize = 120;
+/// The titles of the lists of files.
+const REMOVED: &str = "files that were removed";
+const RENAMED: &str = "files that were renamed";
+const CHANGED: &str = "files that were changed";
+const MADE: &str = "files that were made";
+/// At most this many files of a kind are listed; the rest are counted.
+const TOUCHED_TOLD_MAX: usize = 10;
 
 /// Returns the end of a task for other programs: the `FinalResult` with the task's id, or the answer to small
 /// talk, with goal, models, duration and exit code.
@@ -87,7 +100,7 @@ fn whole(state: &ViewState, result: &FinalResult, criterion: Criterion) -> Vec<L
 
 /// Adds what was made, what was withdrawn, what to try next, and the lines that would allow what was refused.
 fn around(lines: &mut Vec<Line>, state: &ViewState, result: &FinalResult) {
-    section(lines, made(state, result));
+    section(lines, touched(state, result));
     section(lines, withdrawn(result));
     section(lines, list("what to try next:", Tone::Care, &result.next_moves));
     section(lines, allowing(state, result));
@@ -111,7 +124,10 @@ fn set_apart(answer: Vec<Line>) -> Vec<Line> {
         "not started",
         "cancelled",
         "made:",
-        "files that were made",
+        REMOVED,
+        RENAMED,
+        CHANGED,
+        MADE,
         "to allow what was refused",
         "cost:",
         "task:",
@@ -233,20 +249,31 @@ fn summary(result: &FinalResult) -> Vec<Line> {
     if says_more { Line::block(Tone::Plain, &result.summary) } else { Vec::new() }
 }
 
-/// Returns the files that were made and that the answer does not name, so that the reader need not search for
-/// them.
-fn made(state: &ViewState, result: &FinalResult) -> Vec<Line> {
+/// Returns the files that were removed, renamed, changed and made, and that the answer does not name, so that the reader
+/// need not search for them.
+fn touched(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     let answer = result.output.to_text();
     // A folder is left out if files in it are listed.
     let is_folder = |path: &str| state.made.iter().any(|other| other.starts_with(&format!("{path}/")));
-    let is_told = |path: &&String| !answer.contains(path.as_str()) && !is_folder(path);
-    let unnamed: Vec<&String> = state.made.iter().filter(is_told).collect();
-    let mut items: Vec<String> =
-        unnamed.iter().take(MADE_TOLD_MAX).map(|path| sanitise::exact(path)).collect();
-    if unnamed.len() > items.len() {
-        items.push(format!("and {} more", unnamed.len() - items.len()));
-    }
-    list("files that were made:", Tone::Dim, &items)
+    let made: Vec<String> = state.made.iter().filter(|path| !is_folder(path)).cloned().collect();
+    let changed = &state.changed;
+    let all = [
+        (REMOVED, &changed.removed),
+        (RENAMED, &changed.renamed),
+        (CHANGED, &changed.changed),
+        (MADE, &made),
+    ];
+    all.into_iter()
+        .flat_map(|(title, paths)| {
+            let unnamed = || paths.iter().filter(|path| !answer.contains(path.as_str()));
+            let mut items: Vec<String> =
+                unnamed().take(TOUCHED_TOLD_MAX).map(|path| sanitise::exact(path)).collect();
+            if let Some(more @ 1..) = unnamed().count().checked_sub(items.len()) {
+                items.push(format!("and {more} more"));
+            }
+            list(&format!("{title}:"), Tone::Dim, &items)
+        })
+        .collect()
 }
 
 /// Returns the criteria that are not shown, with the evidence, without duplicates; and those that are proved
@@ -350,17 +377,27 @@ fn criterion(verdict: &Verdict, label: &str, seen: &str) -> Line {
     line
 }
 
-/// Returns the lines of an approval file that allow what was refused because no person could be asked, if
-/// that ended the task.
+/// Returns what was refused because no person could be asked, with the lines of an approval file that allow it. Where that
+/// ended the task, the reasons are listed already, and the lines are what matters.
 fn allowing(state: &ViewState, result: &FinalResult) -> Vec<Line> {
-    if result.ended_by != EndedBy::Consent {
-        return Vec::new();
-    }
-    let digests = state.consents.refused_unasked();
-    let named = digests.iter().map(|digest| Line::plain(&format!("  command {digest}")));
-    let head = "to allow what was refused, put these lines into a file and run again with `--approve FILE`:";
-    let head = (!digests.is_empty()).then(|| Line::new().and(Tone::Care, head));
-    head.into_iter().chain(named).collect()
+    let refused = state.consents.refused_unasked();
+    let has_ended_it = result.ended_by == EndedBy::Consent;
+    let head = if has_ended_it { TO_ALLOW } else { REFUSED };
+    let told = if has_ended_it { refused.len() } else { refused.len().min(REFUSED_TOLD_MAX) };
+    let named = refused.iter().take(told).map(|need| {
+        let line = format!("command {}", need.digest);
+        if has_ended_it {
+            return Line::plain("  ").and(Tone::Plain, &line);
+        }
+        let words = sanitise::exact(&clip(&need.command, REFUSED_CHARS_MAX));
+        Line::plain("- ")
+            .and(Tone::Plain, &words)
+            .and(Tone::Dim, &format!("  ({line} in an approval file allows it)"))
+    });
+    let more = Some(refused.len() - told).filter(|more| *more > 0);
+    let more = more.map(|more| Line::plain(&format!("- and {more} more")));
+    let head = (!refused.is_empty()).then(|| Line::new().and(Tone::Care, head));
+    head.into_iter().chain(named).chain(more).collect()
 }
 
 /// Returns model calls, tokens, tool calls and price.

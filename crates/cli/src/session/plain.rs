@@ -3,7 +3,7 @@
 
 use setpoint_protocol::record::{Answered, Record, RecordKind};
 use setpoint_protocol::text::clip;
-use setpoint_protocol::tool::Phase;
+use setpoint_protocol::tool::{Phase, TASK_CHANGES};
 use setpoint_protocol::topology::Payload;
 use setpoint_protocol::{Instance, RoleId};
 
@@ -71,6 +71,10 @@ fn numbered(state: &ViewState, doing: &str, instance: Instance) -> String {
 fn call(state: &ViewState, record: &Record, names_roles: bool) -> Option<(Tone, String)> {
     let answered: Answered = serde_json::from_slice(&record.body).ok()?;
     let call = state.calls.get(answered.call)?;
+    // The program asks this by itself, for the judge.
+    if !names_roles && call.tool == TASK_CHANGES {
+        return None;
+    }
     let who = match (names_roles, call.phase) {
         (true, _) => words::role_label(answered.call.role, answered.call.instance),
         (false, Phase::Before) => "before:".to_owned(),

@@ -1,6 +1,7 @@
 //! Requests for consent and their decisions, with the text that an approval file would need.
 
 use setpoint_protocol::message::{ApprovalDecision, ApprovalRequest, PlanDecision};
+use setpoint_protocol::tool::ApprovalNeed;
 
 /// The name recorded for a refusal because there is no person to ask.
 pub const HEADLESS: &str = "headless";
@@ -29,19 +30,18 @@ impl Consents {
         self.all.iter()
     }
 
-    /// Returns the digests of requests that were refused because there was no person to ask, without
-    /// duplicates.
+    /// Returns what was refused because there was no person to ask, without duplicates.
     #[must_use]
-    pub fn refused_unasked(&self) -> Vec<&str> {
+    pub fn refused_unasked(&self) -> Vec<&ApprovalNeed> {
         let is_refused_so =
             |consent: &&Consent| consent.decision.as_ref().is_some_and(|decision| decision.by == HEADLESS);
-        let mut digests: Vec<&str> = Vec::new();
+        let mut needs: Vec<&ApprovalNeed> = Vec::new();
         for consent in self.all.iter().filter(is_refused_so) {
-            if !digests.contains(&consent.request.need.digest.as_str()) {
-                digests.push(&consent.request.need.digest);
+            if !needs.iter().any(|need| need.digest == consent.request.need.digest) {
+                needs.push(&consent.request.need);
             }
         }
-        digests
+        needs
     }
 
     /// Returns what the person allowed for the task, as lines of an approval file.

@@ -7,6 +7,7 @@
 pub mod asks;
 pub mod board;
 pub mod calls;
+pub mod changed;
 pub mod consents;
 pub mod plans;
 pub mod recall;
@@ -27,6 +28,7 @@ use setpoint_protocol::{RoleId, TaskId, Timestamp};
 use self::asks::{Asks, Question};
 use self::board::Board;
 use self::calls::Calls;
+use self::changed::Changed;
 use self::consents::Consents;
 use self::plans::Plans;
 use self::recall::Recall;
@@ -102,6 +104,8 @@ pub struct ViewState {
     pub calls: Calls,
     /// Files that calls say they created.
     pub made: BTreeSet<String>,
+    /// Files that are gone or different since the task began, as it last measured.
+    pub changed: Changed,
     /// Model calls, tokens and tool calls.
     pub used: Totals,
     /// What memory gave to the last plan; `None` if it was not asked.
@@ -161,6 +165,7 @@ impl ViewState {
             skills: Vec::new(),
             calls: Calls::default(),
             made: BTreeSet::new(),
+            changed: Changed::default(),
             used: Totals::default(),
             recall: None,
             faults: Vec::new(),
@@ -239,6 +244,7 @@ impl ViewState {
                         _ => {}
                     }
                     self.calls.answered(&answered, record.at);
+                    self.changed.measure(self.calls.get(answered.call), &answered.answer);
                     self.asks.answered(answered.call);
                 }
             }

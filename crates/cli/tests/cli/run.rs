@@ -10,7 +10,7 @@ use setpoint_protocol::record::Answer;
 use setpoint_protocol::tool::ToolAnswer;
 
 use crate::support::organisation::{Beat, Fake};
-use crate::support::tape::{Tape, final_result, pass, spec};
+use crate::support::tape::{Tape, approval, final_result, id, pass, spec};
 use crate::support::tapes;
 use crate::support::world::{Came, World};
 
@@ -177,6 +177,36 @@ async fn created_files_are_listed_and_a_recording_is_named() {
     let came = run(tape, "run x").await;
     assert!(came.out.contains("files that were made:\n- /made/names/alpha.txt\n\n"), "{}", came.out);
     assert!(came.out.contains("price 0.00, a recording answered"), "{}", came.out);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_lost_or_was_refused_is_named_at_the_end() {
+    let mut tape = Tape::opened("tidy up");
+    let facts =
+        json!({ "count": 3, "removed": ["/w/a"], "renamed": ["/w/b"], "changed": ["/w/c"], "made": [] });
+    let measured = ToolAnswer { ok: true, facts: Some(facts.into()), ..ToolAnswer::default() };
+    let refusal = ApprovalDecision {
+        call_id: id("r3.1/3"),
+        decision: ApprovalWord::Never,
+        digest: "digest of git push".to_owned(),
+        by: "headless".to_owned(),
+        allows: Vec::new(),
+    };
+    tape.say(RoleId::Perceiver, 0, spec("tidy up"))
+        .say(RoleId::Executor, 1, approval("r3.1/3", "git push", &[]))
+        .say(RoleId::User, 1, refusal)
+        .ask_tool("r3.1/4", "task_changes", json!({}))
+        .answer("r3.1/4", Answer::Tool(Box::new(measured)))
+        .say(RoleId::GoalGradientSolver, 0, final_result(EndState::Success, EndedBy::Unproven));
+    let came = run(tape, "run x").await;
+    for told in [
+        "files that were removed:\n- /w/a\nfiles that were renamed:\n- /w/b\nfiles that were changed:\n- /w/c\n",
+        "refused, because you could not be asked:\n- git push  (command digest of git push in an approval file allows it)\n",
+    ] {
+        assert!(came.out.contains(told), "{told}: {}", came.out);
+    }
+    // It is the program's own look.
+    assert!(!came.err.contains("task_changes"), "{}", came.err);
 }
 
 #[tokio::test(start_paused = true)]

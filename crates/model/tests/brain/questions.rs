@@ -273,8 +273,6 @@ fn a_failed_check_gets_the_class_that_its_calls_give_it() {
             output: Any::NULL,
             uncertainty: None,
             calls: brief.calls.clone(),
-            made: std::sync::Arc::default(),
-            touched: std::sync::Arc::default(),
             surroundings: surroundings(),
             repair: None,
         };
@@ -294,8 +292,6 @@ fn a_failed_check_gets_the_class_that_its_calls_give_it() {
         output: Any::NULL,
         uncertainty: None,
         calls: vec![failed(ErrorKind::Exit), failed(ErrorKind::NotFound)],
-        made: std::sync::Arc::default(),
-        touched: std::sync::Arc::default(),
         surroundings: surroundings(),
         repair: None,
     };

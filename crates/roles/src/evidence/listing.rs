@@ -11,18 +11,20 @@ use setpoint_protocol::text::{clip, head_and_tail};
 use setpoint_protocol::tool::{ErrorKind, Phase, SandboxTier, ToolRecord};
 
 use super::called::name_of;
+use super::changes::is_look;
 use super::excerpt::Source;
+use crate::programs::WRITE;
 
-/// Maximum characters of a call's input in its head: a script, or the content of a file, is what a judge looks for.
+/// Maximum characters of a call's input in its head: a script is what a judge looks for.
 const INPUT_CHARS_MAX: usize = 4_000;
+/// The same for a call that writes a file, which the judge sees once more among the changes of the task.
+const WRITTEN_CHARS_MAX: usize = 1_200;
 /// At most this many programs of a command are named in its head after the first.
 const PROGRAMS_MAX: usize = 4;
 /// Approximate bytes of a head without the input.
 const HEAD_BYTES: usize = 64;
 /// Maximum characters of facts shown for a call without text.
 const FACTS_CHARS_MAX: usize = 1_500;
-/// The line above what a call changed in files.
-const CHANGED: &str = "[what it changed]";
 /// Prefix of each line of a body.
 const INDENT: &str = "  ";
 
@@ -32,7 +34,7 @@ const INDENT: &str = "  ";
 pub fn listing(calls: &[Arc<ToolRecord>], chars_max: usize) -> Listing {
     let candidates = calls.iter().rev().map(|record| Candidate {
         head: head(record),
-        body_chars: indented_chars(&whole_text(record)).min(chars_max_of(record.phase)),
+        body_chars: indented_chars(&text(record)).min(chars_max_of(record.phase)),
         body: |chars_max| body(record, chars_max),
     });
     Listing::bounded(candidates, chars_max)
@@ -88,7 +90,13 @@ fn push_ending(head: &mut String, record: &ToolRecord) {
 fn head(record: &ToolRecord) -> String {
     #[cfg(test)]
     tests::HEADS.set(tests::HEADS.get() + 1);
-    let input = head_and_tail(&record.input.to_text(), INPUT_CHARS_MAX);
+    if is_look(record) {
+        // Its parameters are the program's own.
+        let ending = if record.ok { "ok" } else { "FAILED" };
+        return format!("{} attempt {} {} {ending}\n", record.call_id, record.attempt, record.tool);
+    }
+    let input_max = if WRITE.contains(&record.tool.tool()) { WRITTEN_CHARS_MAX } else { INPUT_CHARS_MAX };
+    let input = head_and_tail(&record.input.to_text(), input_max);
     let mut head = String::with_capacity(HEAD_BYTES + input.len());
     // Writing into a string cannot fail.
     let _ = write!(head, "{} attempt {} {}", record.call_id, record.attempt, record.tool);
@@ -108,14 +116,6 @@ fn head(record: &ToolRecord) -> String {
     push_one_line(&mut head, &input);
     head.push('\n');
     head
-}
-
-/// Returns the text of a body: the call's evidence, and what it changed in files.
-fn whole_text(record: &ToolRecord) -> Cow<'_, str> {
-    match record.differences() {
-        Some(differences) => Cow::from(format!("{}\n{CHANGED}\n{differences}", text(record))),
-        None => text(record),
-    }
 }
 
 /// Returns the call's evidence, or its facts if it has no text.
@@ -141,7 +141,7 @@ fn indented_chars(text: &str) -> usize {
 
 /// Returns the indented text in at most `chars_max` characters, with a mark if it was cut.
 fn body(record: &ToolRecord, chars_max: usize) -> String {
-    let text = whole_text(record);
+    let text = text(record);
     let mut body = String::with_capacity(text.len() + text.len() / 8 + 4);
     for line in text.lines() {
         body.push_str(INDENT);

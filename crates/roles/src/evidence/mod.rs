@@ -5,6 +5,7 @@
 
 mod bounds;
 mod called;
+pub mod changes;
 mod excerpt;
 mod listing;
 mod probes;

@@ -75,6 +75,23 @@ impl Probes {
         Probes { all: calls.iter().map(|call| ask(call)).collect() }
     }
 
+    /// Asks one more, if there is one.
+    #[must_use]
+    pub fn and<R>(
+        mut self,
+        more: Option<ToolCall>,
+        phase: Phase,
+        attempt: u32,
+        fx: &mut Effects<'_, R>,
+    ) -> Self
+    where
+        R: Receives + Has<RunProbe>,
+    {
+        let more: Vec<&ToolCall> = more.iter().collect();
+        self.all.extend(Self::ask_calls(&more, phase, attempt, fx).all);
+        self
+    }
+
     /// Collects the same probes from the records that another role made after `attempt`. A probe without a record
     /// counts as not made.
     pub fn among<'c>(

@@ -11,7 +11,7 @@ use super::executed::{ends_in, words};
 use super::messages::printed;
 use super::self_made::{APPLY_PATCH, WRITE_FILE, made_by};
 use super::strength::{only_looks, only_prints};
-use crate::evidence::command_of;
+use crate::evidence::{changes, command_of};
 use crate::words::{WordList, word_list};
 
 /// At most this many words in an answer that counts as a figure rather than a report.
@@ -143,7 +143,7 @@ fn are_from_nowhere(mut missing: BTreeSet<String>, case: &Case<'_>) -> bool {
     }
     for record in work {
         // Text that a command was told to print, or that the work wrote itself, is not a source.
-        if only_prints(record) || is_of_own_making(record, case) {
+        if only_prints(record) || changes::is_look(record) || is_of_own_making(record, case) {
             continue;
         }
         // A reader can count the printed lines, with or without a heading.

@@ -20,7 +20,7 @@ use super::own_exit::{names_its_package, tells_by_its_own_exit};
 use super::programs::READERS;
 use super::runner::{is_examiner, is_test, says_what_runs, scope};
 use super::strength::{only_looks, only_prints};
-use crate::evidence::command_of;
+use crate::evidence::{changes, command_of};
 use crate::programs::is_with_shell;
 
 /// The tool that writes a file whole.
@@ -49,6 +49,10 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
         let path = in_normal_form(path);
         is_made_or_matched(&path, case) && !is_asked_for(&path)
     };
+    if changes::is_look(record) {
+        let paths: Vec<&str> = changes::paths(record).collect();
+        return !paths.is_empty() && paths.into_iter().all(is_own);
+    }
     if record.side_effect != SideEffect::None && record.exit_code.is_none() {
         // The call is the tool's action, not evidence about its own result.
         return false;
@@ -382,7 +386,7 @@ pub(super) fn made_by(record: &ToolRecord) -> Vec<String> {
 }
 
 /// Returns the files that a call created, changed or removed, as far as it reports them.
-pub(super) fn touched(record: &ToolRecord) -> Vec<String> {
+pub(crate) fn touched(record: &ToolRecord) -> Vec<String> {
     if record.side_effect == SideEffect::None {
         return Vec::new();
     }

@@ -1,14 +1,16 @@
 //! Measures once more, after the answer, what the checks look at, then sends the result.
 
+use setpoint_machine::Ctx;
 use setpoint_protocol::message::ExecutionResult;
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::text::{clip, head_and_tail};
-use setpoint_protocol::tool::Phase as Measured;
+use setpoint_protocol::tool::{Phase as Measured, ToolCall};
 use setpoint_protocol::{Any, CallId};
 
 use super::unmet;
 use super::work::{Ending, Fx, Next, Phase, REASON_CHARS_MAX, Work};
-use crate::evidence::{Probes, RECORDS_BYTES_MAX, fit};
+use crate::evidence::{Probes, RECORDS_BYTES_MAX, changes, fit};
+use crate::judging::touched;
 
 /// Maximum bytes of an output's canonical JSON; of a larger one, head and tail are kept as text.
 const OUTPUT_BYTES_MAX: usize = 96 * 1024;
@@ -18,9 +20,23 @@ pub(super) fn measure(work: &mut Work, ending: Ending, fx: &mut Fx<'_>) -> Next 
     let probes = if work.has_passed_its_deadline(fx.ctx) {
         Probes::default()
     } else {
-        Probes::ask(&work.subtask.success_criteria, Measured::After, work.attempt.number, fx)
+        let probes = Probes::ask(&work.subtask.success_criteria, Measured::After, work.attempt.number, fx);
+        probes.and(looked_over(work, fx.ctx), Measured::After, work.attempt.number, fx)
     };
     close_when_measured(work, probes, ending)
+}
+
+/// Returns the look at what a judge of the whole work must know: what the only sub-task's task changed, and of several
+/// sub-tasks each its own, since others may run meanwhile.
+fn looked_over(work: &Work, ctx: &Ctx<'_>) -> Option<ToolCall> {
+    if work.subtask.approach.is_some() {
+        None
+    } else if work.subtask.is_only {
+        changes::of_task(ctx)
+    } else {
+        let by = work.records.first()?.call_id.instance;
+        changes::of_calls(by, work.records.iter().flat_map(|record| touched(record)).collect(), ctx)
+    }
 }
 
 /// Handles a probe's answer.

@@ -14,6 +14,7 @@ use setpoint_protocol::{CallId, CriterionId};
 use super::fast_loop::{Attempt, Classes, FastLoop, Fx, Next, Phase};
 use super::prompt;
 use crate::answer::reply_of;
+use crate::evidence::changes;
 use crate::schema::bare;
 
 static SCHEMA: LazyLock<String> = LazyLock::new(bare::<JudgeDraft>);
@@ -79,6 +80,7 @@ struct Question {
 fn ask(fast_loop: &FastLoop, attempt: &Attempt, question: Question, fx: &mut Fx<'_>) -> CallId {
     let Attempt { work, claims, .. } = attempt;
     let of_the_work = work.result.tool_calls.iter().filter(|record| record.phase == Measured::Work);
+    let changes = changes::among(&work.result.tool_calls, work.result.attempt);
     let brief = JudgeBrief {
         words: fx.ctx.words.to_owned(),
         intent: fast_loop.subtask.intent.clone(),
@@ -87,9 +89,8 @@ fn ask(fast_loop: &FastLoop, attempt: &Attempt, question: Question, fx: &mut Fx<
         classify: question.classify,
         output: work.result.output.clone(),
         uncertainty: work.result.uncertainty.clone(),
-        calls: of_the_work.chain(work.probes.records()).cloned().collect(),
-        made: Arc::clone(&work.made),
-        touched: Arc::clone(&work.touched),
+        // What the work as a whole changed comes last, where nothing is cut.
+        calls: of_the_work.chain(work.probes.records()).chain(changes).cloned().collect(),
         surroundings: Arc::clone(&fx.ctx.opened.surroundings),
         repair: question.repair,
     };

@@ -1,7 +1,5 @@
 //! R4a's question, rendered from its brief.
 
-use std::collections::BTreeSet;
-
 use setpoint_machine::Prompt;
 use setpoint_machine::brief::JudgeBrief;
 use setpoint_machine::listing::Listing;
@@ -17,9 +15,6 @@ const CRITERIA_CHARS_MAX: usize = 36_000;
 const OUTPUT_CHARS_MAX: usize = 16_000;
 /// Maximum characters of R3's claims of impossibility.
 const CLAIMS_CHARS_MAX: usize = 8_000;
-/// Maximum files that are named as touched.
-const FILES_MAX: usize = 40;
-const FILES_CHARS_MAX: usize = 4_000;
 const DOUBT_CHARS_MAX: usize = 1_000;
 /// Maximum characters of the calls; beyond it, older ones are shortened, and the oldest lose their bodies.
 const CALLS_CHARS_MAX: usize = 40_000;
@@ -35,10 +30,12 @@ calls are the facts. Reply with one JSON object, nothing before or after it:
 * Read a criterion the way the person's words mean it.
 * `cites`: ids of listed calls, or `output`. A pass cites at least one call that ran and shows it; a red exit code is a result. \
 `output` alone is enough for a matter of judgement, and for the wording or form of the text itself where no call was made.
-* `[files: …]` in a result names what the command changed in the working folder; how, where that is known, is below \
-`[what it changed]`. Caches are left out.
+* `[files: …]` in a result names what the command changed in the working folder. The last call, `task_changes`, is this program's \
+own: how each file that the work changed, in earlier attempts and rounds too, is now, against what it was before. Caches are left \
+out in both.
 * Where a criterion goes on with the whole work, look for what a careful colleague would send back: a wish left out, a case that \
-is met by name only, a line or file that is lost. That no call and no list of files shows a loss is enough for that part.
+is met by name only, a line or file that is lost. That `task_changes` shows no loss is enough for that part, as far as it is \
+whole: of what is cut there, another call has to show that it is right.
 * No proof: the output's own words, the absence of errors, tests or notes that the work wrote itself, or a later look at \
 what an earlier, failed call should have made. What the evidence leaves open is a fail.
 * No failure: a search that found nothing, or some unreadable places beside a result.
@@ -59,7 +56,6 @@ pub(super) fn render(brief: &JudgeBrief) -> Prompt {
         .data("output", output(brief), OUTPUT_CHARS_MAX)
         .data("doubt of whoever did it", brief.uncertainty.as_deref().unwrap_or_default(), DOUBT_CHARS_MAX)
         .listed("calls", calls(brief))
-        .data("files made, changed or removed so far", files(brief), FILES_CHARS_MAX)
         .data("said to be impossible here", trimmed_end(claims(brief)), CLAIMS_CHARS_MAX)
         .task("criteria", trimmed_end(criteria(brief)), CRITERIA_CHARS_MAX);
     answer_before(prompt, brief.repair.as_ref())
@@ -76,29 +72,6 @@ fn calls(brief: &JudgeBrief) -> Listing {
         calls.push("none were made".to_owned());
     }
     calls
-}
-
-/// Names the files that the task has touched: the calls that did so may be of an earlier round, or left out.
-fn files(brief: &JudgeBrief) -> String {
-    let cwd = format!("{}/", brief.surroundings.cwd);
-    let all: BTreeSet<&str> = brief.made.union(&brief.touched).map(String::as_str).collect();
-    let mut names: Vec<&str> = all.iter().map(|path| path.strip_prefix(&cwd).unwrap_or(path)).collect();
-    // Among many, those that the task is about must not be lost.
-    if names.len() > FILES_MAX {
-        let criteria = brief.criteria.iter().map(|criterion| criterion.criterion.as_str());
-        let about: Vec<&str> = criteria.chain([brief.words.as_str(), &brief.intent]).collect();
-        let is_named = |name: &str| {
-            let last = name.rsplit('/').next().unwrap_or(name);
-            about.iter().any(|text| text.contains(last))
-        };
-        names.sort_by_cached_key(|name| !is_named(name));
-        names.truncate(FILES_MAX);
-    }
-    let more = match all.len().saturating_sub(FILES_MAX) {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
-    format!("{}{more}", names.join(", "))
 }
 
 fn claims(brief: &JudgeBrief) -> String {
@@ -124,35 +97,4 @@ fn criteria(brief: &JudgeBrief) -> String {
         text.push_str(&format!("{} {}{mode}{}\n", criterion.id, criterion.criterion, criterion.assumed()));
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use setpoint_protocol::Any;
-    use setpoint_protocol::record::Surroundings;
-
-    use super::*;
-
-    #[test]
-    fn among_many_files_those_that_the_task_names_come_first() {
-        let touched = (0..99).map(|n| format!("/w/a/{n}.txt")).chain(["/w/report.md".to_owned()]).collect();
-        let brief = JudgeBrief {
-            words: "write report.md".to_owned(),
-            intent: "write it".to_owned(),
-            criteria: Vec::new(),
-            claims: Vec::new(),
-            classify: Vec::new(),
-            output: Any::NULL,
-            uncertainty: None,
-            calls: Vec::new(),
-            made: Arc::default(),
-            touched: Arc::new(touched),
-            surroundings: Arc::new(Surroundings { cwd: "/w".to_owned(), ..Surroundings::default() }),
-            repair: None,
-        };
-        let named = files(&brief);
-        assert!(named.starts_with("report.md, a/0.txt, ") && named.ends_with(", and 60 more"), "{named}");
-    }
 }

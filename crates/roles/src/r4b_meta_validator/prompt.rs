@@ -10,7 +10,7 @@ use setpoint_protocol::message::Mode;
 use setpoint_protocol::text::head_and_tail;
 use setpoint_protocol::tool::{Phase, ToolRecord};
 
-use crate::evidence::{SANDBOX, has_sandbox, listing};
+use crate::evidence::{SANDBOX, changes, has_sandbox, listing};
 use crate::repair::answer_before;
 
 /// Characters of the criteria: `CRITERIA_MAX` of them at their maximum length.
@@ -37,9 +37,10 @@ together from the outputs. Reply with one JSON object, nothing before or after i
 failed to run; a red exit code is a result.
 * `output` alone is enough for a matter of judgement, and for a statement about the wording or form of the text itself \
 where no call was made.
-* Below `[what it changed]` is what a call changed in files, where that is known. Where a criterion goes on with the whole work, \
-look for what a careful colleague would send back: a wish left out, a case that is met by name only, a line or file that is \
-lost. That no call shows a loss is enough for that part.
+* The probe `task_changes` is this program's own: how each file that the task changed, in whatever round or piece, is now, against \
+what it was before the task. Where a criterion goes on with the whole work, look for what a careful colleague would send back: a \
+wish left out, a case that is met by name only, a line or file that is lost. That `task_changes` shows no loss is enough for \
+that part, as far as it is whole: of what is cut there, another call has to show that it is right.
 * When pieces contradict each other, or the evidence leaves it open, it is a fail.
 * `failure_class` of a fail: `environmental` (network, permission, a missing path or tool, rate limit, time-out) or `logical` \
 (it ran, and the result is wrong).
@@ -76,7 +77,9 @@ fn pieces(brief: &MergeBrief) -> Listing {
         for line in head_and_tail(&outcome.output.to_text(), output_max).lines() {
             text.push_str(&format!("    {line}\n"));
         }
-        let of_the_work = outcome.tool_calls.iter().filter(|call| call.phase != Phase::Before);
+        // What the task as a whole changed stands once, with the probes.
+        let is_of_the_work = |call: &&Arc<ToolRecord>| call.phase != Phase::Before && !changes::is_look(call);
+        let of_the_work = outcome.tool_calls.iter().filter(is_of_the_work);
         let calls: Vec<Arc<ToolRecord>> = of_the_work.cloned().collect();
         text.push_str("calls:\n");
         pieces.push(text);

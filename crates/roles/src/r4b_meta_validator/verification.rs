@@ -18,7 +18,7 @@ use super::merged::{merged, picks, places};
 use super::phase::{Fx, Next, Phase, Verification};
 use super::prompt;
 use super::round::Round;
-use crate::evidence::Probes;
+use crate::evidence::{Probes, changes};
 use crate::judging::{
     Case, Hearing, NoClass, Share, WHOLE_JUDGED_SINCE, beside, by_check, in_its_words, look_at_the_whole,
     names_unseen_figure, overlooked,
@@ -38,6 +38,8 @@ pub(super) fn begin(round: Round, fx: &mut Fx<'_>) -> Next {
         .collect();
     let open = || criteria.iter().filter(|criterion| !carried.contains_key(&criterion.id));
     let probes = Probes::ask(open(), Measured::After, ATTEMPT, fx);
+    let look = if is_of_several(&round) { changes::of_task(fx.ctx) } else { None };
+    let probes = probes.and(look, Measured::After, ATTEMPT, fx);
     let hearing = Hearing::of(Vec::new(), NoClass::AskedInRepair);
     let (picks, _) = picks(&[], round.matched().len());
     let verification = Verification { carried, probes, hearing, picks, at_fault: Vec::new(), summary: None };
@@ -80,12 +82,16 @@ fn for_a_model(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Vec
             None => for_a_model.push(criterion.clone()),
         }
     }
-    let matched = round.matched();
-    let is_of_models = matched.iter().any(|(_, outcome)| outcome.approach.is_none());
-    if matched.len() > 1 && is_of_models && ctx.opened.logic_version >= WHOLE_JUDGED_SINCE {
+    if is_of_several(round) && ctx.opened.logic_version >= WHOLE_JUDGED_SINCE {
         look_at_the_whole(&mut for_a_model, &others, &BTreeSet::new(), Share::Together, &case);
     }
     for_a_model
+}
+
+/// Returns whether models made several pieces, of which a judge looks at the whole.
+fn is_of_several(round: &Round) -> bool {
+    let matched = round.matched();
+    matched.len() > 1 && matched.iter().any(|(_, outcome)| outcome.approach.is_none())
 }
 
 /// Returns the verdict of a sub-task that the whole takes over, or of a check.

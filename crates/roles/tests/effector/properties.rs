@@ -12,7 +12,7 @@ use setpoint_protocol::message::{
 };
 use setpoint_protocol::predicate::CheckOn;
 use setpoint_protocol::record::{Answer, ModelFailure, ModelFailureKind};
-use setpoint_protocol::tool::{Phase, ToolAnswer, ToolCall, ToolRecord};
+use setpoint_protocol::tool::{Phase, TASK_CHANGES, ToolAnswer, ToolCall, ToolRecord};
 use setpoint_protocol::topology::Payload;
 use setpoint_roles::r3_executor::Executor;
 use setpoint_roles::r4a_agent_validator::AgentValidator;
@@ -47,7 +47,9 @@ proptest! {
                 let result = results.last().unwrap();
                 prop_assert!(has_unique_calls(result));
                 let is_measured = result.status != ExecutionStatus::Failed && has_probe;
-                prop_assert!(is_late || probes_after(result) == usize::from(is_measured));
+                let [probes, looks] = measured_after(result);
+                prop_assert!(is_late || probes == usize::from(is_measured));
+                prop_assert!(looks <= 1, "what changed was looked at {} times", looks);
                 if attempt == 4 {
                     break;
                 }
@@ -218,9 +220,13 @@ fn results(driver: &Driver) -> Vec<ExecutionResult> {
     driver.sent.iter().filter_map(result).collect()
 }
 
-fn probes_after(result: &ExecutionResult) -> usize {
-    let is_after = |call: &ToolRecord| call.phase == Phase::After && call.attempt == result.attempt;
-    result.tool_calls.iter().filter(|call| is_after(call)).count()
+/// Returns how many probes of checks were made after the attempt, and how many looks at what changed.
+fn measured_after(result: &ExecutionResult) -> [usize; 2] {
+    let is_after = |call: &&ToolRecord| call.phase == Phase::After && call.attempt == result.attempt;
+    let after = result.tool_calls.iter().map(AsRef::as_ref).filter(is_after);
+    let (looks, probes): (Vec<&ToolRecord>, Vec<_>) =
+        after.partition(|call| call.tool.tool() == TASK_CHANGES);
+    [probes.len(), looks.len()]
 }
 
 fn has_unique_calls(result: &ExecutionResult) -> bool {

@@ -87,15 +87,20 @@ pub(crate) fn organisation_of(journal: &Journal, models: Models) -> Tested {
 pub(crate) fn organisation_with(journal: &Journal, models: Models, memory: Option<Arc<Memory>>) -> Tested {
     let memory = memory.map_or_else(|| Access::closed("there is none here"), Access::Open);
     let host = Host::new("linux", []).with_own_commands(setpoint_model::playbook::forms);
-    organisation_on(&host, journal, models, memory)
+    organisation_on(Registry::built_in(&host), journal, models, memory)
 }
 
 /// Creates an organisation with a memory, and with the tools of this host.
-pub(crate) fn organisation_on(host: &Host, journal: &Journal, models: Models, memory: Access) -> Tested {
+pub(crate) fn organisation_on(
+    registry: Registry,
+    journal: &Journal,
+    models: Models,
+    memory: Access,
+) -> Tested {
     let organisation = Organisation::new(Parts {
         journal: journal.clone(),
         models,
-        toolbox: Arc::new(Tools::new(Registry::built_in(host))),
+        toolbox: Arc::new(Tools::new(registry)),
         memory,
         has_reflection: true,
         hints: Hints::default(),

@@ -30,6 +30,7 @@ mod read_file;
 pub(crate) mod rename;
 mod shell;
 mod table;
+mod task_changes;
 mod web_search;
 mod write_file;
 
@@ -87,6 +88,7 @@ pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
         tool(shell::RunCode::new(host)),
         tool(shell::Shell::new(host)),
         tool(table::TableSummary),
+        tool(task_changes::TaskChanges),
         tool(write_file::WriteFile),
     ];
     tools.extend(git_report::GitReport::new(host).map(tool));

@@ -3,8 +3,6 @@
 use std::io::Read;
 use std::path::Path;
 
-use setpoint_protocol::tool::DIFFERENCES;
-
 use super::overwrite::{self, OldFile};
 use crate::approval::{Gate, Plan, preview};
 use crate::catalogue::prelude::*;
@@ -78,18 +76,10 @@ fn write(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAns
             ),
         })
     })?;
-    let differences = match &old {
-        Some(_) => old_content(&spot, halt).ok().map(|old| preview::recorded(&old, content)),
-        // The call itself has the content.
-        None => None,
-    };
     let written = overwrite::write(&mut spot, old.as_ref(), content, &plan, gate, halt)?;
-    let mut facts = json!({
+    let facts = json!({
         "path": show::path(path), "bytes": content.len(), "sha256": hash, "created": old.is_none(),
     });
-    if let Some(differences) = differences {
-        facts[DIFFERENCES] = differences.into();
-    }
     let verb = if old.is_none() { "created" } else { "replaced" };
     let size = show::amount(content.len() as u64);
     let text = format!("{verb} {} ({size}){}", show::path_line(path), written.note);

@@ -18,8 +18,6 @@ const LISTED_MAX: usize = 40;
 const CONTENTS_MAX: usize = 40;
 /// Maximum bytes of a preview; what is left out is counted.
 const BYTES_MAX: usize = 24 * 1024;
-/// Maximum characters of all differences in a record.
-const RECORDED_CHARS_MAX: usize = 6_000;
 
 impl ChangeSet {
     /// Returns the list of changes, then the contents as differences; what other programs obey comes first.
@@ -41,43 +39,12 @@ impl ChangeSet {
             (!gate.is_obeyed(&kept.path()), kept.change.kind != ChangeKind::Changed)
         });
         for (n, kept) in files.iter().enumerate() {
-            let shown = if n < CONTENTS_MAX { kept.content(preview::diff) } else { String::new() };
+            let shown = if n < CONTENTS_MAX { kept.content() } else { String::new() };
             if shown.is_empty() || text.len() + shown.len() > BYTES_MAX {
                 text.push_str(&format!("\n[the content of {} more files is not shown]", files.len() - n));
                 break;
             }
             text.push_str(&format!("\n\n{}\n{shown}", show::path_line(&kept.change.path)));
-        }
-        text
-    }
-}
-
-impl ChangeSet {
-    /// Returns what changes in the files, for the record: what is removed comes first, and what is new last.
-    pub(crate) fn differences(&self) -> String {
-        let mut files: Vec<&Kept> =
-            self.list.iter().filter(|kept| !matches!(kept.change.entry, Entry::Folder)).collect();
-        files.sort_by_key(|kept| match kept.change.kind {
-            ChangeKind::Removed => 0,
-            ChangeKind::Changed => 1,
-            ChangeKind::Created => 2,
-            ChangeKind::Permissions => 3,
-        });
-        let mut text = String::new();
-        let mut left = RECORDED_CHARS_MAX;
-        for (n, kept) in files.iter().enumerate() {
-            let mut one = kept.line() + "\n";
-            if matches!(kept.change.entry, Entry::File(_)) {
-                one += &kept.content(preview::recorded);
-                one.push('\n');
-            }
-            let chars = one.chars().count();
-            if n >= CONTENTS_MAX || chars > left {
-                text.push_str(&format!("[the content of {} more files is not shown]\n", files.len() - n));
-                break;
-            }
-            left -= chars;
-            text.push_str(&one);
         }
         text
     }
@@ -116,7 +83,7 @@ impl Kept {
         }
     }
 
-    fn content(&self, compare: fn(&[u8], &[u8]) -> String) -> String {
+    fn content(&self) -> String {
         let nothing = || Ok(Vec::new());
         let (old, new) = match self.change.kind {
             ChangeKind::Created => (nothing(), read(&self.at)),
@@ -125,7 +92,7 @@ impl Kept {
             ChangeKind::Permissions => return String::new(),
         };
         match (old, new) {
-            (Ok(old), Ok(new)) => compare(&old, &new),
+            (Ok(old), Ok(new)) => preview::diff(&old, &new),
             _ => "[no preview: it cannot be read]".to_owned(),
         }
     }

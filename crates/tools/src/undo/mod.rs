@@ -13,6 +13,7 @@ mod keep;
 pub(crate) mod labels;
 mod note;
 mod plan;
+mod report;
 mod restore;
 mod written;
 

@@ -73,6 +73,8 @@ pub struct Undoing {
     changed_since: BTreeSet<PathBuf>,
     /// What is at each path that was looked at, before the first step.
     before: BTreeMap<PathBuf, State>,
+    /// What was at each path that is left, before the task.
+    first: BTreeMap<PathBuf, State>,
 }
 
 impl Undoing {
@@ -99,10 +101,19 @@ impl Undoing {
             unkept: Vec::new(),
             changed_since: BTreeSet::new(),
             before: BTreeMap::new(),
+            first: BTreeMap::new(),
         };
         let mut planning = Planning { undoing, now: BTreeMap::new(), is_forced };
         planning.all(&lines);
-        Ok(planning.undoing)
+        let mut undoing = planning.undoing;
+        for line in lines {
+            if let Note::Change { path, was, .. } = line.note
+                && undoing.left.contains_key(&path.0)
+            {
+                undoing.first.entry(path.0).or_insert(was);
+            }
+        }
+        Ok(undoing)
     }
 
     /// Names the calls of the task whose changes were not kept, in words.
@@ -164,19 +175,32 @@ impl Undoing {
     /// header; `None` for anything but a file.
     #[must_use]
     pub fn difference(&self, path: &Path) -> Option<String> {
-        let target = self.steps.iter().rev().find_map(|step| match step {
-            Step::Put { path: other, was, .. } if other == path => Some(was),
-            _ => None,
-        })?;
-        let old = self.content(target)?;
-        let new = match self.before.get(path)? {
+        self.compared(path, preview::diff)
+    }
+
+    pub(super) fn compared(&self, path: &Path, compare: fn(&[u8], &[u8]) -> String) -> Option<String> {
+        let (was, is) = (self.was(path)?, self.is(path)?);
+        let old = self.content(was)?;
+        let new = match is {
             State::Nothing => Vec::new(),
-            State::File { .. } => {
-                head(&mut Spot::real(path, None).ok()?.folder().read(path.file_name()?).ok()?)?
-            }
+            State::File { .. } => content_at(path)?,
             _ => return None,
         };
-        Some(preview::diff(&old, &new))
+        Some(compare(&old, &new))
+    }
+
+    /// Returns what was at a path before the task, if the task changed it there.
+    pub(super) fn was(&self, path: &Path) -> Option<&State> {
+        let put = self.steps.iter().rev().find_map(|step| match step {
+            Step::Put { path: other, was, .. } if other == path => Some(was),
+            _ => None,
+        });
+        self.first.get(path).or(put)
+    }
+
+    /// Returns what is at a path that was looked at.
+    pub(super) fn is(&self, path: &Path) -> Option<&State> {
+        self.before.get(path)
     }
 
     fn content(&self, state: &State) -> Option<Vec<u8>> {
@@ -186,6 +210,11 @@ impl Undoing {
             _ => None,
         }
     }
+}
+
+/// Reads the file at a real path, up to one byte more than a preview shows.
+pub(super) fn content_at(path: &Path) -> Option<Vec<u8>> {
+    head(&mut Spot::real(path, None).ok()?.folder().read(path.file_name()?).ok()?)
 }
 
 /// Reads a file, up to one byte more than a preview shows.

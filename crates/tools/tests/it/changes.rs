@@ -314,32 +314,33 @@ async fn what_replaces_something_else_is_not_new() {
 }
 
 #[tokio::test]
-async fn a_command_tells_how_it_changed_files() {
-    let Some(world) = world().map(World::keeping) else { return };
+async fn what_a_command_changed_is_told_to_the_judge() {
+    let Some(mut world) = world().map(World::keeping) else { return };
     world.file("conf", "a\r\nb\n");
     world.file("gone", "was\n");
     std::os::unix::fs::symlink("conf", world.at("link")).unwrap();
-    let answer = ran(&world, "printf 'a\\nb\\n' > conf; rm gone link; echo x > made; mkdir folder").await;
-    let facts = answer.facts.unwrap();
-    let told = facts.0["diff"].as_str().unwrap();
-    expect_test::expect![[r#"
-        remove gone (4 bytes)
-        @@ -1 +0,0 @@
-        -was
-        remove link link -> conf
-        change conf (4 bytes)
-        @@ -1,2 +1,2 @@
-        -a\r
-        +a
-         b
-        make made (2 bytes)
-        @@ -0,0 +1 @@
-        +x
-    "#]]
-    .assert_eq(told);
+    let answer = ran(
+        &world,
+        "printf 'a\\nb\\n' > conf; rm gone link; echo x > made; printf '\\377' > raw; mkdir folder",
+    )
+    .await;
     assert!(!answer.text.contains("@@"), "{}", answer.text);
-    world.file("own", "one\ntwo\n");
-    let written =
-        world.run("write_file", json!({"path": "own", "content": "one\n", "overwrite": true})).await;
-    assert_eq!(written.facts.unwrap().0["diff"], json!("@@ -1,2 +1 @@\n one\n-two"));
+    world.probe = true;
+    let told = world.run("task_changes", json!({})).await;
+    expect_test::expect![[r#"
+        removed gone
+          -was
+        removed link (it was a link to conf)
+        changed conf
+          @@ -1,2 +1,2 @@
+          -a\r
+          +a
+           b
+        made folder (a folder)
+        made made
+          +x
+        made raw
+          [no preview: no UTF-8 text; 0 bytes become 1]
+    "#]]
+    .assert_eq(&told.text);
 }

@@ -367,3 +367,84 @@ async fn a_pipe_takes_no_file_with_it() {
     assert_eq!(undoing.left().keys().collect::<Vec<_>>(), [&world.at("d/pipe")]);
     assert_eq!(fs::read(world.at("d/a")).unwrap(), b"old");
 }
+
+/// Returns what the task has changed so far, as its judge reads it.
+async fn told(world: &mut World) -> String {
+    world.probe = true;
+    let answer = ran(world, "task_changes", json!({})).await;
+    world.probe = false;
+    answer.text
+}
+
+#[tokio::test]
+async fn a_judge_is_told_the_whole_change_of_a_task() {
+    let mut world = world();
+    assert_eq!(told(&mut world).await, "all files that the task touched are as before it");
+    for name in ["kept", "gone", "moved", "both"] {
+        world.file(name, format!("{name}\nend\n"));
+    }
+    world.file("port", format!("{{{} \"port\": 10, {} \"k\": 1}}\n", "x".repeat(4_000), "y".repeat(4_000)));
+    edit(&mut world, "kept", "kept", "other").await;
+    edit(&mut world, "kept", "other", "kept").await;
+    ran(&mut world, "write_file", json!({ "path": "new", "content": "one\r\ntwo\n" })).await;
+    ran(&mut world, "rename_files", json!({ "dir": ".", "find": "moved", "replace": "elsewhere" })).await;
+    ran(
+        &mut world,
+        "apply_patch",
+        json!({ "patch": "--- a/gone\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-gone\n-end\n" }),
+    )
+    .await;
+    edit(&mut world, "both", "end", "END").await;
+    fs::set_permissions(world.at("both"), Permissions::from_mode(0o755)).unwrap();
+    edit(&mut world, "port", "\"port\": 10", "\"port\": 20").await;
+    let text = told(&mut world).await;
+    let expected = "removed gone\n  -gone\n  -end\nrenamed elsewhere, which was moved\nchanged both, mode 0644 -> 0755\n  \
+        @@ -1,2 +1,2 @@\n   both\n  -end\n  +END\nchanged port\n";
+    let (begin, rest) = text.split_at(expected.len().min(text.len()));
+    assert_eq!(begin, expected, "{text}");
+    assert!(rest.contains("\"port\": 10,") && rest.contains("\"port\": 20,"), "{text}");
+    assert!(rest.ends_with("made new\n  +one\\r\n  +two\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_judge_is_told_of_changes_that_are_not_kept() {
+    let mut world = world();
+    for name in ["new", "old"] {
+        world.file(name, "x\n");
+    }
+    world.created.insert(world.at("new"));
+    world.created.insert(world.at("came-and-went"));
+    edit(&mut world, "new", "x", "y").await;
+    world.file("other", "z\n");
+    world.created.insert(world.at("other"));
+    let touched: Vec<_> =
+        ["new", "old", "gone", "came-and-went", "other"].into_iter().map(|name| world.at(name)).collect();
+    world.probe = true;
+    let answer = ran(&mut world, "task_changes", json!({ "touched": touched })).await;
+    let why = "what it was is not known: it changed outside the sandbox, where nothing is kept";
+    let expected = format!(
+        "removed gone; {why}\nchanged new\n  @@ -1 +1 @@\n  -x\n  +y\nchanged old; {why}\nmade other\n  +z\n"
+    );
+    assert_eq!(answer.text, expected);
+}
+
+#[tokio::test]
+async fn a_large_change_hides_no_small_one() {
+    let mut world = world();
+    for n in 0..150 {
+        world.file(format!("a{n:03}"), "x\n");
+        edit(&mut world, &format!("a{n:03}"), "x", "y").await;
+    }
+    let long: String = (0..2_000).map(|n| format!("line {n}\n")).collect();
+    ran(&mut world, "write_file", json!({ "path": "b.md", "content": long })).await;
+    ran(&mut world, "write_file", json!({ "path": "c.md", "content": "small\n" })).await;
+    let text = told(&mut world).await;
+    assert!(text.chars().count() < 25_000, "{}", text.len());
+    assert!(text.ends_with("made c.md\n  +small\n"), "{text}");
+    assert!(text.contains("made b.md\n  +line 0\n") && text.contains(" more lines]"), "{text}");
+    assert_eq!(text.matches("  -x\n  +y\n").count(), 150);
+    for n in 0..100 {
+        ran(&mut world, "write_file", json!({ "path": format!("d{n}"), "content": "d\n" })).await;
+    }
+    assert!(told(&mut world).await.ends_with("[not named: 52 made]\n"));
+}

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use setpoint_model_server::question::{self, Site};
 use setpoint_model_server::{Answer, Hosted, SeenRequest, Turn, Wire};
 
-use super::{Place, run_with, said, site};
+use super::{Place, asked, run_with, said, site};
 
 const GOAL: &str = "make it so that python3 -m unittest passes, and write notes.md";
 const RUN: &str = "python3 -m unittest";
@@ -31,9 +31,14 @@ fn noted(sequence: u32) -> Value {
         "success_criteria": [{ "criterion": "notes.md is there", "check": check }] })
 }
 
-/// Runs these plans, one per round. For an intent that holds the word, the executor runs the commands, in the
-/// order in which it is asked, and then says that it is done.
+/// Returns the result of these plans, one per round. For an intent that holds the word, the executor runs the commands, in
+/// the order in which it is asked, and then says that it is done.
 fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> Value {
+    run_before(plans, work).0
+}
+
+/// Returns the result, and the questions to the judges.
+fn run_before(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> (Value, Vec<String>) {
     let place = Place::new();
     place.file("calc.py", "def add(a, b):\n    return a - b\n");
     place.file("test_calc.py", TESTS);
@@ -76,7 +81,8 @@ fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> Value {
         "{:#}",
         ran.result
     );
-    ran.result
+    let judged = [Site::Judge, Site::Merge].into_iter().flat_map(|site| asked(&server, site));
+    (ran.result, judged.map(|seen| seen.asked.told()).collect())
 }
 
 /// Returns a plan that uses the last sub-task's criterion as the task's own.
@@ -146,4 +152,26 @@ fn what_an_earlier_round_falsified_proves_nothing() {
         "{result:#}"
     );
     assert_eq!(result["verdicts"][0]["self_made"], true, "{result:#}");
+}
+
+#[test]
+fn a_judge_sees_what_an_earlier_round_removed() {
+    const LOSS: &str = "rm README.md; sed -i 's/, 4)/, 0)/' test_calc.py";
+    let plans = vec![
+        plan(&[mended("mend calc.py", 1)]),
+        plan(&[mended("repair the sum in another file by hand", 1), noted(2)]),
+    ];
+    let work: [(&str, &[&str]); 3] = [
+        ("mend", &[LOSS]),
+        ("repair", &["sed -i 's/, 0)/, 4)/' test_calc.py; sed -i 's/a - b/a + b/' calc.py", RUN]),
+        ("notes", &["echo fixed > notes.md"]),
+    ];
+    let (result, judged) = run_before(plans, &work);
+    assert_eq!(result["replans"], 1, "{result:#}");
+    // The commands run without a sandbox here, so that only their traces are known.
+    let removed = "removed README.md; what it was is not known";
+    assert!(!judged.is_empty(), "{result:#}");
+    for question in judged {
+        assert!(question.contains(removed) && question.contains("changed test_calc.py;"), "{question}");
+    }
 }

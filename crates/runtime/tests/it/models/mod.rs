@@ -26,8 +26,8 @@ use setpoint_protocol::record::{Opened, Record, Surroundings};
 use setpoint_protocol::topology::Payload;
 use setpoint_runtime::tap::{Event, TapItem};
 use setpoint_runtime::{Models, NewTask};
-use setpoint_tools::Host;
 use setpoint_tools::approval_file::{ApprovalFile, Decision};
+use setpoint_tools::{Host, Registry};
 use tempfile::TempDir;
 
 use crate::support::{Tested, new_task, organisation_on};
@@ -111,7 +111,8 @@ fn run_on(place: &Place, models: Models, goal: &str, allowed: &str, change: impl
     change(&mut new.opened);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let organisation = organisation_on(&host, &Journal::in_memory(), models, Access::closed("none"));
+        let registry = Registry::built_in(&host).keeping_in(place.0.path().join("kept"));
+        let organisation = organisation_on(registry, &Journal::in_memory(), models, Access::closed("none"));
         ended(&organisation, new, &policy).await
     })
 }

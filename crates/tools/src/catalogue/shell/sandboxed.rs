@@ -115,8 +115,6 @@ pub(super) struct Placed {
     created: Vec<PathBuf>,
     /// Whether all that was there before is kept, for an undo.
     is_kept: bool,
-    /// What changed in the files.
-    differences: String,
 }
 
 impl Shell {
@@ -378,12 +376,11 @@ impl Ran {
             None => {
                 self.changes.check_space()?;
                 let is_kept = self.changes.keep(gate)?;
-                let differences = self.changes.differences();
                 let created = self.changes.apply()?;
                 if !self.changes.is_empty() {
                     gate.settle();
                 }
-                Ok(Placed { created, is_kept, differences })
+                Ok(Placed { created, is_kept })
             }
             Some(need) => Err(self.question(need, gate)),
         })
@@ -418,7 +415,7 @@ impl Ran {
 
     /// Returns how it ended, and what it changed.
     pub(super) fn effects(self, placed: Placed) -> (ProgramEnd, CommandEffects) {
-        let changes = Changes::of(self.changes.paths()).with(placed.differences);
+        let changes = Changes::of(self.changes.paths());
         let side_effect = match (self.changes.is_empty(), self.changes.overwrites()) {
             (true, _) => SideEffect::None,
             (false, true) if !placed.is_kept => SideEffect::Irreversible,

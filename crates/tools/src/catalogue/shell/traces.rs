@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use setpoint_protocol::tool::DIFFERENCES;
 use setpoint_sandbox::changes::ChangeKind;
 
 use crate::approval::resolve;
@@ -61,8 +60,6 @@ struct FileMark {
 pub(super) struct Changes {
     /// Paths with the word for their change.
     paths: Vec<(&'static str, PathBuf)>,
-    /// What changed in the files, where both states are known.
-    differences: String,
 }
 
 impl Traces {
@@ -121,7 +118,7 @@ impl Traces {
             }
         }
         paths.sort_by(|left, right| left.1.cmp(&right.1));
-        Changes { paths, differences: String::new() }
+        Changes { paths }
     }
 }
 
@@ -153,27 +150,20 @@ impl Changes {
             };
             (!is_new_cache && !is_in_cache(&path)).then_some((word, path))
         });
-        Changes { paths: counted.collect(), differences: String::new() }
-    }
-
-    pub(super) fn with(self, differences: String) -> Self {
-        Changes { differences, ..self }
+        Changes { paths: counted.collect() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// Adds to the facts how many paths changed, which, which of them are new, and what changed in the files.
+    /// Adds to the facts how many paths changed, which and which of them are new.
     pub(super) fn add_to(&self, facts: &mut Value) {
         let made = self.paths.iter().filter(|(what, _)| *what == MADE).take(PATHS_MAX);
         let made: Vec<String> = made.map(|(_, path)| show::path(path)).collect();
         let paths: Vec<String> =
             self.most_telling().take(PATHS_MAX).map(|(_, path)| show::path(path)).collect();
         facts["changed"] = json!({ "count": self.paths.len(), "paths": paths, "made": made });
-        if !self.differences.is_empty() {
-            facts[DIFFERENCES] = self.differences.as_str().into();
-        }
     }
 
     /// Returns a line for the text; `None` if nothing changed.
