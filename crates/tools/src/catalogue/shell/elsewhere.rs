@@ -95,7 +95,25 @@ pub(super) fn acts_out_of_sandbox(
     cwd: &Path,
     place: &Place,
 ) -> bool {
-    has_acting_words(command, programs) || is_out_of_sandbox(command, roots, cwd, place)
+    let (acting, programs) = without_tellings(command, programs);
+    has_acting_words(&acting, &programs) || is_out_of_sandbox(command, roots, cwd, place)
+}
+
+/// Returns a command without its parts that only ask a program for its version or its options (`npm --version`), and the
+/// programs of the rest. The sandbox holds for such a part too, so a part that does more only fails.
+fn without_tellings(command: &str, programs: &[String]) -> (String, Vec<String>) {
+    let told = |part: &str| match part.split_whitespace().collect::<Vec<_>>()[..] {
+        [program, "--version" | "--help"] => Some(program.to_owned()),
+        _ => None,
+    };
+    let is_end = |c| matches!(c, ';' | '&' | '|' | '\n');
+    let (tellings, rest): (Vec<&str>, Vec<&str>) =
+        command.split(is_end).partition(|part| told(part).is_some());
+    let told: Vec<String> = tellings.into_iter().filter_map(told).collect();
+    let rest = rest.join(";");
+    let is_left = |program: &&String| !told.contains(program) || rest.contains(program.as_str());
+    let programs = programs.iter().filter(is_left).cloned().collect();
+    (rest, programs)
 }
 
 /// Like [`is_about`], for a command in the sandbox. A name that is not in the root folder is rather a part of a pattern, as
@@ -154,4 +172,36 @@ fn has_word(command: &str, wanted: &str) -> bool {
 
 fn is_between(c: char) -> bool {
     c.is_whitespace() || ";&|()".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asking_a_program_for_its_version_acts_nowhere() {
+        let acts = |command: &str, programs: &[&str]| {
+            let programs: Vec<String> = programs.iter().map(|name| (*name).to_owned()).collect();
+            let (acting, programs) = without_tellings(command, &programs);
+            has_acting_words(&acting, &programs)
+        };
+        for (command, programs) in [
+            ("npm --version", &["npm"][..]),
+            ("node --version && npm --version", &["node", "npm"]),
+            ("docker --help | head -5", &["docker", "head"]),
+            ("pip --version; pip3 --version\nls", &["pip", "pip3", "ls"]),
+        ] {
+            assert!(!acts(command, programs), "{command}");
+        }
+        for (command, programs) in [
+            ("npm --version; npm install", &["npm"][..]),
+            ("npm install --version", &["npm"]),
+            ("npm --version install", &["npm"]),
+            ("npm --help && curl example.org", &["npm", "curl"]),
+            ("sudo npm --version", &["sudo", "npm"]),
+            ("echo --version | npm publish", &["echo", "npm"]),
+        ] {
+            assert!(acts(command, programs), "{command}");
+        }
+    }
 }
