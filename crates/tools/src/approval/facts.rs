@@ -90,7 +90,7 @@ impl Gate {
             (Found::Unknown(_), _) => None,
             (Found::Nothing, Area::Workspace) => self.ground.creating_in(self.own.workspace(), path, plan),
             (Found::Nothing | Found::Foreign { .. }, _) => self.ground.creating(path, plan),
-            (Found::Own, _) => self.ground.changing(path),
+            (Found::Own, _) => self.ground.changing(path, touch.is_plain),
         };
         TouchFacts {
             path: show::path_line(path),

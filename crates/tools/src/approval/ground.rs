@@ -9,7 +9,7 @@ use super::git_files::GitFiles;
 use super::named::Places;
 use super::resolve::Way;
 use super::starters::Starters;
-use super::{Plan, Touch, resolve, start_up, watched};
+use super::{Plan, Touch, ordinary, resolve, start_up, watched};
 use crate::caches;
 use crate::halt::Halt;
 use crate::servers::ServedFiles;
@@ -91,7 +91,10 @@ impl Ground {
         let below = self.below(path)?;
         let planned = plan.touches.iter().map(|touch| touch.path.as_path());
         let is_new_folder = plan.touches.iter().any(|touch| touch.path == path && touch.is_new_folder());
-        let why = self.closed.or_else(|| watched::reason(below)).or_else(|| self.program(path));
+        let mut same = plan.touches.iter().filter(|touch| touch.path == path).peekable();
+        let is_plain = same.peek().is_some() && same.all(|touch| touch.is_plain);
+        let by_name = || watched::reason_unless(below, self.is_ordinary(path, is_plain));
+        let why = self.closed.or_else(by_name).or_else(|| self.program(path));
         let why = why.or_else(|| if is_new_folder { None } else { self.leads(path) });
         let why = why.or_else(|| self.named(path));
         let why = why.or_else(|| is_new_mark(path, plan).then_some("it would mark the folder as a cache"));
@@ -106,10 +109,11 @@ impl Ground {
     }
 
     /// Returns why changing `path`, which the task created outside its workspace, still needs consent: other programs
-    /// obey the file, and the consent covered its earlier content.
-    pub(super) fn changing(&self, path: &Path) -> Option<&'static str> {
+    /// obey the file, and the consent covered its earlier content. `is_plain` is about the new one ([`Touch::is_plain`]).
+    pub(super) fn changing(&self, path: &Path, is_plain: bool) -> Option<&'static str> {
         let below = self.below(path).or_else(|| path.strip_prefix("/").ok());
-        let why = below.and_then(watched::reason).or_else(|| self.program(path)).or_else(|| self.leads(path));
+        let by_name = |below| watched::reason_unless(below, self.is_ordinary(path, is_plain));
+        let why = below.and_then(by_name).or_else(|| self.program(path)).or_else(|| self.leads(path));
         why.or_else(|| self.named(path))
     }
 
@@ -146,6 +150,13 @@ impl Ground {
 
     fn below<'a>(&self, path: &'a Path) -> Option<&'a Path> {
         path.strip_prefix(&self.cwd).ok().filter(|below| !below.as_os_str().is_empty())
+    }
+
+    /// Returns whether a path has a hidden name that needs no question here. Directly in the home folder such files are
+    /// about all that the person does.
+    fn is_ordinary(&self, path: &Path, is_plain: bool) -> bool {
+        path.parent() != Some(&self.home)
+            && self.below(path).is_some_and(|below| ordinary::is_one(below, is_plain))
     }
 
     fn program(&self, path: &Path) -> Option<&'static str> {

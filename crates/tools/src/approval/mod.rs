@@ -16,6 +16,7 @@ mod facts;
 mod git_files;
 mod ground;
 pub(crate) mod named;
+pub(crate) mod ordinary;
 mod own;
 pub(crate) mod preview;
 pub(crate) mod resolve;
@@ -77,6 +78,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Returns the plan, which writes exactly this content.
+    pub(crate) fn writing(mut self, content: &[u8]) -> Self {
+        for touch in &mut self.touches {
+            touch.is_plain = ordinary::is_plain(&touch.path, content);
+        }
+        self
+    }
+
     /// Returns whether it may send something away from this machine.
     fn can_send(&self) -> bool {
         self.cause.as_ref().is_some_and(gate::sends)
@@ -94,6 +103,8 @@ pub(crate) struct Touch {
     pub(crate) is_recursive: bool,
     /// Whether a folder is made there, if nothing is there.
     pub(crate) is_folder: bool,
+    /// Whether its new content is known and starts nothing ([`ordinary::is_plain`]).
+    pub(crate) is_plain: bool,
 }
 
 impl Touch {
@@ -170,6 +181,7 @@ impl Gate {
             is_delete: false,
             is_recursive: false,
             is_folder: false,
+            is_plain: false,
         };
         let touches = writes.into_iter().map(write).collect();
         let cwd = self.named_cwd.clone();
@@ -201,7 +213,7 @@ impl Gate {
 
     /// Returns whether other programs obey what is at the resolved `path`, so that a question must show it first.
     pub(crate) fn is_obeyed(&self, path: &Path) -> bool {
-        self.ground.changing(path).is_some()
+        self.ground.changing(path, false).is_some()
     }
 
     /// Returns whether the resolved `path` belongs to the task.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::named::{self, Meant, Places};
+use super::ordinary;
 use super::resolve::fully;
 use crate::caches;
 
@@ -129,6 +130,10 @@ fn started(top: &Path, home: &Path) -> Vec<PathBuf> {
             seen += 1;
             if seen > ENTRIES_MAX {
                 break;
+            }
+            // They start nothing, and are written without a question: many of them must not use up the limits.
+            if ordinary::is_one(below, false) {
+                continue;
             }
             let name = below.to_string_lossy().to_lowercase();
             let is_hidden = name.starts_with('.');
@@ -338,6 +343,25 @@ mod tests {
             free: "sample.sh a.sh scripts/other src/main.c Makefile",
         },
     ];
+
+    #[test]
+    fn ordinary_hidden_files_do_not_use_up_the_limits() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join(".husky")).unwrap();
+        fs::create_dir_all(top.join("ci")).unwrap();
+        fs::write(top.join(".husky/pre-commit"), "sh ci/check.sh\n").unwrap();
+        fs::write(top.join("ci/check.sh"), "node scripts/x.js\n").unwrap();
+        let mut text = "hooks\n".to_owned();
+        for n in 0..FILES_MAX {
+            fs::write(top.join(format!("{n}.sh")), "").unwrap();
+            text.push_str(&format!("./{n}.sh\n"));
+        }
+        fs::write(top.join(".gitignore"), text).unwrap();
+        let starters = Starters::new(&top, &top.join("home"));
+        assert!(starters.reason(&top.join("scripts/x.js")).is_some());
+        assert_eq!(starters.reason(&top.join("1.sh")), None);
+    }
 
     #[test]
     fn what_hidden_files_start_asks_and_ordinary_files_do_not() {

@@ -67,11 +67,11 @@ impl World {
 }
 
 fn write(path: PathBuf) -> Touch {
-    Touch { path, is_delete: false, is_recursive: false, is_folder: false }
+    Touch { path, is_delete: false, is_recursive: false, is_folder: false, is_plain: false }
 }
 
 fn delete(path: PathBuf, is_recursive: bool) -> Touch {
-    Touch { path, is_delete: true, is_recursive, is_folder: false }
+    Touch { path, is_delete: true, is_recursive, is_folder: false, is_plain: false }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 /// Files that agents, editors, commit hooks, shells, remote environments and services read on their own; lower case.
 ///
-/// Hidden ones need no entry, since every hidden name counts ([`reason`]). Left out is what acts only when somebody
+/// Hidden ones need no entry, since every hidden name counts ([`reason`]) that [`super::ordinary`] does not list. Left out is what acts only when somebody
 /// builds, tests, starts or deploys the project (`Makefile`, `package.json`, `Procfile`, `Tiltfile`, `Vagrantfile`,
 /// `Dockerfile`, `default.nix`), and what nothing reads at this place (`devcontainer.json` outside `.devcontainer`):
 /// people who are asked about everything say yes to everything.
@@ -167,8 +167,13 @@ pub(crate) const GIT_FILE: &str = "gitdir:";
 
 /// Returns why a file at this path below the working directory needs consent, by its name alone.
 pub(crate) fn reason(below: &Path) -> Option<&'static str> {
+    reason_unless(below, false)
+}
+
+/// Like [`reason`], where a hidden name may be ordinary ([`super::ordinary`]).
+pub(super) fn reason_unless(below: &Path, is_ordinary: bool) -> Option<&'static str> {
     let names: Vec<String> = below.components().map(|part| plain(part.as_os_str())).collect();
-    if names.iter().any(|name| name.starts_with('.')) {
+    if !is_ordinary && names.iter().any(|name| name.starts_with('.')) {
         return Some("hidden files and folders hold what other programs obey");
     }
     // `mise` reads `mise/config.toml` and `mise/conf.d/*.toml` as it reads `mise.toml`.

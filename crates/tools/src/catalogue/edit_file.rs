@@ -99,7 +99,7 @@ fn edit(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAnsw
     let plan = Plan {
         cause: overwrite::is_git_file(new.as_bytes()),
         is_kept: true,
-        ..gate.plan(EditFile::NAME, command, [path])
+        ..gate.plan(EditFile::NAME, command, [path]).writing(new.as_bytes())
     };
     gate.check_at(&plan, spot.folder())
         .map_err(|error| error.with_preview(|| preview::diff(text.as_bytes(), new.as_bytes())))?;

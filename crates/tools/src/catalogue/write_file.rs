@@ -60,7 +60,7 @@ fn write(path: &Path, input: &Input, gate: &Gate, halt: &Halt) -> Result<ToolAns
     let plan = Plan {
         cause: overwrite::is_git_file(content),
         is_kept: true,
-        ..gate.plan(WriteFile::NAME, command, [path])
+        ..gate.plan(WriteFile::NAME, command, [path]).writing(content)
     };
     let old = OldFile::at(&spot)?;
     if old.is_some() && !input.overwrite && !gate.is_own(path) {

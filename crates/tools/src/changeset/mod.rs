@@ -8,7 +8,7 @@ mod apply;
 mod preview;
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -16,15 +16,19 @@ use setpoint_protocol::gate::Cause;
 use setpoint_sandbox::changes::{self, Change, ChangeKind, Entry, Unkept};
 use setpoint_sandbox::layer;
 
+use crate::approval::ordinary::{self, PLAIN_BYTES_MAX};
 use crate::approval::{Gate, Touch, watched};
 use crate::caches;
 use crate::error::ToolError;
 use crate::files::hash::{self, Algorithm};
+use crate::files::open;
 use crate::halt::Halt;
 use crate::process::Bounds;
 use crate::show;
 
 /// Folders of the system, to which a link may lead from anywhere: programs and libraries, as in virtual environments.
+/// Nothing is written through such a link: the sandbox mounts these folders read-only, and a file tool follows the link
+/// and asks about the place where it ends.
 const PROGRAMS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix"];
 
 /// Where the changes of one command are kept: a folder for each folder that it may change.
@@ -135,6 +139,17 @@ impl Kept {
         }
     }
 
+    /// Returns whether it is a file whose new content starts nothing, for a name that is judged by it.
+    fn is_plain(&self) -> bool {
+        let is_file = self.change.kind != ChangeKind::Removed && matches!(self.change.entry, Entry::File(_));
+        is_file && ordinary::is_judged(&self.at) && {
+            let file = open::regular(&self.at, &Halt::default());
+            let mut content = Vec::new();
+            let read = file.and_then(|file| file.take(PLAIN_BYTES_MAX + 1).read_to_end(&mut content));
+            read.is_ok() && ordinary::is_plain(&self.at, &content)
+        }
+    }
+
     fn is_special(&self) -> bool {
         self.change.entry == Entry::Other && self.change.kind != ChangeKind::Removed
     }
@@ -162,7 +177,8 @@ impl ChangeSet {
         let touch = |kept: &Kept| {
             let is_delete = kept.change.kind == ChangeKind::Removed;
             let is_folder = kept.change.entry == Entry::Folder;
-            Touch { path: kept.path(), is_delete, is_recursive: is_delete && is_folder, is_folder }
+            let is_recursive = is_delete && is_folder;
+            Touch { path: kept.path(), is_delete, is_recursive, is_folder, is_plain: kept.is_plain() }
         };
         self.list.iter().map(touch).collect()
     }

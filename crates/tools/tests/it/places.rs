@@ -9,7 +9,7 @@ use setpoint_tools::{Host, Registry};
 use crate::support::{World, output};
 
 /// Files that take effect by existing, in the home directory.
-const HOME: [&str; 76] = [
+const HOME: [&str; 79] = [
     ".bashrc",
     ".bash_profile",
     ".bash_login",
@@ -34,6 +34,9 @@ const HOME: [&str; 76] = [
     ".nanorc",
     ".gitconfig",
     ".gitignore",
+    ".editorconfig",
+    ".prettierignore",
+    ".env.example",
     ".git-templates/hooks/post-checkout",
     ".netrc",
     ".npmrc",
@@ -89,7 +92,7 @@ const HOME: [&str; 76] = [
 ];
 
 /// Files that take effect by existing, in a project.
-const PROJECT: [&str; 52] = [
+const PROJECT: [&str; 103] = [
     ".git",
     ".git/config",
     ".git/hooks/pre-commit",
@@ -100,7 +103,6 @@ const PROJECT: [&str; 52] = [
     ".gitmodules",
     ".gitattributes",
     "sub/.gitattributes",
-    ".gitignore",
     ".envrc",
     "sub/.envrc",
     ".env",
@@ -119,7 +121,6 @@ const PROJECT: [&str; 52] = [
     ".vscode/tasks.json",
     ".idea/workspace.xml",
     "x.code-workspace",
-    ".editorconfig",
     ".nvim.lua",
     ".exrc",
     ".dir-locals.el",
@@ -142,6 +143,59 @@ const PROJECT: [&str; 52] = [
     "renovate.json",
     "CODEOWNERS",
     "setpoint.toml",
+    ".GITIGNORE",
+    ".gitignore.",
+    ".gitignore/x",
+    ".github/.gitignore",
+    ".git/.gitkeep",
+    "sub/.husky/.gitignore",
+    ".config/.editorconfig",
+    ".cursorignore",
+    ".aiderignore",
+    ".ignore",
+    ".git-blame-ignore-revs",
+    ".env.local",
+    ".env.production",
+    ".env.schema",
+    ".tool-versions",
+    ".sdkmanrc",
+    ".nvmrc",
+    ".node-version",
+    ".python-version",
+    ".ruby-version",
+    ".prettierrc",
+    ".prettierrc.json",
+    ".prettierrc.js",
+    ".prettierrc.toml",
+    ".prettierrc.yaml",
+    ".eslintrc",
+    ".eslintrc.json",
+    "packages/a/.eslintrc.js",
+    ".babelrc",
+    ".swcrc",
+    ".stylelintrc",
+    ".stylelintrc.json",
+    ".storybook/main.js",
+    ".lintstagedrc",
+    ".flake8",
+    ".coveragerc",
+    ".pylintrc",
+    ".mypy.ini",
+    ".bandit",
+    ".golangci.yml",
+    ".goreleaser.yaml",
+    ".rubocop.yml",
+    ".vale.ini",
+    ".markdownlint.cjs",
+    ".markdownlint.yaml",
+    ".markdownlint-cli2.jsonc",
+    ".clang-tidy",
+    ".clangd",
+    ".well-known/assetlinks.json",
+    ".cache/x",
+    "docs/.nav.yml",
+    ".hidden",
+    "site-packages/.gitignore",
 ];
 
 /// Files outside the working directory and the workspace.
@@ -163,7 +217,7 @@ const OUTSIDE: [&str; 14] = [
 ];
 
 /// Files that people create every day.
-const ORDINARY: [&str; 44] = [
+const ORDINARY: [&str; 67] = [
     "src/new.rs",
     "src/main.py",
     "src/deep/er/x.ts",
@@ -208,6 +262,29 @@ const ORDINARY: [&str; 44] = [
     "x/renovate.md",
     "git/config",
     "ssh/authorized_keys.txt",
+    ".gitignore",
+    "sub/.gitignore",
+    ".containerignore",
+    ".dockerignore",
+    ".eslintignore",
+    ".helmignore",
+    ".markdownlintignore",
+    ".npmignore",
+    ".prettierignore",
+    ".stylelintignore",
+    "packages/a/.gitkeep",
+    "log/.keep",
+    ".editorconfig",
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".clang-format",
+    ".markdownlint.json",
+    ".markdownlint.jsonc",
+    ".yamllint",
+    ".yamllint.yaml",
+    ".yamllint.yml",
+    "public/.well-known/security.txt",
 ];
 
 fn world(cwd: &'static str) -> World {
@@ -306,7 +383,7 @@ async fn self_acting_files_need_consent() {
         }
         tried += 1;
     }
-    assert!(tried >= 130, "{tried}");
+    assert!(tried >= 180, "{tried}");
 }
 
 #[tokio::test]
@@ -323,6 +400,89 @@ async fn ordinary_files_need_no_consent() {
     assert!(world.run("rename_files", input).await.ok);
     assert!(world.run("manifest_create", json!({"root": ".", "manifest": "SHA256SUMS"})).await.ok);
     assert!(world.run("archive_create", json!({"source": "src", "archive": "src.tgz"})).await.ok);
+}
+
+/// Names of settings that may name code, with a content that does not, and one that does.
+const JUDGED: [(&str, &str, &str); 7] = [
+    (".nvmrc", "v20.1.0\n", "/srv/x\n"),
+    ("sub/.node-version", "lts/iron\n", "../../x\n"),
+    (".python-version", "3.12\n", "venv/bin/python3\n"),
+    (".python-version", "3\n", "venv\n"),
+    (".ruby-version", "3.3.0\n", "path:/srv/x\n"),
+    (".prettierrc", "{\"semi\": false}\n", "{\"plugins\": [\"./x.js\"]}\n"),
+    ("sub/.prettierrc.json", "{}\n", "\"./x.js\"\n"),
+];
+
+#[tokio::test]
+async fn settings_that_may_name_code_are_judged_by_their_content() {
+    for (place, plain, other) in JUDGED {
+        let world = world("project");
+        let write = |content: &str| json!({"path": world.at(place), "content": content, "overwrite": true});
+        asks(&world, "write_file", &write(other)).await;
+        let answer = world.run("write_file", write(plain)).await;
+        assert!(answer.ok, "{place}: {}", answer.text);
+
+        let mut world = self::world("project").keeping();
+        world.file(place, plain);
+        let edit = |from: &str, to: &str| json!({"path": place, "find": from, "replace": to});
+        let patch = |to: &str| {
+            let from = plain.trim_end();
+            json!({"patch": format!("--- a/{place}\n+++ b/{place}\n@@ -1 +1 @@\n-{from}\n+{}\n", to.trim_end())})
+        };
+        asks(&world, "edit_file", &edit(plain, other)).await;
+        asks(&world, "apply_patch", &patch(other)).await;
+        // What a rename brings was not looked at.
+        world.file("unnamed", plain);
+        asks(&world, "rename_files", &json!({"dir": ".", "find": "unnamed", "replace": ".tool-versions"}))
+            .await;
+        let answer = world.run("edit_file", edit(plain, &format!("{plain}{plain}"))).await;
+        assert_eq!(answer.error_kind, Some(ErrorKind::ApprovalRequired), "{place}: {}", answer.text);
+        let answer = world.run("edit_file", edit("\n", "")).await;
+        assert!(answer.ok, "{place}: {}", answer.text);
+        // The task's own file: the first content was harmless, this one is not.
+        world.created.insert(world.at(place));
+        asks(&world, "edit_file", &edit(plain.trim_end(), other)).await;
+        assert_eq!(std::fs::read_to_string(world.at(place)).unwrap(), plain.trim_end());
+    }
+}
+
+#[tokio::test]
+async fn ordinary_hidden_files_of_a_project_below_home_are_free() {
+    let world = world("home");
+    let answer = world.run("write_file", json!({"path": "work/.gitignore", "content": "x"})).await;
+    assert!(answer.ok, "{}", answer.text);
+}
+
+#[tokio::test]
+async fn ordinary_hidden_files_of_a_command_need_no_consent() {
+    let Some(world) = crate::sandbox::world() else { return };
+    let mut world = world.keeping();
+    world.probe = false;
+    world.file("old/.nvmrc", "18\n");
+    for command in [
+        "echo dist >> .npmignore && touch .gitkeep && printf 'root = true\\n' > .editorconfig",
+        "mkdir -p public/.well-known && echo x > public/.well-known/security.txt",
+        "echo 20 > .nvmrc; printf '{\"semi\": false}' > .prettierrc",
+        "sed -i s/18/20/ old/.nvmrc",
+    ] {
+        let answer = world.run("shell", json!({"command": command})).await;
+        assert!(answer.ok, "{command}: {}", answer.text);
+    }
+    assert_eq!(std::fs::read_to_string(world.at("old/.nvmrc")).unwrap(), "20\n");
+    let project = || output(&world.at("."), "find . -printf '%p %y %s\\n' | sort");
+    let before = project();
+    for command in [
+        "echo ./x > .nvmrc",
+        "echo 20 > x; ln -s x .python-version",
+        "mkdir .node-version",
+        "echo 'plugins: [./x.js]' > .prettierrc",
+        "mkdir -p .gitignored && touch .gitignored/.keep",
+        "echo x > .tool-versions",
+    ] {
+        let answer = world.run("shell", json!({"command": command})).await;
+        assert_eq!(answer.error_kind, Some(ErrorKind::ApprovalRequired), "{command}: {}", answer.text);
+    }
+    assert_eq!(project(), before);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use setpoint_protocol::text::clip;
 
 use super::edit_file::EDIT_BYTES_MAX;
 use super::overwrite;
-use crate::approval::{Gate, Plan, Touch, preview};
+use crate::approval::{Gate, Plan, Touch, ordinary, preview};
 use crate::catalogue::prelude::*;
 use crate::files::folder;
 use crate::files::hash::{self, Algorithm};
@@ -200,6 +200,10 @@ fn plan(text: &str, changes: &[Change], gate: &Gate) -> Plan {
         is_delete: change.new.is_none(),
         is_recursive: false,
         is_folder: false,
+        is_plain: change
+            .new
+            .as_ref()
+            .is_some_and(|new| ordinary::is_plain(&change.spot.path(), new.text.as_bytes())),
     };
     let new = changes.iter().filter_map(|change| change.new.as_ref());
     Plan {

@@ -138,6 +138,7 @@ impl HeldDirectory {
             is_delete: found.removes(),
             is_recursive: found.is_recursive(),
             is_folder: !found.removes(),
+            is_plain: false,
         };
         self.names.iter().map(touch).collect()
     }
