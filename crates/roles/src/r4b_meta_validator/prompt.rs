@@ -77,7 +77,7 @@ fn pieces(brief: &MergeBrief) -> Listing {
         for line in head_and_tail(&outcome.output.to_text(), output_max).lines() {
             text.push_str(&format!("    {line}\n"));
         }
-        // What the task as a whole changed stands once, with the probes.
+        // What the task as a whole changed is listed once, with the probes.
         let is_of_the_work = |call: &&Arc<ToolRecord>| call.phase != Phase::Before && !changes::is_look(call);
         let of_the_work = outcome.tool_calls.iter().filter(is_of_the_work);
         let calls: Vec<Arc<ToolRecord>> = of_the_work.cloned().collect();
