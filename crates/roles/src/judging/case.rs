@@ -11,11 +11,11 @@ use setpoint_protocol::tool::{Phase, SideEffect, ToolCall, ToolRecord};
 use setpoint_protocol::{Any, CallId, ToolId};
 
 use super::executed::ends_in;
+use super::looks::{looks_at, may_lead_to};
 use super::named::{Place, is_named};
 use super::self_made::{WRITE_FILE, path_of};
-use super::strength::{is_a_look, parts, programs};
-use crate::evidence::{Probes, command_of, is_of};
-use crate::words::{WordList, word_list};
+use super::strength::is_a_look;
+use crate::evidence::{Probes, is_of};
 
 /// Tools that give the content of one file.
 const READ_ONE: [&str; 2] = ["read_document", "read_file"];
@@ -45,6 +45,8 @@ pub struct Case<'a> {
     pub has_acted: bool,
     /// Environment in which the task works.
     pub surroundings: &'a Surroundings,
+    /// Version of the logic by which the task was opened.
+    pub logic_version: u32,
 }
 
 /// The work of one sub-task.
@@ -155,7 +157,7 @@ impl<'a> Case<'a> {
         // A look at named files lasts as long as they do.
         if !is_out_of_sight
             && let Some(changed) = all_changed(call)
-            && let Some(named) = looks_at(shown)
+            && let Some(named) = looks_at(shown, self.logic_version)
         {
             return named.iter().any(|word| changed.iter().any(|path| may_lead_to(word, path)));
         }
@@ -197,44 +199,6 @@ impl<'a> Case<'a> {
     pub(super) fn work(&self) -> impl Iterator<Item = &'a ToolRecord> + use<'a, '_> {
         self.runs.iter().flat_map(|run| run.work())
     }
-}
-
-/// Programs that look at the files among their words and at nothing else.
-const LOOK_AT_NAMED: WordList =
-    word_list!("awk cat cmp egrep fgrep file grep head nl sort stat tail tr uniq wc");
-/// Parts of a command by which it may look at files that are not its words, or are written in another way.
-const MAY_LEAD_ON: [&str; 11] =
-    ["getline", "system", "ARG", "@", "`", "$(", "${", "\\", " -f", "--file", "-from"];
-
-/// Returns the words of a command, the files that it looks at among them; `None` if it may look at others, too.
-fn looks_at(shown: &ToolRecord) -> Option<Vec<String>> {
-    let command = command_of(shown)?;
-    let is_named =
-        is_a_look(shown) && programs(shown).all(|name| name.is_some_and(|name| LOOK_AT_NAMED.has(name)));
-    if !is_named || MAY_LEAD_ON.iter().any(|mark| command.contains(mark)) {
-        return None;
-    }
-    let mut named = Vec::new();
-    for (word, is_quoted) in parts(command).into_iter().flatten() {
-        let is_recursive = word.starts_with('-') && word.contains(['r', 'R', 'd']);
-        // A variable, a pattern, and a folder by its usual signs.
-        let is_open = !is_quoted && word.contains(['*', '?', '[', '{', '~', '(', ')']);
-        let is_variable = word.contains('$') && (!is_quoted || !word.contains(['{', '}', ' ']));
-        let is_folder = matches!(word.as_str(), "." | "..") || word.ends_with('/');
-        if is_recursive || is_open || is_variable || is_folder {
-            return None;
-        }
-        // `<data.csv` and `wc<data.csv` name the file, too.
-        named.extend(word.split('<').chain([word.as_str()]).map(str::to_owned));
-    }
-    Some(named)
-}
-
-/// Returns whether a word of a command may be the file, or a folder that it is in.
-fn may_lead_to(word: &str, path: &str) -> bool {
-    let mut parts = word.split(['/', '=']).filter(|part| !part.is_empty());
-    let last = parts.next_back().unwrap_or_default();
-    !last.is_empty() && path.split('/').any(|part| part == last)
 }
 
 /// Returns all files that a call changed, if they are known.
@@ -284,57 +248,6 @@ impl<'a> Run<'a> {
             Phase::Before => false,
             Phase::Work => true,
             Phase::After => record.attempt == self.attempt,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_look_at_named_files_outlasts_changes_of_others() {
-        let look = |program: &str, command: &str| -> ToolRecord {
-            let record = json!({
-                "call_id": "r3.1/1", "attempt": 1, "phase": "work", "tool": format!("shell/{program}"),
-                "input": {"command": command}, "target": command, "ok": true, "evidence": "", "duration_ms": 1,
-                "exit_code": 0, "side_effect": "none",
-            });
-            serde_json::from_value(record).unwrap()
-        };
-        let is_touched = |program: &str, command: &str, path: &str| {
-            looks_at(&look(program, command))
-                .is_none_or(|named| named.iter().any(|word| may_lead_to(word, path)))
-        };
-        for (program, command) in [
-            ("awk", "awk -F, 'NR>1{s+=$2} END{print s}' data.csv"),
-            ("wc", "wc -l data.csv"),
-            ("wc", "wc -l < data.csv"),
-            ("grep", "grep -c open sub/data.csv"),
-        ] {
-            assert!(!is_touched(program, command, "/w/total.txt"), "{command}");
-            assert!(is_touched(program, command, "/w/data.csv"), "{command}");
-        }
-        for (program, command) in [
-            ("wc", "wc -l *.txt"),
-            ("wc", "wc -l $FILE"),
-            ("wc", "wc -l \"$FILE\""),
-            ("wc", "wc -l \"${FILE}\""),
-            ("wc", "F=total.txt wc -l data.csv"),
-            ("wc", "wc<total.txt"),
-            ("wc", "wc -l ./total.txt"),
-            ("cat", "(cat total.txt)"),
-            ("cat", "cat tot\\al.txt"),
-            ("grep", "grep -rc open ."),
-            ("grep", "grep -c open w"),
-            ("awk", "awk -f sum.awk data.csv"),
-            ("awk", "awk 'BEGIN { f = \"total\" \".txt\"; while ((getline < f) > 0) n++ }'"),
-            ("find", "find -name data.csv"),
-            ("python3", "python3 sum.py data.csv"),
-        ] {
-            assert!(is_touched(program, command, "/w/total.txt"), "{command}");
         }
     }
 }

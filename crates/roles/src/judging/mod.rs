@@ -32,6 +32,10 @@
 //! environmentally. Only then does a model's word count. A refusal by a person has no class, nor has a check that
 //! could have come out otherwise on the part that was cut from a record.
 
+/// First version of the logic in which evidence falls only with what it rests on: a failed call that a judge cites beside
+/// others, a new file beside a look at others, and the error text of a red command no longer decide.
+pub(crate) const WEIGHED_SINCE: u32 = 23;
+
 mod answer;
 mod bearing;
 mod cannot_fail;
@@ -42,6 +46,7 @@ mod executed;
 mod figures;
 mod hearing;
 mod left_out;
+mod looks;
 mod messages;
 mod named;
 mod overlooked;

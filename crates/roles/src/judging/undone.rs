@@ -5,11 +5,14 @@ use std::sync::Arc;
 use setpoint_protocol::message::{Verdict, VerdictWord};
 use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
 
+use super::WEIGHED_SINCE;
 use super::case::is_measured;
 use super::executed::{ends_in, names};
+use super::looks::{may_lead_to, names_all};
 use super::named::given_paths;
 use super::runner::{is_test, says_what_runs};
 use super::self_made::{made_by, touched};
+use super::strength::only_looks;
 use crate::evidence::command_of;
 
 /// Extensions of prose files, which no program reads.
@@ -43,14 +46,14 @@ pub struct UndonePass {
 
 /// Returns the passes whose basis was changed by later calls of another sub-task.
 #[must_use]
-pub fn undone(all: &[MatchedSubTask<'_>]) -> Vec<UndonePass> {
+pub fn undone(all: &[MatchedSubTask<'_>], logic_version: u32) -> Vec<UndonePass> {
     let mut found = Vec::new();
     for (of, one) in all.iter().enumerate() {
         for (verdict, pass) in one.verdicts.iter().enumerate() {
             let later = all.iter().enumerate().filter(|(by, other)| *by != of && is_later(other, one));
             let change = later.into_iter().find_map(|(by, other)| {
                 let is_beside = other.sequence == one.sequence && other.is_carried == one.is_carried;
-                Some((by, change(pass, one.calls, other.calls, is_beside)?))
+                Some((by, change(pass, one.calls, other.calls, is_beside, logic_version)?))
             });
             if let Some((by, path)) = change {
                 found.push(UndonePass { of, verdict, by, path });
@@ -74,6 +77,7 @@ fn change(
     own: &[Arc<ToolRecord>],
     later: &[Arc<ToolRecord>],
     is_beside: bool,
+    logic_version: u32,
 ) -> Option<String> {
     if verdict.verdict != VerdictWord::Pass {
         return None;
@@ -82,11 +86,20 @@ fn change(
     let mut shown = cited.filter_map(|id| own.iter().find(|record| record.call_id == id));
     let deeds =
         || later.iter().filter(|call| call.phase == Phase::Work && call.side_effect != SideEffect::None);
-    shown.find_map(|shown| deeds().find_map(|deed| changed(shown, deed, &verdict.criterion, is_beside)))
+    let changed = |shown: &ToolRecord, deed: &Arc<ToolRecord>| {
+        changed(shown, deed, &verdict.criterion, is_beside, logic_version)
+    };
+    shown.find_map(|shown| deeds().find_map(|deed| changed(shown, deed)))
 }
 
 /// Returns what `deed` changed of the basis of `shown`.
-fn changed(shown: &ToolRecord, deed: &ToolRecord, criterion: &str, is_beside: bool) -> Option<String> {
+fn changed(
+    shown: &ToolRecord,
+    deed: &ToolRecord,
+    criterion: &str,
+    is_beside: bool,
+    logic_version: u32,
+) -> Option<String> {
     if command_of(shown).is_some() && shown.target == deed.target {
         return None;
     }
@@ -112,16 +125,23 @@ fn changed(shown: &ToolRecord, deed: &ToolRecord, criterion: &str, is_beside: bo
         };
         return paths.into_iter().find(is_it);
     };
-    // It is unknown which files a command reads. It cannot have read a file that did not exist yet, but the next run
-    // would read a new test or runner setting.
-    let new = made_by(deed);
+    // A command cannot have read a file that did not exist yet. A look at named files reads no others; of other commands it is
+    // unknown what they read, and the next run would read a new test or runner setting.
+    let looked = names_all(shown, logic_version).filter(|_| shown.ok && logic_version >= WEIGHED_SINCE);
+    let made = made_by(deed);
+    let runs = logic_version >= WEIGHED_SINCE && !only_looks(shown);
+    // `> FILE` gives the path as it was written.
+    let is_same =
+        |made: &String, path: &str| made == path || ((looked.is_some() || runs) && ends_in(made, path));
     let is_read = |path: &String| {
         let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let is_named = names(command, path) || names(criterion, path);
-        is_named
-            || is_test(path)
-            || says_what_runs(path, command)
-            || !(new.contains(path) || PROSE.contains(&ending))
+        let is_new = made.iter().any(|made| is_same(made, path));
+        let may_be_read = match &looked {
+            // A name may be a link to a file that was there.
+            Some(words) => words.iter().any(|word| may_lead_to(word, path)) || (is_test(path) && !is_new),
+            None => is_test(path) || says_what_runs(path, command),
+        };
+        names(command, path) || names(criterion, path) || may_be_read || !(is_new || PROSE.contains(&ending))
     };
     if !is_beside && paths.is_empty() && command_of(deed).is_some() && !is_measured(deed) {
         return Some(deed.target.clone());
@@ -179,7 +199,7 @@ mod tests {
             MatchedSubTask { verdicts: &verdicts, calls: &own, sequence: sequences.0, is_carried: carried.0 };
         let other =
             MatchedSubTask { verdicts: &[], calls: &later, sequence: sequences.1, is_carried: carried.1 };
-        undone(&[one, other]).into_iter().map(|one| one.path).collect()
+        undone(&[one, other], WEIGHED_SINCE).into_iter().map(|one| one.path).collect()
     }
 
     #[test]
@@ -200,6 +220,55 @@ mod tests {
         ] {
             assert_eq!(!later(&call(2, command, &changed, &made)).is_empty(), undone, "{command}");
         }
+    }
+
+    #[test]
+    fn a_new_file_undoes_no_look_at_another() {
+        let look = |command: &str, executed: &[&str]| {
+            let program = command.split(' ').next().unwrap().trim_start_matches("./");
+            let executed: Vec<Value> =
+                executed.iter().map(|path| json!({ "path": path, "hash": "1" })).collect();
+            record(json!({
+                "call_id": "r3.1/2", "tool": format!("shell/{program}"), "input": { "command": command },
+                "target": command, "side_effect": "none", "executed_files": executed,
+            }))
+        };
+        let new = call(2, "echo 'echo hello' > hello.sh", &["/w/hello.sh"], &["/w/hello.sh"]);
+        let test = call(2, "touch test_z.py", &["/w/test_z.py"], &["/w/test_z.py"]);
+        let folder =
+            call(2, "mkdir sub && echo x > sub/a.sh", &["/w/sub", "/w/sub/a.sh"], &["/w/sub", "/w/sub/a.sh"]);
+        let lie =
+            call(2, "echo x > hello.sh; echo 5 > sum.txt", &["/w/hello.sh", "/w/sum.txt"], &["/w/hello.sh"]);
+        let awk = "awk '{ s += $1 } END { print s }' a.csv > sum.txt";
+        let target = call(2, "echo 5 > real.dat", &["/w/real.dat"], &[]);
+        for (command, executed, deed, undone) in [
+            ("cat sum.txt", vec![], &new, false),
+            ("wc -c < sum.txt", vec![], &new, false),
+            ("ls -l sum.txt", vec![], &new, false),
+            ("sha256sum sum.txt", vec![], &new, false),
+            ("cat sum.txt", vec![], &test, false),
+            (awk, vec![], &new, false),
+            (awk, vec![], &lie, true),
+            ("cat sum.txt", vec![], &lie, true),
+            // What the name links to may have changed.
+            ("cat sum.txt", vec![], &target, true),
+            // Looks that may have seen it, or that another program than the system's made.
+            ("cat *.sh", vec![], &new, true),
+            ("ls", vec![], &new, true),
+            ("ls -l", vec![], &new, true),
+            ("stat sub", vec![], &folder, true),
+            ("sha256sum -c --ignore-missing sums.sha", vec![], &new, true),
+            ("./cat sum.txt", vec!["/w/cat"], &new, true),
+        ] {
+            let one = look(command, &executed);
+            let found = left(&one, deed, (1, 2), (false, false));
+            assert_eq!(!found.is_empty(), undone, "{command}: {found:?}");
+        }
+        // A task of an earlier logic goes on by the rules of its time.
+        let (verdicts, own, later) = ([pass("r3.1/2")], [look("cat sum.txt", &[])], [new]);
+        let one = MatchedSubTask { verdicts: &verdicts, calls: &own, sequence: 1, is_carried: false };
+        let other = MatchedSubTask { verdicts: &[], calls: &later, sequence: 2, is_carried: false };
+        assert_eq!(undone(&[one, other], WEIGHED_SINCE - 1).len(), 1);
     }
 
     #[test]

@@ -102,6 +102,8 @@ pub(super) struct Work {
     pub(super) touched: Arc<BTreeSet<String>>,
     /// Whether any of its calls had had a side effect.
     pub(super) has_acted: bool,
+    /// Version of the logic by which the task was opened.
+    pub(super) logic_version: u32,
 }
 
 impl Attempt {
@@ -178,6 +180,7 @@ impl FastLoop {
             touched: &work.touched,
             has_acted: work.has_acted,
             surroundings: &work.surroundings,
+            logic_version: work.logic_version,
         }
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn on_execution_result(fast_loop: &FastLoop, result: ExecutionResult,
         made: Arc::clone(ctx.ledger.made()),
         touched: Arc::clone(ctx.ledger.touched()),
         has_acted: ctx.ledger.has_acted(),
+        logic_version: ctx.opened.logic_version,
     };
     let standing = fast_loop.standing(&work);
     let case = fast_loop.case(&work);

@@ -61,7 +61,7 @@ pub(super) fn advance(mut round: Round, fx: &mut Fx<'_>) -> Next {
         }
         round.groups_done += 1;
     }
-    if take_back(&mut round) {
+    if take_back(&mut round, ctx.opened.logic_version) {
         return Next::End(End::group_failed(&round, ctx));
     }
     Next::Verify(round)
@@ -69,7 +69,7 @@ pub(super) fn advance(mut round: Round, fx: &mut Fx<'_>) -> Next {
 
 /// Revokes passes that a later sub-task invalidated, so that they must be shown again. Returns whether there were
 /// any.
-fn take_back(round: &mut Round) -> bool {
+fn take_back(round: &mut Round, logic_version: u32) -> bool {
     let matched = round.matched();
     let works: Vec<MatchedSubTask<'_>> = matched
         .iter()
@@ -83,7 +83,7 @@ fn take_back(round: &mut Round) -> bool {
     let ids: Vec<SubTaskId> = matched.iter().map(|(entry, _)| entry.subtask_id.clone()).collect();
     let intents: Vec<String> =
         matched.iter().map(|(entry, _)| one_line(&entry.intent, INTENT_CHARS_MAX)).collect();
-    let undone = undone(&works);
+    let undone = undone(&works, logic_version);
     for one in &undone {
         let (Some(of), Some(by)) = (ids.get(one.of), intents.get(one.by)) else { continue };
         let path = clip(&one.path, PATH_CHARS_MAX);

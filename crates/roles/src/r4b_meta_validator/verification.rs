@@ -189,6 +189,7 @@ fn case<'a>(round: &'a Round, verification: &'a Verification, output: &'a Any, c
         touched: ctx.ledger.touched(),
         has_acted: ctx.ledger.has_acted(),
         surroundings: &ctx.opened.surroundings,
+        logic_version: ctx.opened.logic_version,
     }
 }
 
