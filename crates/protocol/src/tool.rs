@@ -191,6 +191,9 @@ pub struct ExecutedFile {
     pub path: String,
     /// BLAKE3 of the content, hexadecimal.
     pub hash: String,
+    /// Files that its text names and that were there; bounded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 /// What a person is asked to allow: exactly this, once.

@@ -330,7 +330,9 @@ fn without(keys: &Scrub, answer: ToolAnswer) -> ToolAnswer {
     ToolAnswer {
         text: text(answer.text),
         facts: answer.facts.map(|facts| Any(keys.value(facts.0))),
-        executed_files: executed.map(|file| ExecutedFile { path: text(file.path), ..file }).collect(),
+        executed_files: executed
+            .map(|file| ExecutedFile { path: text(file.path), names: texts(file.names), ..file })
+            .collect(),
         created: texts(answer.created),
         // The digest stays that of the exact call.
         approval: answer.approval.map(|need| ApprovalNeed {

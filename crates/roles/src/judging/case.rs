@@ -15,7 +15,8 @@ use super::looks::{looks_at, may_lead_to};
 use super::named::{Place, is_named};
 use super::self_made::{WRITE_FILE, path_of};
 use super::strength::is_a_look;
-use crate::evidence::{Probes, is_of};
+use crate::evidence::{Probes, command_of, is_of};
+use crate::programs::is_with_shell;
 
 /// Tools that give the content of one file.
 const READ_ONE: [&str; 2] = ["read_document", "read_file"];
@@ -210,6 +211,12 @@ fn all_changed(call: &ToolRecord) -> Option<Vec<String>> {
     let paths = changed.get("paths")?.as_array()?;
     let is_all = changed.get("count")?.as_u64() == Some(paths.len() as u64);
     is_all.then(|| paths.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+}
+
+/// Returns whether all files that a call changed are known, so that what it left alone is, too.
+pub(super) fn is_seen(call: &ToolRecord) -> bool {
+    let is_of_a_program = command_of(call).is_some() || is_with_shell(call.tool.tool());
+    call.side_effect == SideEffect::None || !is_of_a_program || all_changed(call).is_some()
 }
 
 /// Returns whether the file changes of a command were observed where the task works.

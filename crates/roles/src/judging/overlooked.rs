@@ -2,11 +2,13 @@
 //! every criterion passed.
 
 use serde_json::Value;
-use setpoint_protocol::tool::ToolRecord;
+use setpoint_protocol::tool::{ExecutedFile, ToolRecord};
 
-use super::case::Case;
+use super::WEIGHED_SINCE;
+use super::case::{Case, is_seen};
 use super::executed::words;
 use super::programs::{LISTERS, NAMERS};
+use super::self_made::{is_made, is_touched};
 use crate::evidence::command_of;
 use crate::words::{WordList, word_list};
 
@@ -53,13 +55,31 @@ pub(crate) fn overlooked(case: &Case<'_>) -> Vec<String> {
         .filter(|record: &&ToolRecord| record.ran())
         .collect();
     let touched = || case.touched.iter().chain(case.made);
+    let scripts = scripts(case, &calls);
     let is_known = |file: &String| {
-        touched().any(|path| names_file(path, file)) || calls.iter().any(|call| is_about(call, file))
+        touched().any(|path| names_file(path, file))
+            || calls.iter().any(|call| is_about(call, file))
+            || scripts.iter().any(|script| script.names.iter().any(|path| names_file(path, file)))
     };
     let has_run = |command: &String| calls.iter().any(|call| holds(call, command));
     let files = files(case.words).into_iter().filter(|file| !is_known(file));
     let commands = commands(case.words).into_iter().filter(|command| !has_run(command));
     files.chain(commands.map(|command| format!("`{command}`"))).take(TOLD_MAX).collect()
+}
+
+/// Returns the programs of the person's own that calls ran, and that the work left alone: `sh total.sh` is about the files
+/// that total.sh names. Where not all changes are known, such a program may be the work's.
+fn scripts<'a>(case: &Case<'_>, calls: &[&'a ToolRecord]) -> Vec<&'a ExecutedFile> {
+    if case.logic_version < WEIGHED_SINCE || !case.work().all(is_seen) {
+        return Vec::new();
+    }
+    let executed = || calls.iter().filter(|call| call.ok).flat_map(|call| &call.executed_files);
+    let is_the_same = |file: &&ExecutedFile| {
+        executed().all(|other| other.path != file.path || other.hash == file.hash)
+            && !is_touched(&file.path, case)
+            && !is_made(&file.path, case)
+    };
+    executed().filter(is_the_same).collect()
 }
 
 /// Returns the distinct file names in a text, as written.

@@ -342,7 +342,7 @@ fn is_below(path: &str, folder: &str) -> bool {
     path.trim_start_matches('/').starts_with(&format!("{folder}/")) || path.contains(&format!("/{folder}/"))
 }
 
-fn is_made(path: &str, case: &Case<'_>) -> bool {
+pub(super) fn is_made(path: &str, case: &Case<'_>) -> bool {
     !path.is_empty()
         && made(case).iter().any(|made| made == path || ends_in(path, made) || ends_in(made, path))
 }

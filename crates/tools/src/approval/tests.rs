@@ -166,7 +166,7 @@ fn an_approval_covers_every_byte() {
     assert!(world.check_plan(&other_folder).is_some());
     let other_tool = Plan { tool: "another", ..world.plan(touches.clone()) };
     assert!(world.check_plan(&other_tool).is_some());
-    let executed = vec![ExecutedFile { path: "/x".to_owned(), hash: "1".to_owned() }];
+    let executed = vec![ExecutedFile { path: "/x".to_owned(), hash: "1".to_owned(), names: Vec::new() }];
     assert!(world.check_plan(&Plan { executed, ..world.plan(touches.clone()) }).is_some());
     let more = vec![touches[0].clone(), write(world.at("project/more"))];
     assert!(world.check(more).is_some());

@@ -304,6 +304,20 @@ async fn files_that_a_command_loads_are_listed() {
 }
 
 #[tokio::test]
+async fn files_that_a_script_names_are_listed_with_it() {
+    let world = World::new();
+    world.file("a.csv", "v\n1\n");
+    world.file("sub/b.csv", "v\n1\n");
+    world.file("sub/total.sh", "# c.csv\nawk -F, '{ s += $1 } END { print s }' a.csv \"b.csv\" >sum.txt\n");
+    let input = json!({"command": "sh sub/total.sh"});
+    let need = world.need("shell", input.clone()).await;
+    let answer = world.run_under("shell", input, Some(need.digest)).await;
+    let [executed] = answer.executed_files.as_slice() else { panic!("{:?}", answer.executed_files) };
+    let names = ["a.csv", "sub/b.csv"].map(|name| world.at(name).to_str().unwrap().to_owned());
+    assert_eq!(executed.names, names);
+}
+
+#[tokio::test]
 async fn a_program_planted_in_the_project_does_not_run_unasked() {
     let mut world = World::new();
     let planted = world.file("bin/wc", "#!/bin/sh\necho planted\n");

@@ -20,6 +20,12 @@ use crate::show;
 const FILES_MAX: usize = 128;
 /// Of a script, this many bytes are searched for further ones.
 const SCRIPT_BYTES_MAX: u64 = 64 * 1024;
+/// At most this many words of a script are tried as names of files.
+const WORDS_MAX: usize = 256;
+/// Maximum bytes of a name.
+const NAME_BYTES_MAX: usize = 200;
+/// At most this many files that the texts name are recorded, of all texts together.
+const NAMES_MAX: usize = 64;
 
 /// Endings of program texts that are not of a shell.
 const OTHERS: &[&str] = &["awk", "js", "jq", "lua", "php", "pl", "py", "rb", "sed", "sql", "tcl", "ts"];
@@ -30,6 +36,7 @@ const LOADERS: &[&str] = &["dofile(", "eval(", "exec(", "execfile(", "run_module
 pub(super) fn executed(named: &[PathBuf], cwd: &Path, halt: &Halt) -> Vec<ExecutedFile> {
     let mut files = Vec::new();
     let mut seen = BTreeSet::new();
+    let mut named_files = 0;
     let mut waiting: Vec<PathBuf> = named.iter().rev().cloned().collect();
     while let Some(path) = waiting.pop() {
         if files.len() == FILES_MAX || !seen.insert(path.clone()) {
@@ -39,8 +46,11 @@ pub(super) fn executed(named: &[PathBuf], cwd: &Path, halt: &Halt) -> Vec<Execut
             waiting.extend(matched(&path, halt));
             continue;
         };
-        files.push(ExecutedFile { path: show::path(&path), hash: hashed.hex });
-        waiting.extend(named_in(&path, cwd, halt).into_iter().rev());
+        let text = text_of(&path, halt).unwrap_or_default();
+        let names: Vec<String> = files_in(&path, &text, cwd).take(NAMES_MAX - named_files).collect();
+        named_files += names.len();
+        waiting.extend(named_in(&path, &text, cwd).into_iter().rev());
+        files.push(ExecutedFile { path: show::path(&path), hash: hashed.hex, names });
     }
     files
 }
@@ -57,24 +67,42 @@ fn matched(path: &Path, halt: &Halt) -> Vec<PathBuf> {
     paths
 }
 
+/// Returns the text of a file up to the limit; `None` if it cannot be read.
+fn text_of(file: &Path, halt: &Halt) -> Option<String> {
+    let mut text = Vec::new();
+    open::regular(file, halt).ok()?.take(SCRIPT_BYTES_MAX).read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Returns the files that words of a text name, as seen from the directory of the command and from its own. Only words that
+/// look like a file's name are tried.
+fn files_in(file: &Path, text: &str, cwd: &Path) -> impl Iterator<Item = String> {
+    let is_between = |c: char| c.is_whitespace() || "\"'`;,:()[]{}<>|&=".contains(c);
+    let words = text.split(is_between).map(|word| word.trim_end_matches('.'));
+    let is_name =
+        |word: &&str| word.contains('.') && word.len() <= NAME_BYTES_MAX && !word.contains(['*', '?', '$']);
+    let words: BTreeSet<&str> = words.filter(is_name).take(WORDS_MAX).collect();
+    let beside = file.parent().unwrap_or(cwd);
+    let paths = words.into_iter().flat_map(|word| [cwd.join(word), beside.join(word)]);
+    let files: BTreeSet<String> = paths
+        .map(|path| path.components().collect::<PathBuf>())
+        .filter(|path| path != file && path.is_file())
+        .map(|path| show::path(&path))
+        .collect();
+    files.into_iter()
+}
+
 /// Returns the files that a script, a Makefile or a program names and carries out, as seen from the directory of the command
 /// and from its own.
-fn named_in(file: &Path, cwd: &Path, halt: &Halt) -> Vec<PathBuf> {
-    let mut text = Vec::new();
-    let is_read =
-        open::regular(file, halt).and_then(|opened| opened.take(SCRIPT_BYTES_MAX).read_to_end(&mut text));
-    if is_read.is_err() {
-        return Vec::new();
-    }
-    let text = String::from_utf8_lossy(&text);
+fn named_in(file: &Path, text: &str, cwd: &Path) -> Vec<PathBuf> {
     let beside = file.parent().unwrap_or(cwd);
-    let from = [cwd, beside].into_iter().flat_map(|cwd| match Language::of(file, &text) {
-        Language::Shell => named_by(&text, cwd),
+    let from = [cwd, beside].into_iter().flat_map(|cwd| match Language::of(file, text) {
+        Language::Shell => named_by(text, cwd),
         Language::Make => {
-            let included = included(&text).map(|name| cwd.join(name));
-            included.chain(recipes(&text).flat_map(|recipe| named_by(recipe, cwd))).collect()
+            let included = included(text).map(|name| cwd.join(name));
+            included.chain(recipes(text).flat_map(|recipe| named_by(recipe, cwd))).collect()
         }
-        Language::Other => loaded(&text).map(|name| cwd.join(name)).collect(),
+        Language::Other => loaded(text).map(|name| cwd.join(name)).collect(),
     });
     from.filter(|path| path != file).take(FILES_MAX).collect()
 }
