@@ -8,6 +8,7 @@ use setpoint_protocol::message::{
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
+use super::WEIGHED_SINCE;
 use super::bearing::{bears_on, gives_the_answer, is_about_passing_tests};
 use super::case::{Case, CitationState};
 use super::check::blank;
@@ -38,9 +39,23 @@ fn shows(call: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
     !only_prints(call) && (bears_on(call, criterion) || is_answer())
 }
 
+/// Returns whether a pass may rest on what a failed call was to do: it was refused or broke off. A call that did not fit its
+/// tool or found nothing to work on was to do nothing else.
+fn may_be_claimed(call: &ToolRecord) -> bool {
+    let is_plain = matches!(
+        call.error_kind,
+        Some(ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::NotFound)
+    );
+    !call.ran() && !is_plain
+}
+
 /// Returns the verdict on a criterion that a model judged.
 pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_>) -> SettledVerdict {
-    let cites = Citations::read(&draft.cites, case);
+    let mut cites = Citations::read(&draft.cites, case);
+    let is_doubted = cites.ran.iter().any(|call| may_be_claimed(call));
+    if draft.verdict == VerdictWord::Pass && case.logic_version >= WEIGHED_SINCE {
+        cites.drop_failed();
+    }
     match draft.verdict {
         VerdictWord::Pass => match objection(criterion, &cites, case) {
             None => {
@@ -49,7 +64,7 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
                 let bears = cites.ran.iter().any(|call| shows(call, criterion, case));
                 let mut settled = judged(criterion, VerdictWord::Pass, &draft.evidence, cites.valid);
                 settled.verdict.self_made = self_made;
-                settled.verdict.strength = of_judgement(criterion, bears, case);
+                settled.verdict.strength = of_judgement(criterion, bears && !is_doubted, case);
                 settled
             }
             Some(objection) => {
@@ -213,6 +228,19 @@ impl<'a> Citations<'a> {
                 }
             }
         }
+    }
+
+    /// Drops the calls that failed beside others that ran: these alone must show it then.
+    fn drop_failed(&mut self) {
+        let (ran, failed): (Vec<_>, Vec<_>) = self.ran.iter().copied().partition(|call| call.ran());
+        if ran.is_empty() {
+            return;
+        }
+        let is_failed = |cite: &Cite| failed.iter().any(|call| cite.call() == Some(call.call_id));
+        self.valid.retain(|cite| !is_failed(cite));
+        self.calls = ran.len();
+        self.ran = ran;
+        self.failed = None;
     }
 
     fn add(&mut self, cite: Cite) {
