@@ -51,6 +51,13 @@ pub(super) fn bears_on(record: &ToolRecord, criterion: &Criterion) -> bool {
     seen.iter().any(|text| stems(text).intersection(&wanted).next().is_some())
 }
 
+/// Returns whether what a call was to do and a criterion have a word or a number in common.
+pub(super) fn is_of_the_same(call: &ToolRecord, criterion: &Criterion) -> bool {
+    let wanted = stems(&criterion.criterion);
+    let input = call.input.to_text();
+    [call.target.as_str(), &input].iter().any(|text| !stems(text).is_disjoint(&wanted))
+}
+
 /// Returns whether a call's result contains the whole answer: each number, and each line of each text. An empty
 /// answer does not count.
 pub(super) fn gives_the_answer(record: &ToolRecord, output: &Any) -> bool {

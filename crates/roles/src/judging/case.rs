@@ -21,7 +21,7 @@ use crate::programs::is_with_shell;
 /// Tools that give the content of one file.
 const READ_ONE: [&str; 2] = ["read_document", "read_file"];
 /// Tools that change one file.
-const WRITE_ONE: [&str; 2] = ["edit_file", WRITE_FILE];
+pub(super) const WRITE_ONE: [&str; 2] = ["edit_file", WRITE_FILE];
 
 /// The material that a verdict may rest on.
 #[derive(Clone, Debug)]

@@ -52,6 +52,7 @@ mod named;
 mod overlooked;
 mod own_exit;
 mod programs;
+mod refused;
 mod runner;
 mod self_made;
 mod settle;

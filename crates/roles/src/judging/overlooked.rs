@@ -233,12 +233,12 @@ fn names_or_matches(text: &str, file: &str) -> bool {
         || words(text).any(|word| word.contains(['*', '?']) && is_like(last_of(word), name))
 }
 
-fn last_of(path: &str) -> &str {
+pub(super) fn last_of(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns whether a name matches a pattern of `*` and `?`.
-fn is_like(pattern: &str, name: &str) -> bool {
+pub(super) fn is_like(pattern: &str, name: &str) -> bool {
     let mut pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     pattern.dedup_by(|one, other| *one == '*' && *other == '*');

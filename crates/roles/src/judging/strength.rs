@@ -13,6 +13,7 @@ use super::figures::{is_from_nowhere, says_less};
 use super::left_out::shows_no_absence;
 use super::named::{bare, is_named};
 use super::programs::{EXITS, FINDERS, INTERPRETERS, LISTERS, NAMERS, READERS, SPEAKERS};
+use super::refused::casts_doubt;
 use super::runner::runs_tests;
 use crate::evidence::command_of;
 use crate::programs::{BACKGROUND, RUN_CODE};
@@ -293,8 +294,9 @@ fn did_the_work(probe: &ToolCall, case: &Case<'_>) -> bool {
 /// Returns what a pass by a model is worth. If the person refused a part of the work, a model's word does not prove
 /// that it was done.
 pub(super) fn of_judgement(criterion: &Criterion, cites_a_call: bool, case: &Case<'_>) -> Strength {
-    let is_refused = case.work().any(|call| call.error_kind == Some(ErrorKind::Consent));
-    match (criterion.mode, cites_a_call && !is_refused && !is_from_nowhere(case)) {
+    let is_refused = |call: &ToolRecord| call.error_kind == Some(ErrorKind::Consent);
+    let is_doubted = case.work().any(|call| is_refused(call) && casts_doubt(call, criterion, case));
+    match (criterion.mode, cites_a_call && !is_doubted && !is_from_nowhere(case)) {
         (Mode::Plausible, _) => Strength::Opinion,
         (Mode::Verifiable, true) => Strength::Proof,
         (Mode::Verifiable, false) => Strength::Form,
