@@ -11,11 +11,12 @@ use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Finding, Observat
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolCall, ToolRecord};
 
+use super::WEIGHED_SINCE;
 use super::case::Case;
 use super::cut::{PredicateOutcome, look};
 use super::executed::{changed_by_the_work, words};
 use super::left_out::is_nothing;
-use super::messages::{NOTHING, QUOTE_CHARS_MAX, class_of_error, first_error, has_printed};
+use super::messages::{NOTHING, QUOTE_CHARS_MAX, class_of_error, first_error, has_printed, without_errors};
 use super::self_made::is_self_made;
 use super::strength::{is_a_look, of_check};
 use crate::evidence::{command_of, name_of};
@@ -137,7 +138,7 @@ fn on_probe<'a>(call: &ToolCall, expect: &Predicate, case: &Case<'a>) -> CheckOu
     }
     let held_before = || {
         let before = case.before(call);
-        before.is_some_and(|before| before.ran() && look(expect, &of_record(before), None).finding.holds)
+        before.is_some_and(|before| before.ran() && held(before, expect, case))
     };
     // What turned green without the work, such as `find -mmin -1` after a minute, is not the work's result either.
     seen.vacuous = !expect.speaks_of_the_output() && (case.is_unchanged() || held_before());
@@ -219,6 +220,10 @@ fn on_record<'a>(
         return CheckOutcome { cites, record: Some(record), ..CheckOutcome::of(finding, class) };
     }
     let PredicateOutcome { mut finding, is_cut_short } = look(expect, observed, Some(&claim(case.output)));
+    if finding.holds && only_an_error_meets(record, observed, expect, case) {
+        finding.holds = false;
+        finding.why.push_str("; that is only in the error of a command that failed");
+    }
     if !finding.holds
         && let Some(error) = first_error(record)
     {
@@ -237,6 +242,36 @@ fn on_record<'a>(
     let unevaluable = !finding.holds && !is_cut_short && record.ok && !expect.applies_to(observed);
     let ran = !is_cut_short && !unevaluable;
     CheckOutcome { cites, record: Some(record), ran, unevaluable, ..CheckOutcome::of(finding, class) }
+}
+
+/// Returns whether an expectation held on what a probe found before the work.
+fn held(before: &ToolRecord, expect: &Predicate, case: &Case<'_>) -> bool {
+    let observed = of_record(before);
+    look(expect, &observed, None).finding.holds && !only_an_error_meets(before, &observed, expect, case)
+}
+
+/// Returns whether an expectation holds only by the error of a command that failed: `wc: a.csv: No such file` names a.csv. A check
+/// that asks for such an exit code may look at the error.
+fn only_an_error_meets(
+    record: &ToolRecord,
+    observed: &Observation<'_>,
+    expect: &Predicate,
+    case: &Case<'_>,
+) -> bool {
+    let asks_for = |code: i32| {
+        expect.has(&|part| match part {
+            Predicate::ExitCode(wanted) => *wanted == code,
+            Predicate::Not(part) => matches!(**part, Predicate::ExitCode(other) if other != code),
+            _ => false,
+        })
+    };
+    let has_failed = |code: &i32| *code != 0 && !asks_for(*code);
+    if case.logic_version < WEIGHED_SINCE || !record.exit_code.as_ref().is_some_and(has_failed) {
+        return false;
+    }
+    let text = without_errors(observed.text, record);
+    let rest = Observation { text: &text, value: observed.value, exit_code: observed.exit_code };
+    !look(expect, &rest, Some(&claim(case.output))).finding.holds
 }
 
 /// Returns the class of a check that ran and failed: that of the last call's own error, if it had one.

@@ -4,6 +4,8 @@ use setpoint_protocol::message::FailureClass;
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
+use super::strength::only_looks;
+
 /// Maximum characters of a call's output that a verdict quotes.
 pub(super) const QUOTE_CHARS_MAX: usize = 200;
 /// At most this many lines of an error are searched; later lines repeat the cause.
@@ -30,11 +32,21 @@ const ENVIRONMENTAL: &str = "\
 
 /// Returns the class of a call with a non-zero exit, from what it printed; `None` if that does not tell.
 pub(super) fn class_of_exit(record: &ToolRecord) -> Option<FailureClass> {
-    let is_known = |line: &str| {
-        let line = line.to_lowercase();
-        ENVIRONMENTAL.split("; ").any(|known| line.contains(known))
-    };
     errors(record).take(LINES_MAX).any(is_known).then_some(FailureClass::Environmental)
+}
+
+fn is_known(line: &str) -> bool {
+    let line = line.to_lowercase();
+    ENVIRONMENTAL.split("; ").any(|known| line.contains(known))
+}
+
+/// Returns what a command printed without its errors: those of a program that only looks at files, and any line of a known
+/// message. What a program of one's own says when it fails may be what is looked for.
+pub(super) fn without_errors(text: &str, record: &ToolRecord) -> String {
+    let of_a_look = only_looks(record);
+    let is_printed = |line: &&str| !of_a_look || line.trim() != ERRORS_HEAD;
+    let lines = text.split_inclusive('\n').take_while(is_printed);
+    lines.filter(|line| !is_known(line)).collect()
 }
 
 /// Returns the class that the typed error of a call implies, what a program printed included.
