@@ -56,7 +56,7 @@ pub(crate) fn opened(patch: &Value) -> Opened {
         })
     };
     let mut opened = json!({
-        "logic_version": 1,
+        "logic_version": setpoint_roles::factory::LOGIC_VERSION,
         "controller": {},
         "interactive": false,
         "surroundings": Surroundings {

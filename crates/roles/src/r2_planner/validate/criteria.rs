@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
 use setpoint_extract::draft::CriterionDraft;
 use setpoint_protocol::limits::{CRITERIA_MAX, CRITERION_CHARS_MAX};
 use setpoint_protocol::message::Mode;
@@ -14,6 +15,7 @@ use setpoint_protocol::predicate::CheckOn;
 use super::refusal::{Reasons, criterion_place};
 use super::{Rules, ValidCriterion, beyond, checks, origin};
 use crate::fingerprint::Words;
+use crate::judging::WEIGHED_SINCE;
 use crate::line::one_line;
 use crate::words::{WordList, word_list};
 
@@ -44,6 +46,10 @@ const EMPTY_PHRASES: &str = "\
     finished successfully; successfully finished; executed successfully; successfully executed; \
     erfolgreich abgeschlossen; terminé avec succès; completado con éxito; 成 功 完 成; 顺 利 完 成";
 
+/// Reason of a criterion that adds nothing. Beside one with a check it does no harm: a judge is asked about it, too.
+const ONLY_THE_INTENT: &str =
+    "only says the intent again; name what must be seen in the result, or give a check";
+
 /// Words that open a question without a question mark.
 const QUESTION_WORDS: &[&str] =
     &["what", "which", "who", "whom", "whose", "why", "how", "什么", "谁", "为什么", "怎么", "多少"];
@@ -65,7 +71,7 @@ pub(super) fn criteria(
     }
     let mut valid: Vec<ValidCriterion> = Vec::new();
     for (i, draft) in drafts.iter().enumerate() {
-        match criterion(draft, intent, rules) {
+        match criterion(draft, intent, has_check(drafts, i), rules) {
             Ok(new) if valid.iter().any(|old| same_text(&old.text, &new.text) && old.check == new.check) => {}
             Ok(new) => valid.push(new),
             Err(reason) => reasons.add(&criterion_place(place, i), reason),
@@ -80,7 +86,24 @@ pub(super) fn same_text(a: &str, b: &str) -> bool {
     plain(a) == plain(b)
 }
 
-fn criterion(draft: &CriterionDraft, intent: &str, rules: &Rules<'_>) -> Result<ValidCriterion, String> {
+/// Returns whether another criterion than this one has a check that looks at more than the form of the answer.
+fn has_check(drafts: &[CriterionDraft], this: usize) -> bool {
+    let is_checked = |draft: &CriterionDraft| match draft {
+        CriterionDraft::Structured { check: Some(check), .. } => {
+            check.get("on").is_some_and(Value::is_object)
+        }
+        CriterionDraft::Structured { check: None, .. } | CriterionDraft::Plain(_) => false,
+    };
+    drafts.iter().enumerate().any(|(i, draft)| i != this && is_checked(draft))
+}
+
+/// Reads one criterion; `is_beside_a_check` says whether another of the same place has a check.
+fn criterion(
+    draft: &CriterionDraft,
+    intent: &str,
+    is_beside_a_check: bool,
+    rules: &Rules<'_>,
+) -> Result<ValidCriterion, String> {
     let (text, mode, check, asked, assumes) = match draft {
         CriterionDraft::Plain(text) => (text, Mode::Verifiable, None, None, None),
         CriterionDraft::Structured { criterion, mode, check, asked, assumes } => {
@@ -100,6 +123,7 @@ fn criterion(draft: &CriterionDraft, intent: &str, rules: &Rules<'_>) -> Result<
     }
     if check.is_none()
         && let Some(reason) = emptiness(&text, intent)
+        && !(reason == ONLY_THE_INTENT && is_beside_a_check && rules.logic_version >= WEIGHED_SINCE)
     {
         return Err(reason.to_owned());
     }
@@ -130,8 +154,7 @@ fn emptiness(text: &str, intent: &str) -> Option<&'static str> {
     }
     let said = Words::of(intent);
     let said: Vec<&str> = said.iter().collect();
-    (restates(&content, &said) && !beyond::adds(text, intent))
-        .then_some("only says the intent again; name what must be seen in the result, or give a check")
+    (restates(&content, &said) && !beyond::adds(text, intent)).then_some(ONLY_THE_INTENT)
 }
 
 /// Returns whether a text that opens with a question word is a statement, which a second verb shows: `what was there

@@ -52,6 +52,8 @@ pub(super) struct Rules<'a> {
     surroundings: &'a Surroundings,
     reader: &'a dyn CallReader,
     now: Timestamp,
+    /// Version of the logic by which the task was opened.
+    logic_version: u32,
     /// Whether the plan is the embedded brain's, whose criteria a person wrote in a playbook.
     is_of_playbook: bool,
 }
@@ -195,6 +197,7 @@ impl<'a> Rules<'a> {
             surroundings: &ctx.opened.surroundings,
             reader: ctx.reader,
             now: ctx.now,
+            logic_version: ctx.opened.logic_version,
             is_of_playbook: ctx.opened.models.of(RoleId::Planner).is_free,
         }
     }
