@@ -13,27 +13,39 @@ const TOLD_SINCE: u32 = 23;
 /// Maximum paths that are looked at although nothing may be kept of them.
 const TOUCHED_MAX: usize = 400;
 
-/// Returns the look at what the task has changed so far; `None` if it has changed nothing, as far as its calls report.
+/// Returns the look at what the task has changed so far; `None` if it has changed nothing, as far as its calls report. `made`
+/// are paths that these reported as new.
 #[must_use]
-pub fn of_task(ctx: &Ctx<'_>) -> Option<ToolCall> {
+pub fn of_task(made: BTreeSet<String>, ctx: &Ctx<'_>) -> Option<ToolCall> {
     let touched = ctx.ledger.touched().union(ctx.ledger.made()).cloned().collect();
-    look(touched, ctx, None)
+    look(touched, made, None, ctx)
 }
 
 /// Returns the look at what the calls of one executor have changed, which reported these paths, likewise.
 #[must_use]
-pub fn of_calls(by: Instance, touched: BTreeSet<String>, ctx: &Ctx<'_>) -> Option<ToolCall> {
-    look(touched, ctx, Some(by))
+pub fn of_calls(
+    by: Instance,
+    touched: BTreeSet<String>,
+    made: BTreeSet<String>,
+    ctx: &Ctx<'_>,
+) -> Option<ToolCall> {
+    look(touched, made, Some(by), ctx)
 }
 
-fn look(touched: BTreeSet<String>, ctx: &Ctx<'_>, of: Option<Instance>) -> Option<ToolCall> {
+fn look(
+    touched: BTreeSet<String>,
+    made: BTreeSet<String>,
+    of: Option<Instance>,
+    ctx: &Ctx<'_>,
+) -> Option<ToolCall> {
     if touched.is_empty() || ctx.opened.logic_version < TOLD_SINCE {
         return None;
     }
-    let touched: Vec<String> = touched.into_iter().take(TOUCHED_MAX).collect();
+    let most = |paths: BTreeSet<String>| paths.into_iter().take(TOUCHED_MAX).collect::<Vec<_>>();
+    let (touched, made) = (most(touched), most(made));
     Some(ToolCall {
         tool: TASK_CHANGES.to_owned(),
-        input: json!({ "touched": touched, "of": of.map(|of| of.0) }).into(),
+        input: json!({ "touched": touched, "made": made, "of": of.map(|of| of.0) }).into(),
     })
 }
 

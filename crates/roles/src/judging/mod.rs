@@ -70,7 +70,7 @@ pub use self::hearing::{Hearing, NoClass};
 pub(crate) use self::messages::printed;
 pub(crate) use self::named::runs_alone;
 pub(crate) use self::overlooked::overlooked;
-pub(crate) use self::self_made::touched;
+pub(crate) use self::self_made::{made_by, touched};
 pub use self::settle::{SettledVerdict, unjudged};
 pub(crate) use self::subject::speaks_of_the_answer;
 pub use self::undone::{MatchedSubTask, UndonePass, undone};

@@ -378,7 +378,7 @@ pub(super) fn path_of(record: &ToolRecord) -> String {
 }
 
 /// Returns the files that a call created.
-pub(super) fn made_by(record: &ToolRecord) -> Vec<String> {
+pub(crate) fn made_by(record: &ToolRecord) -> Vec<String> {
     let fact = |at: &str| record.facts.as_ref().and_then(|facts| facts.0.pointer(at).cloned());
     let made = fact("/changed/made").and_then(|made| serde_json::from_value(made).ok()).unwrap_or_default();
     let is_new = fact("/created") == Some(serde_json::Value::Bool(true));

@@ -31,11 +31,11 @@ calls are the facts. Reply with one JSON object, nothing before or after it:
 * `cites`: ids of listed calls, or `output`. A pass cites at least one call that ran and shows it; a red exit code is a result. \
 `output` alone is enough for a matter of judgement, and for the wording or form of the text itself where no call was made.
 * `[files: …]` in a result names what the command changed in the working folder. The last call, `task_changes`, is this program's \
-own: how each file that the work changed, in earlier attempts and rounds too, is now, against what it was before. Caches are left \
-out in both.
+own: how each file that the work changed, in earlier attempts and rounds too, is now, against what it was before; without it, no call \
+reported a change of files. Caches are left out in both.
 * Where a criterion goes on with the whole work, look for what a careful colleague would send back: a wish left out, a case that \
-is met by name only, a line or file that is lost. That `task_changes` shows no loss is enough for that part, as far as it is \
-whole: of what is cut there, another call has to show that it is right.
+is met by name only, a line or file that is lost. That `task_changes` shows no loss is enough for that part; of what is cut \
+or not known there, another call has to show that it is right.
 * No proof: the output's own words, the absence of errors, tests or notes that the work wrote itself, or a later look at \
 what an earlier, failed call should have made. What the evidence leaves open is a fail.
 * No failure: a search that found nothing, or some unreadable places beside a result.

@@ -40,7 +40,7 @@ where no call was made.
 * The probe `task_changes` is this program's own: how each file that the task changed, in whatever round or piece, is now, against \
 what it was before the task. Where a criterion goes on with the whole work, look for what a careful colleague would send back: a \
 wish left out, a case that is met by name only, a line or file that is lost. That `task_changes` shows no loss is enough for \
-that part, as far as it is whole: of what is cut there, another call has to show that it is right.
+that part; of what is cut or not known there, another call has to show that it is right.
 * When pieces contradict each other, or the evidence leaves it open, it is a fail.
 * `failure_class` of a fail: `environmental` (network, permission, a missing path or tool, rate limit, time-out) or `logical` \
 (it ran, and the result is wrong).

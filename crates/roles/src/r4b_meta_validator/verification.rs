@@ -21,7 +21,7 @@ use super::round::Round;
 use crate::evidence::{Probes, changes};
 use crate::judging::{
     Case, Hearing, NoClass, Share, WHOLE_JUDGED_SINCE, beside, by_check, in_its_words, look_at_the_whole,
-    names_unseen_figure, overlooked,
+    made_by, names_unseen_figure, overlooked,
 };
 use crate::schema::bare;
 
@@ -38,7 +38,9 @@ pub(super) fn begin(round: Round, fx: &mut Fx<'_>) -> Next {
         .collect();
     let open = || criteria.iter().filter(|criterion| !carried.contains_key(&criterion.id));
     let probes = Probes::ask(open(), Measured::After, ATTEMPT, fx);
-    let look = if is_of_several(&round) { changes::of_task(fx.ctx) } else { None };
+    let records = round.matched().into_iter().flat_map(|(_, outcome)| &outcome.tool_calls);
+    let made = records.flat_map(|record| made_by(record)).collect();
+    let look = if is_of_several(&round) { changes::of_task(made, fx.ctx) } else { None };
     let probes = probes.and(look, Measured::After, ATTEMPT, fx);
     let hearing = Hearing::of(Vec::new(), NoClass::AskedInRepair);
     let (picks, _) = picks(&[], round.matched().len());

@@ -16,6 +16,9 @@ pub(crate) struct Input {
     /// Paths that calls of the task reported as made, changed or removed.
     #[serde(default)]
     touched: Vec<PathBuf>,
+    /// Those of them that were new.
+    #[serde(default)]
+    made: Vec<PathBuf>,
     /// Only what the calls of this executor changed.
     of: Option<u16>,
 }
@@ -40,7 +43,8 @@ impl Typed for TaskChanges {
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let unfit = |reason| ToolError::Unfit { path: "the task's changes".to_owned(), reason };
         let folder = ctx.kept.clone().ok_or_else(|| unfit("nothing is kept for an undo here".to_owned()))?;
-        let (cwd, created) = (PathBuf::from(&ctx.surroundings.cwd), ctx.created.clone());
+        let (cwd, mut created) = (PathBuf::from(&ctx.surroundings.cwd), ctx.created.clone());
+        created.extend(input.made);
         let is_meant = move |call: CallId| input.of.is_none_or(|of| call.instance.0 == of);
         ctx.blocking(move |_| {
             // Also where somebody else changed a file since: what is there now is what counts.

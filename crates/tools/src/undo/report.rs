@@ -44,6 +44,14 @@ impl Undoing {
         let mut changes = self.changes(cwd);
         changes.extend(touched.iter().filter_map(|path| self.unkept_change(path, created)));
         changes.sort_by(|one, other| (order(one.verb), &one.path).cmp(&(order(other.verb), &other.path)));
+        // A folder that was made or removed shows by what is in it, which follows it here.
+        let holds_next: Vec<bool> = changes
+            .iter()
+            .zip(changes.iter().skip(1))
+            .map(|(one, next)| one.verb == next.verb && next.path.starts_with(&one.path))
+            .collect();
+        let mut holds = holds_next.into_iter().chain([false]);
+        changes.retain(|_| holds.next() != Some(true));
         let mut facts = json!({ "count": changes.len() });
         for verb in [Verb::Restore, Verb::Rename, Verb::Revert, Verb::Remove] {
             let of = changes.iter().filter(|change| change.verb == verb);

@@ -386,7 +386,7 @@ async fn a_judge_is_told_the_whole_change_of_a_task() {
     world.file("port", format!("{{{} \"port\": 10, {} \"k\": 1}}\n", "x".repeat(4_000), "y".repeat(4_000)));
     edit(&mut world, "kept", "kept", "other").await;
     edit(&mut world, "kept", "other", "kept").await;
-    ran(&mut world, "write_file", json!({ "path": "new", "content": "one\r\ntwo\n" })).await;
+    ran(&mut world, "write_file", json!({ "path": "sub/new", "content": "one\r\ntwo\n" })).await;
     ran(&mut world, "rename_files", json!({ "dir": ".", "find": "moved", "replace": "elsewhere" })).await;
     ran(
         &mut world,
@@ -403,7 +403,7 @@ async fn a_judge_is_told_the_whole_change_of_a_task() {
     let (begin, rest) = text.split_at(expected.len().min(text.len()));
     assert_eq!(begin, expected, "{text}");
     assert!(rest.contains("\"port\": 10,") && rest.contains("\"port\": 20,"), "{text}");
-    assert!(rest.ends_with("made new\n  +one\\r\n  +two\n"), "{text}");
+    assert!(rest.ends_with("made sub/new\n  +one\\r\n  +two\n"), "{text}");
 }
 
 #[tokio::test]
