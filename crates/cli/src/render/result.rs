@@ -14,6 +14,7 @@ use super::value;
 use crate::exit::Exit;
 use crate::state::ViewState;
 use crate::state::board::{Cell, Evidence};
+use crate::state::changed::{Changed, Paths};
 use crate::text::{Line, Tone, sanitise};
 use crate::view::words;
 
@@ -250,25 +251,24 @@ fn summary(result: &FinalResult) -> Vec<Line> {
 }
 
 /// Returns the files that were removed, renamed, changed and made, and that the answer does not name, so that the reader
-/// need not search for them.
+/// need not search for them: as the task measured them, or else those that its calls made.
 fn touched(state: &ViewState, result: &FinalResult) -> Vec<Line> {
-    let answer = result.output.to_text();
     // A folder is left out if files in it are listed.
     let is_folder = |path: &str| state.made.iter().any(|other| other.starts_with(&format!("{path}/")));
-    let made: Vec<String> = state.made.iter().filter(|path| !is_folder(path)).cloned().collect();
-    let changed = &state.changed;
-    let all = [
-        (REMOVED, &changed.removed),
-        (RENAMED, &changed.renamed),
-        (CHANGED, &changed.changed),
-        (MADE, &made),
-    ];
-    all.into_iter()
-        .flat_map(|(title, paths)| {
-            let unnamed = || paths.iter().filter(|path| !answer.contains(path.as_str()));
-            let mut items: Vec<String> =
-                unnamed().take(TOUCHED_TOLD_MAX).map(|path| sanitise::exact(path)).collect();
-            if let Some(more @ 1..) = unnamed().count().checked_sub(items.len()) {
+    let made = || {
+        let first: Vec<String> = state.made.iter().filter(|path| !is_folder(path)).cloned().collect();
+        Changed { made: Paths { count: first.len(), first }, ..Changed::default() }
+    };
+    let Changed { removed, renamed, changed, made } = state.changed.clone().unwrap_or_else(made);
+    let answer = result.output.to_text();
+    [(REMOVED, removed), (RENAMED, renamed), (CHANGED, changed), (MADE, made)]
+        .into_iter()
+        .flat_map(|(title, Paths { first, count })| {
+            let is_named = |path: &&String| answer.contains(path.as_str());
+            let named = first.iter().filter(is_named).count();
+            let unnamed = first.iter().filter(|path| !is_named(path)).take(TOUCHED_TOLD_MAX);
+            let mut items: Vec<String> = unnamed.map(|path| sanitise::exact(path)).collect();
+            if let Some(more @ 1..) = count.checked_sub(named + items.len()) {
                 items.push(format!("and {more} more"));
             }
             list(&format!("{title}:"), Tone::Dim, &items)

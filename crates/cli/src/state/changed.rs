@@ -1,29 +1,47 @@
 //! What the task has changed in files, as it last measured.
 
+use serde_json::Value;
 use setpoint_protocol::record::Answer;
 use setpoint_protocol::tool::TASK_CHANGES;
 
 use super::calls::Call;
 
-/// Paths of files that are not as they were before the task.
+/// Paths that are not as they were before the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changed {
-    pub removed: Vec<String>,
+    pub removed: Paths,
     /// Under the names that they have now.
-    pub renamed: Vec<String>,
-    pub changed: Vec<String>,
+    pub renamed: Paths,
+    pub changed: Paths,
+    pub made: Paths,
+}
+
+/// The paths of one kind: the first ones, and how many there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Paths {
+    pub first: Vec<String>,
+    pub count: usize,
 }
 
 impl Changed {
-    /// Takes over what a call measured, if it is one that does.
-    pub(super) fn measure(&mut self, call: Option<&Call>, answer: &Answer) {
-        let is_measurement = call.is_some_and(|call| call.tool == TASK_CHANGES);
-        let Answer::Tool(tool) = answer else { return };
-        let Some(facts) = tool.facts.as_ref().filter(|_| is_measurement && tool.ok) else { return };
+    /// Returns what a call measured, if it is one that measures all that the task changed.
+    pub(super) fn measured(call: Option<&Call>, answer: &Answer) -> Option<Self> {
+        let Answer::Tool(tool) = answer else { return None };
+        call.filter(|call| call.tool == TASK_CHANGES && tool.ok)?;
+        let facts = &tool.facts.as_ref()?.0;
+        facts.get("whole").and_then(Value::as_bool).filter(|whole| *whole)?;
         let paths = |kind: &str| {
-            let all = facts.0.get(kind).and_then(serde_json::Value::as_array).into_iter().flatten();
-            all.filter_map(serde_json::Value::as_str).map(str::to_owned).collect()
+            let all = facts.get(kind).and_then(Value::as_array).into_iter().flatten();
+            let first: Vec<String> = all.filter_map(Value::as_str).map(str::to_owned).collect();
+            let count = facts.pointer(&format!("/counts/{kind}")).and_then(Value::as_u64);
+            let count = count.and_then(|count| usize::try_from(count).ok()).unwrap_or(first.len());
+            Paths { first, count }
         };
-        *self = Changed { removed: paths("removed"), renamed: paths("renamed"), changed: paths("changed") };
+        Some(Changed {
+            removed: paths("removed"),
+            renamed: paths("renamed"),
+            changed: paths("changed"),
+            made: paths("made"),
+        })
     }
 }

@@ -104,8 +104,8 @@ pub struct ViewState {
     pub calls: Calls,
     /// Files that calls say they created.
     pub made: BTreeSet<String>,
-    /// Files that are gone or different since the task began, as it last measured.
-    pub changed: Changed,
+    /// What the task changed in files, if it measured that.
+    pub changed: Option<Changed>,
     /// Model calls, tokens and tool calls.
     pub used: Totals,
     /// What memory gave to the last plan; `None` if it was not asked.
@@ -165,7 +165,7 @@ impl ViewState {
             skills: Vec::new(),
             calls: Calls::default(),
             made: BTreeSet::new(),
-            changed: Changed::default(),
+            changed: None,
             used: Totals::default(),
             recall: None,
             faults: Vec::new(),
@@ -244,7 +244,8 @@ impl ViewState {
                         _ => {}
                     }
                     self.calls.answered(&answered, record.at);
-                    self.changed.measure(self.calls.get(answered.call), &answered.answer);
+                    let measured = Changed::measured(self.calls.get(answered.call), &answered.answer);
+                    self.changed = measured.or(self.changed.take());
                     self.asks.answered(answered.call);
                 }
             }

@@ -159,7 +159,8 @@ fn body(record: &ToolRecord, chars_max: usize) -> String {
 
 /// Appends a line without control characters. Tabs stay: an edit has to name them, and a format may demand them.
 fn push_one_line(out: &mut String, text: &str) {
-    for (n, part) in text.split(|c: char| c.is_control() && c != '\t').enumerate() {
+    let is_end = |c: char| (c.is_control() && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}');
+    for (n, part) in text.split(is_end).enumerate() {
         if n > 0 {
             out.push(' ');
         }

@@ -71,6 +71,7 @@ pub(crate) use self::messages::printed;
 pub(crate) use self::named::runs_alone;
 pub(crate) use self::overlooked::overlooked;
 pub(crate) use self::self_made::{made_by, touched};
+pub(crate) use self::settle::EVIDENCE_CHARS_MAX;
 pub use self::settle::{SettledVerdict, unjudged};
 pub(crate) use self::subject::speaks_of_the_answer;
 pub use self::undone::{MatchedSubTask, UndonePass, undone};

@@ -9,6 +9,7 @@ use setpoint_protocol::{Any, CallId};
 
 use super::unmet;
 use super::work::{Ending, Fx, Next, Phase, REASON_CHARS_MAX, Work};
+use crate::evidence::changes::Reported;
 use crate::evidence::{Probes, RECORDS_BYTES_MAX, changes, fit};
 use crate::judging::{made_by, touched};
 
@@ -29,14 +30,17 @@ pub(super) fn measure(work: &mut Work, ending: Ending, fx: &mut Fx<'_>) -> Next 
 /// Returns the look at what a judge of the whole work must know: what the only sub-task's task changed, and of several
 /// sub-tasks each its own, since others may run meanwhile.
 fn looked_over(work: &Work, ctx: &Ctx<'_>) -> Option<ToolCall> {
-    let made = work.records.iter().flat_map(|record| made_by(record)).collect();
+    let reported = Reported {
+        touched: work.records.iter().flat_map(|record| touched(record)).collect(),
+        made: work.records.iter().flat_map(|record| made_by(record)).collect(),
+        unwatched: changes::unwatched(&work.records),
+    };
     if work.subtask.approach.is_some() {
         None
     } else if work.subtask.is_only {
-        changes::of_task(made, ctx)
+        changes::of_task(reported, ctx)
     } else {
-        let by = work.records.first()?.call_id.instance;
-        changes::of_calls(by, work.records.iter().flat_map(|record| touched(record)).collect(), made, ctx)
+        changes::of_calls(work.records.first()?.call_id.instance, reported, ctx)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Fan-in: collects outcomes until their groups are complete.
 
+use setpoint_machine::Ctx;
 use setpoint_protocol::SubTaskId;
 use setpoint_protocol::message::{
-    FailureClass, GroupMatched, ManifestEntry, OutcomeStatus, Shown, SubTaskOutcome, SubTaskOutput,
+    FailureClass, GroupMatched, ManifestEntry, OutcomeStatus, Shown, SubTaskOutcome, SubTaskOutput, Verdict,
     VerdictWord,
 };
 use setpoint_protocol::text::clip;
 
+use super::again;
 use super::end::End;
 use super::phase::{Fx, Next, Phase};
 use super::round::Round;
@@ -61,15 +63,19 @@ pub(super) fn advance(mut round: Round, fx: &mut Fx<'_>) -> Next {
         }
         round.groups_done += 1;
     }
-    if take_back(&mut round, ctx.opened.logic_version) {
+    if take_back(&mut round, ctx) {
         return Next::End(End::group_failed(&round, ctx));
     }
     Next::Verify(round)
 }
 
-/// Revokes passes that a later sub-task invalidated, so that they must be shown again. Returns whether there were
-/// any.
-fn take_back(round: &mut Round, logic_version: u32) -> bool {
+/// Revokes passes that a later sub-task invalidated, so that they must be shown again, unless they are measured again.
+/// Returns whether there were any.
+fn take_back(round: &mut Round, ctx: &Ctx<'_>) -> bool {
+    let due = again::due(round, ctx);
+    let is_due = |piece: &SubTaskId, verdict: &Verdict| {
+        due.iter().any(|(other, criterion)| *other == piece && criterion.id == verdict.criterion_id)
+    };
     let matched = round.matched();
     let works: Vec<MatchedSubTask<'_>> = matched
         .iter()
@@ -83,7 +89,12 @@ fn take_back(round: &mut Round, logic_version: u32) -> bool {
     let ids: Vec<SubTaskId> = matched.iter().map(|(entry, _)| entry.subtask_id.clone()).collect();
     let intents: Vec<String> =
         matched.iter().map(|(entry, _)| one_line(&entry.intent, INTENT_CHARS_MAX)).collect();
-    let undone = undone(&works, logic_version);
+    let mut undone = undone(&works, ctx.opened.logic_version);
+    undone.retain(|one| {
+        let of = matched.get(one.of);
+        let verdict = of.and_then(|(_, outcome)| outcome.criteria_verdicts.get(one.verdict));
+        !of.zip(verdict).is_some_and(|((entry, _), verdict)| is_due(&entry.subtask_id, verdict))
+    });
     for one in &undone {
         let (Some(of), Some(by)) = (ids.get(one.of), intents.get(one.by)) else { continue };
         let path = clip(&one.path, PATH_CHARS_MAX);

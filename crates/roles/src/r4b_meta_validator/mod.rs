@@ -15,6 +15,7 @@
 //! orders, and its recommendation is informational: `abandon` when a person refused something that a failed sub-task
 //! wanted, or when the rounds are used up.
 
+mod again;
 mod at_fault;
 mod baseline;
 mod carry;

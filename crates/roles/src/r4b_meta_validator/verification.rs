@@ -11,6 +11,7 @@ use setpoint_protocol::record::Answer;
 use setpoint_protocol::tool::Phase as Measured;
 use setpoint_protocol::{Any, CallId, CriterionId};
 
+use super::again;
 use super::at_fault;
 use super::carry::carried;
 use super::end::End;
@@ -18,6 +19,7 @@ use super::merged::{merged, picks, places};
 use super::phase::{Fx, Next, Phase, Verification};
 use super::prompt;
 use super::round::Round;
+use crate::evidence::changes::Reported;
 use crate::evidence::{Probes, changes};
 use crate::judging::{
     Case, Hearing, NoClass, Share, WHOLE_JUDGED_SINCE, beside, by_check, in_its_words, look_at_the_whole,
@@ -37,10 +39,15 @@ pub(super) fn begin(round: Round, fx: &mut Fx<'_>) -> Next {
         .filter_map(|criterion| Some((criterion.id.clone(), carried(criterion, &round)?)))
         .collect();
     let open = || criteria.iter().filter(|criterion| !carried.contains_key(&criterion.id));
-    let probes = Probes::ask(open(), Measured::After, ATTEMPT, fx);
-    let records = round.matched().into_iter().flat_map(|(_, outcome)| &outcome.tool_calls);
-    let made = records.flat_map(|record| made_by(record)).collect();
-    let look = if is_of_several(&round) { changes::of_task(made, fx.ctx) } else { None };
+    let again = again::due(&round, fx.ctx).into_iter().map(|(_, criterion)| criterion);
+    let probes = Probes::ask(open().chain(again), Measured::After, ATTEMPT, fx);
+    let records = || round.matched().into_iter().flat_map(|(_, outcome)| &outcome.tool_calls);
+    let reported = Reported {
+        made: records().flat_map(|record| made_by(record)).collect(),
+        unwatched: changes::unwatched(records()),
+        ..Reported::default()
+    };
+    let look = if is_of_several(&round) { changes::of_task(reported, fx.ctx) } else { None };
     let probes = probes.and(look, Measured::After, ATTEMPT, fx);
     let hearing = Hearing::of(Vec::new(), NoClass::AskedInRepair);
     let (picks, _) = picks(&[], round.matched().len());
@@ -62,9 +69,16 @@ pub(super) fn on_probe(
 
 /// Asks the model once all probes have answered, because it sees them too, and only if there is something to judge or
 /// to choose.
-fn merge_when_measured(round: Round, mut verification: Box<Verification>, fx: &mut Fx<'_>) -> Next {
+fn merge_when_measured(mut round: Round, mut verification: Box<Verification>, fx: &mut Fx<'_>) -> Next {
     if !verification.probes.is_complete() {
         return Next::Wait(round, Phase::Probing(verification));
+    }
+    let found = {
+        let output = output(&round, &verification);
+        again::found(&again::due(&round, fx.ctx), &case(&round, &verification, &output, fx.ctx))
+    };
+    if again::settle(&mut round, found) {
+        return Next::End(End::group_failed(&round, fx.ctx));
     }
     verification.hearing = Hearing::of(for_a_model(&round, &verification, fx.ctx), NoClass::AskedInRepair);
     if verification.hearing.criteria().is_empty() && round.manifest.subtasks.len() == 1 {

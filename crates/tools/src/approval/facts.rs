@@ -92,6 +92,7 @@ impl Gate {
             (Found::Nothing | Found::Foreign { .. }, _) => self.ground.creating(path, plan),
             (Found::Own, _) => self.ground.changing(path, touch.is_plain),
         };
+        let obeyed = obeyed.or_else(|| super::ground::unmarks(path, plan, found != Found::Nothing));
         TouchFacts {
             path: show::path_line(path),
             is_delete: touch.is_delete,

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use super::named::{self, Places};
+use super::ordinary::Mentioned;
 use super::resolve::fully;
 use super::starters::named_by;
 
@@ -31,6 +32,8 @@ const NAMED: &str = "a configuration or a hook of Git names the file, and Git ru
 #[derive(Clone, Debug, Default)]
 pub(super) struct GitFiles {
     around: Places,
+    /// Names that are ordinary otherwise, and that a configuration or a hook mentions.
+    mentioned: Mentioned,
     home: PathBuf,
     cwd: PathBuf,
 }
@@ -45,16 +48,27 @@ impl GitFiles {
         for folder in cwd.ancestors() {
             of_repository(folder, home, &mut around);
         }
-        GitFiles { around: Places::new(around), home: home.to_path_buf(), cwd: cwd.to_path_buf() }
+        let mentioned = Mentioned::by(&around);
+        let around = Places::new(around);
+        GitFiles { around, mentioned, home: home.to_path_buf(), cwd: cwd.to_path_buf() }
     }
 
     /// Returns why Git would run or obey what is at `path`, a path without links in the working directory, or `None`.
     pub(super) fn reason(&self, path: &Path) -> Option<&'static str> {
+        (self.around.has(path) || Places::new(self.nested(path)).has(path)).then_some(NAMED)
+    }
+
+    /// Returns whether Git, or a hook, mentions a file of the name of `path`, in whatever words.
+    pub(super) fn mention(&self, path: &Path) -> bool {
+        self.mentioned.has(path) || Mentioned::by(&self.nested(path)).has(path)
+    }
+
+    fn nested(&self, path: &Path) -> Vec<PathBuf> {
         let mut nested = Vec::new();
         for folder in path.ancestors().skip(1).take_while(|folder| *folder != self.cwd) {
             of_repository(folder, &self.home, &mut nested);
         }
-        (self.around.has(path) || Places::new(nested).has(path)).then_some(NAMED)
+        nested
     }
 }
 
@@ -152,6 +166,24 @@ mod tests {
         for (name, text) in files {
             fs::create_dir_all(base.join(name).parent().unwrap()).unwrap();
             fs::write(base.join(name), text).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_ordinary_name_that_a_hook_mentions_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let hook = ("top/.git/hooks/pre-commit", "sh .keep; . ./.editorconfig\n");
+        write(&base, &[hook, ("top/sub/.git/hooks/pre-push", "cd x && . '.env.sample'\n")]);
+        let git = GitFiles::new(&base.join("top"), &base.join("home"));
+        for (name, is_mentioned) in [
+            (".keep", true),
+            ("x/.editorconfig", true),
+            ("sub/.env.sample", true),
+            (".env.sample", false),
+            (".gitignore", false),
+        ] {
+            assert_eq!(git.mention(&base.join("top").join(name)), is_mentioned, "{name}");
         }
     }
 

@@ -157,6 +157,8 @@ impl Ground {
     fn is_ordinary(&self, path: &Path, is_plain: bool) -> bool {
         path.parent() != Some(&self.home)
             && self.below(path).is_some_and(|below| ordinary::is_one(below, is_plain))
+            && !self.starters.mention(path)
+            && !self.git.mention(path)
     }
 
     fn program(&self, path: &Path) -> Option<&'static str> {
@@ -205,6 +207,16 @@ fn is_new_mark(path: &Path, plan: &Plan) -> bool {
     let is_mark = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(caches::TAG));
     let is_new = |folder: &Path| plan.touches.iter().any(|touch| !touch.is_delete && touch.path == folder);
     is_mark && !path.parent().is_some_and(|folder| is_new(folder) && folder.symlink_metadata().is_err())
+}
+
+/// Returns why a cache would no longer be one: what was written in it meanwhile was not watched, and nothing of it is kept.
+pub(super) fn unmarks(path: &Path, plan: &Plan, is_there: bool) -> Option<&'static str> {
+    let is_mark = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(caches::TAG));
+    let goes_as_well =
+        |folder: &Path| plan.touches.iter().any(|touch| touch.is_delete && folder.starts_with(&touch.path));
+    let stays = path.parent().is_some_and(|folder| !goes_as_well(folder));
+    (is_mark && is_there && stays)
+        .then_some("the folder would no longer be marked as a cache, and what is in it was not watched")
 }
 
 fn closed(cwd: &Path, home: &Path) -> Option<&'static str> {

@@ -3,10 +3,12 @@
 //! The list is closed and holds exact names; every other hidden name asks ([`super::watched`]). Decision 0036 says what is
 //! known of each reader, and which names are missing here on purpose.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::named;
 use super::watched::is_hidden;
 
 /// Names of files that start nothing, whatever they hold.
@@ -74,6 +76,10 @@ const OPTIONS_OF_PRETTIER: &[&str] = &[
     "vueIndentScriptAndStyle",
 ];
 
+/// Maximum files whose texts are searched for such names.
+const MENTIONING_MAX: usize = 200;
+/// Maximum numbers of a version.
+const PARTS_MAX: usize = 3;
 /// Maximum bytes of a content that is looked at.
 pub(crate) const PLAIN_BYTES_MAX: u64 = 4 * 1024;
 
@@ -86,6 +92,26 @@ pub(super) fn is_one(below: &Path, is_plain: bool) -> bool {
     let is_open = folder.is_some_and(|folder| !folder.iter().any(is_hidden));
     let is_named = is_data(below) || below.ends_with(WELL_KNOWN) || below.ends_with(SECURITY);
     is_open && (is_named || (is_plain && is_judged(below)))
+}
+
+/// Such names in files that start something: what they mention asks, in whatever words they do.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mentioned(BTreeSet<&'static str>);
+
+impl Mentioned {
+    pub(super) fn by(files: &[PathBuf]) -> Self {
+        let judged = [VERSIONS, VERSIONS_OF_NODE, PRETTIER];
+        let all: Vec<&str> =
+            DATA.iter().copied().chain(judged).flatten().copied().chain([SECURITY]).collect();
+        let texts = files.iter().take(MENTIONING_MAX).filter_map(|file| named::text(file));
+        let in_text =
+            |text: String| all.iter().copied().filter(|name| text.contains(name)).collect::<Vec<_>>();
+        Mentioned(texts.flat_map(in_text).collect())
+    }
+
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.0.iter().any(|name| path.ends_with(name))
+    }
 }
 
 /// Returns whether a file of that name starts nothing, whatever it holds.
@@ -118,9 +144,12 @@ fn has_name(path: &Path, names: &[&str]) -> bool {
     path.file_name().is_some_and(|name| names.iter().any(|one| name == *one))
 }
 
-/// Returns whether it is numbers with dots between them. A word could be the name of a folder here.
+/// Returns whether it is a version as languages have them: up to three numbers of one or two digits, with dots between them.
+/// Anything else could be the name of a folder, which some readers take for that of a program.
 fn is_version(text: &str) -> bool {
-    text.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    let is_number =
+        |part: &str| (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    text.split('.').count() <= PARTS_MAX && text.split('.').all(is_number)
 }
 
 fn is_release_line(text: &str) -> bool {
@@ -172,6 +201,10 @@ mod tests {
             (".nvmrc", "x"),
             (".nvmrc", "v"),
             (".nvmrc", "20..1"),
+            // Folders of the project, to `uv`.
+            (".python-version", "3.11.4.5"),
+            (".python-version", "3.300"),
+            (".python-version", "20240101"),
             (".nvmrc", ""),
             (".nvmrc", "20\npath:/x\n"),
             (".nvmrc", "20\r\n"),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::named::{self, Meant, Places};
-use super::ordinary;
+use super::ordinary::{self, Mentioned};
 use super::resolve::fully;
 use crate::caches;
 
@@ -86,7 +86,15 @@ const STARTED: &str =
 pub(super) struct Starters {
     cwd: PathBuf,
     home: PathBuf,
-    read: Arc<Mutex<BTreeMap<PathBuf, Places>>>,
+    read: Arc<Mutex<BTreeMap<PathBuf, Started>>>,
+}
+
+/// What the hidden files of one folder start.
+#[derive(Clone, Debug)]
+struct Started {
+    places: Places,
+    /// Names that are ordinary otherwise, and that these files or what they start mention.
+    mentioned: Mentioned,
 }
 
 impl Starters {
@@ -97,7 +105,13 @@ impl Starters {
     /// Returns why other programs would start what is at `path`, a path without links in the working directory, or `None`.
     pub(super) fn reason(&self, path: &Path) -> Option<&'static str> {
         let mut folders = path.ancestors().skip(1).filter(|folder| self.counts(folder));
-        folders.any(|folder| self.of_folder(folder).has(path)).then_some(STARTED)
+        folders.any(|folder| self.of_folder(folder).places.has(path)).then_some(STARTED)
+    }
+
+    /// Returns whether what starts by itself mentions a file of the name of `path`, in whatever words.
+    pub(super) fn mention(&self, path: &Path) -> bool {
+        let mut folders = path.ancestors().skip(1).filter(|folder| self.counts(folder));
+        folders.any(|folder| self.of_folder(folder).mentioned.has(path))
     }
 
     /// Returns whether hidden files of a folder act on the working directory: it is in there, or around it and no further
@@ -107,14 +121,15 @@ impl Starters {
         folder.starts_with(&self.cwd) || top().is_some_and(|top| folder.starts_with(top) && top != self.home)
     }
 
-    fn of_folder(&self, folder: &Path) -> Places {
+    fn of_folder(&self, folder: &Path) -> Started {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(places) = read.get(folder) {
-            return places.clone();
+        if let Some(started) = read.get(folder) {
+            return started.clone();
         }
-        let places = Places::new(started(folder, &self.home));
-        read.insert(folder.to_path_buf(), places.clone());
-        places
+        let found = started(folder, &self.home);
+        let started = Started { mentioned: Mentioned::by(&found), places: Places::new(found) };
+        read.insert(folder.to_path_buf(), started.clone());
+        started
     }
 }
 
@@ -343,6 +358,24 @@ mod tests {
             free: "sample.sh a.sh scripts/other src/main.c Makefile",
         },
     ];
+
+    #[test]
+    fn what_starts_by_itself_makes_an_ordinary_name_ask() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join(".husky")).unwrap();
+        fs::write(top.join(".husky/pre-commit"), "cd sub && sh '.keep'\n. tools.sh\n").unwrap();
+        fs::write(top.join("tools.sh"), ". ./.editorconfig\n").unwrap();
+        let server = "{\"mcpServers\": {\"x\": {\"command\": \"sh\", \"args\": [\"./.env.sample\"]}}}";
+        fs::write(top.join(".mcp.json"), server).unwrap();
+        let starters = Starters::new(&top, &top.join("home"));
+        for name in [".keep", "sub/.keep", ".editorconfig", ".env.sample"] {
+            assert!(starters.mention(&top.join(name)), "{name}");
+        }
+        for name in [".gitignore", ".env.example", "sub/.gitkeep"] {
+            assert!(!starters.mention(&top.join(name)), "{name}");
+        }
+    }
 
     #[test]
     fn ordinary_hidden_files_do_not_use_up_the_limits() {

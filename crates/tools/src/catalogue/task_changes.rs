@@ -19,6 +19,9 @@ pub(crate) struct Input {
     /// Those of them that were new.
     #[serde(default)]
     made: Vec<PathBuf>,
+    /// How many calls may have changed files where nothing was watched.
+    #[serde(default)]
+    unwatched: usize,
     /// Only what the calls of this executor changed.
     of: Option<u16>,
 }
@@ -49,8 +52,13 @@ impl Typed for TaskChanges {
         ctx.blocking(move |_| {
             // Also where somebody else changed a file since: what is there now is what counts.
             let undoing = Undoing::of(&folder, is_meant, true).map_err(|error| unfit(error.to_string()))?;
-            let (text, facts) = undoing.report(&cwd, &input.touched, &created);
-            let text = if text.is_empty() { NOTHING.to_owned() } else { text };
+            let (text, mut facts) = undoing.report(&cwd, &input.touched, &created);
+            facts["whole"] = input.of.is_none().into();
+            let mut text = if text.is_empty() { NOTHING.to_owned() } else { text };
+            if input.unwatched > 0 {
+                let calls = show::count(input.unwatched as u64, "call", "calls");
+                text.push_str(&format!("\n[{calls} may have changed more files, where nothing was watched]"));
+            }
             Ok(answer::found(text, facts))
         })
         .await

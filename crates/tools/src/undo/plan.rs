@@ -180,12 +180,13 @@ impl Undoing {
 
     pub(super) fn compared(&self, path: &Path, compare: fn(&[u8], &[u8]) -> String) -> Option<String> {
         let (was, is) = (self.was(path)?, self.is(path)?);
-        let old = self.content(was)?;
-        let new = match is {
-            State::Nothing => Vec::new(),
-            State::File { .. } => content_at(path)?,
-            _ => return None,
-        };
+        let is_file = |state: &State| matches!(state, State::File { .. });
+        if !is_file(was) && !is_file(is) {
+            return None;
+        }
+        // Folders and links have nothing that could be compared.
+        let old = if is_file(was) { self.content(was)? } else { Vec::new() };
+        let new = if is_file(is) { content_at(path)? } else { Vec::new() };
         Some(compare(&old, &new))
     }
 

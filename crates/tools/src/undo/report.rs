@@ -5,21 +5,23 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use setpoint_protocol::text::head_and_tail;
 
 use super::note::State;
 use super::plan::{Undoing, Verb, content_at};
 use crate::approval::preview;
 use crate::show;
 
-/// Maximum changes that are named; of more, the others are counted.
-const NAMED_MAX: usize = 200;
-/// Maximum files whose contents are compared.
-const COMPARED_MAX: usize = 400;
+/// Maximum changes that are named, and characters of their names; of more, the others are counted.
+const NAMED_MAX: usize = 400;
+const NAMES_CHARS_MAX: usize = 8_000;
 /// Maximum characters of all differences.
-const DIFFERENCES_CHARS_MAX: usize = 14_000;
+const DIFFERENCES_CHARS_MAX: usize = 12_000;
 /// Least characters of a difference that say anything; what would get less is only named.
 const DIFFERENCE_CHARS_MIN: usize = 40;
+/// Characters that indents take before a line of a difference, here and in the list of a judge, and those of the mark of a
+/// cut.
+const INDENTS_CHARS: usize = 5;
+const MARK_CHARS: usize = 20;
 
 /// Why nothing is known of what a path was before.
 const OUTSIDE: &str = "it changed outside the sandbox, where nothing is kept";
@@ -44,6 +46,9 @@ impl Undoing {
         let mut changes = self.changes(cwd);
         changes.extend(touched.iter().filter_map(|path| self.unkept_change(path, created)));
         changes.sort_by(|one, other| (order(one.verb), &one.path).cmp(&(order(other.verb), &other.path)));
+        // Git's own objects say nothing to a reader.
+        let is_object = |path: &Path| show::path(path).contains("/.git/objects/");
+        changes.retain(|change| !is_object(&change.path));
         // A folder that was made or removed shows by what is in it, which follows it here.
         let holds_next: Vec<bool> = changes
             .iter()
@@ -52,20 +57,26 @@ impl Undoing {
             .collect();
         let mut holds = holds_next.into_iter().chain([false]);
         changes.retain(|_| holds.next() != Some(true));
-        let mut facts = json!({ "count": changes.len() });
+        let mut facts = json!({ "count": changes.len(), "counts": {} });
         for verb in [Verb::Restore, Verb::Rename, Verb::Revert, Verb::Remove] {
             let of = changes.iter().filter(|change| change.verb == verb);
+            facts["counts"][word(verb)] = of.clone().count().into();
             facts[word(verb)] = of.map(|change| show::path(&change.path)).take(NAMED_MAX).collect();
+        }
+        for change in changes.iter_mut().take(NAMED_MAX).filter(|change| change.difference.is_none()) {
+            let difference = self.compared(&change.path, preview::judged);
+            change.difference = difference.map(|text| without_head(change.verb, text));
         }
         (text(&changes, cwd), facts)
     }
 
     fn changes(&self, cwd: &Path) -> Vec<Change> {
-        let outcomes = self.outcomes().into_iter().enumerate().map(|(n, (verb, path, name))| {
+        let outcomes = self.outcomes().into_iter().map(|(verb, path, name)| {
             let name = name.map(|name| format!(", which was {}", shown(&name, cwd))).unwrap_or_default();
-            let difference = if n < COMPARED_MAX { self.compared(&path, preview::judged) } else { None };
-            let difference = difference.map(|text| without_head(verb, text));
-            Change { verb, note: name + &self.modes(&path), path, difference }
+            let is_lost = matches!(self.was(&path), Some(State::File { .. }))
+                && !matches!(self.is(&path), Some(State::File { .. }));
+            let verb = if is_lost { Verb::Restore } else { verb };
+            Change { verb, note: name + &self.kinds(&path), path, difference: None }
         });
         let left = self.left().iter().filter_map(|(path, why)| self.left_change(path, why));
         outcomes.chain(left).collect()
@@ -81,12 +92,9 @@ impl Undoing {
             _ => Verb::Revert,
         };
         let is_known = was.is_some_and(|was| !matches!(was, State::Lost(_)));
-        let (note, difference) = match is_known {
-            true => (self.modes(path), self.compared(path, preview::judged)),
-            false => (format!("; what it was is not known: {}", show::line(why)), None),
-        };
-        let difference = difference.map(|text| without_head(verb, text));
-        Some(Change { verb, path: path.to_path_buf(), note, difference })
+        let unknown = || format!("; what it was is not known: {}", show::line(why));
+        let note = if is_known { self.kinds(path) } else { unknown() };
+        Some(Change { verb, path: path.to_path_buf(), note, difference: None })
     }
 
     /// Returns what became of a path that a call reported and of which nothing is kept.
@@ -110,17 +118,32 @@ impl Undoing {
         Some(Change { verb, path: path.to_path_buf(), note, difference })
     }
 
-    /// Returns the permissions before the task and now, if a file has others.
-    fn modes(&self, path: &Path) -> String {
-        match (self.was(path), self.is(path)) {
-            (Some(State::File { mode: old, .. }), Some(State::File { mode: new, .. })) if old != new => {
-                format!(", mode {old:04o} -> {new:04o}")
+    /// Returns what is at a path, and what was, unless it is a plain file, and the permissions if they differ.
+    fn kinds(&self, path: &Path) -> String {
+        let kind = |state: &State| match state {
+            State::Nothing => None,
+            State::File { .. } => Some("a file".to_owned()),
+            State::Folder { .. } => Some("a folder".to_owned()),
+            State::Link(to) => Some(format!("a link to {}", show::path_line(&to.0))),
+            State::Lost(why) => Some(show::line(why)),
+        };
+        let mode = |state: &State| match state {
+            State::File { mode, .. } | State::Folder { mode: Some(mode) } => Some(*mode),
+            State::Nothing | State::Folder { mode: None } | State::Link(_) | State::Lost(_) => None,
+        };
+        let (was, is) = (self.was(path), self.is(path));
+        let (old, new) = (was.and_then(kind), is.and_then(kind));
+        let modes = match (was.and_then(mode), is.and_then(mode)) {
+            (Some(old), Some(new)) if old != new => format!(", mode {old:04o} -> {new:04o}"),
+            (None, Some(new)) if new & 0o111 != 0 && matches!(is, Some(State::File { .. })) => {
+                format!(", mode {new:04o}")
             }
-            (_, Some(State::File { mode, .. })) if mode & 0o111 != 0 => format!(", mode {mode:04o}"),
-            (Some(State::Folder { .. }), _) | (_, Some(State::Folder { .. })) => " (a folder)".to_owned(),
-            (_, Some(State::Link(to))) => format!(" (a link to {})", show::path_line(&to.0)),
-            (Some(State::Link(to)), _) => format!(" (it was a link to {})", show::path_line(&to.0)),
             _ => String::new(),
+        };
+        match (old, new) {
+            (Some(old), Some(new)) if old != new => format!(" ({new} now, {old} before){modes}"),
+            (Some(one), _) | (None, Some(one)) if one != "a file" => format!(" ({one}){modes}"),
+            _ => modes,
         }
     }
 }
@@ -130,19 +153,36 @@ fn shown(path: &Path, cwd: &Path) -> String {
 }
 
 fn text(changes: &[Change], cwd: &Path) -> String {
-    let most = share(changes);
-    let mut text = String::new();
-    for Change { verb, path, note, difference } in changes.iter().take(NAMED_MAX) {
-        text.push_str(&format!("{} {}{note}\n", word(*verb), shown(path, cwd)));
-        if let Some(difference) = difference.as_deref().filter(|text| !text.is_empty()) {
-            let part = match most {
-                Some(most) => head_and_tail(difference, most),
-                None => "[how is not shown]".to_owned(),
-            };
-            part.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
-        }
+    let heads = changes
+        .iter()
+        .map(|Change { verb, path, note, .. }| format!("{} {}{note}\n", word(*verb), shown(path, cwd)));
+    let mut left = NAMES_CHARS_MAX;
+    let heads: Vec<String> = heads
+        .take(NAMED_MAX)
+        .take_while(|head| {
+            let fits = left.checked_sub(head.chars().count());
+            left = fits.unwrap_or_default();
+            fits.is_some()
+        })
+        .collect();
+    let (named, rest) = changes.split_at(heads.len());
+    let mut differences: Vec<String> =
+        named.iter().map(|change| change.difference.clone().unwrap_or_default()).collect();
+    // Of many, what stays the same around a change takes the room of the changes.
+    if differences.iter().map(|one| length(one)).sum::<usize>() > DIFFERENCES_CHARS_MAX {
+        differences.iter_mut().for_each(|one| *one = changes_alone(one));
     }
-    let rest = changes.get(NAMED_MAX..).unwrap_or_default();
+    let most = share(&differences);
+    let mut text = String::new();
+    for (head, difference) in heads.iter().zip(&differences) {
+        text.push_str(head);
+        let part = match most {
+            Some(most) => cut(difference, most),
+            None if difference.is_empty() => String::new(),
+            None => "[how is not shown]".to_owned(),
+        };
+        part.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+    }
     if !rest.is_empty() {
         let of = |verb: Verb| rest.iter().filter(|change| change.verb == verb).count();
         let verbs = [Verb::Restore, Verb::Rename, Verb::Revert, Verb::Remove];
@@ -153,11 +193,42 @@ fn text(changes: &[Change], cwd: &Path) -> String {
     text
 }
 
+/// Returns the characters of a text with the indents of its lines.
+fn length(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count() + INDENTS_CHARS).sum()
+}
+
+/// Returns the first and the last lines of a difference, and how many are between them.
+fn cut(difference: &str, most: usize) -> String {
+    if length(difference) <= most {
+        return difference.to_owned();
+    }
+    let lines: Vec<&str> = difference.lines().collect();
+    let mut left = most.saturating_sub(MARK_CHARS);
+    let mut fits = |line: &&&str, part: usize| {
+        let fits = left.checked_sub(line.chars().count() + INDENTS_CHARS).filter(|rest| *rest >= part);
+        left = fits.unwrap_or(left);
+        fits.is_some()
+    };
+    let head = lines.iter().take_while(|line| fits(line, most / 3)).count();
+    let tail = lines.iter().skip(head).rev().take_while(|line| fits(line, 0)).count();
+    let between = lines.len() - head - tail;
+    let mut shown: Vec<String> = lines.iter().take(head).map(|line| (*line).to_owned()).collect();
+    shown.push(format!("[… {between} lines …]"));
+    shown.extend(lines.iter().skip(head + between).map(|line| (*line).to_owned()));
+    shown.join("\n")
+}
+
+/// Returns a difference without the lines around the changes.
+fn changes_alone(difference: &str) -> String {
+    let is_change = |line: &&str| !line.starts_with(' ') && !line.starts_with("@@");
+    difference.lines().filter(is_change).collect::<Vec<_>>().join("\n")
+}
+
 /// Returns how many characters each difference may have: the small ones are shown whole, and the others share what is left.
 /// `None` if there are too many to show any.
-fn share(changes: &[Change]) -> Option<usize> {
-    let differences = changes.iter().take(NAMED_MAX).filter_map(|change| change.difference.as_ref());
-    let mut lengths: Vec<usize> = differences.map(|text| text.chars().count()).collect();
+fn share(differences: &[String]) -> Option<usize> {
+    let mut lengths: Vec<usize> = differences.iter().map(|text| length(text)).collect();
     lengths.sort_unstable();
     let mut left = DIFFERENCES_CHARS_MAX;
     for (n, length) in lengths.iter().enumerate() {

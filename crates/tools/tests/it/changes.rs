@@ -319,6 +319,10 @@ async fn what_a_command_changed_is_told_to_the_judge() {
     world.file("conf", "a\r\nb\n");
     world.file("gone", "was\n");
     std::os::unix::fs::symlink("conf", world.at("link")).unwrap();
+    // Another kind of thing in the place of a file, and of a link.
+    world.file("notes", "of mine\n");
+    std::os::unix::fs::symlink("conf", world.at("other")).unwrap();
+    ran(&world, "rm notes; mkdir notes; rm other; echo new > other").await;
     let answer = ran(
         &world,
         "printf 'a\\nb\\n' > conf; rm gone link; echo x > made; printf '\\377' > raw; mkdir folder",
@@ -330,12 +334,17 @@ async fn what_a_command_changed_is_told_to_the_judge() {
     expect_test::expect![[r#"
         removed gone
           -was
-        removed link (it was a link to conf)
+        removed link (a link to conf)
+        removed notes (a folder now, a file before), mode 0644 -> 0755
+          -of mine
         changed conf
           @@ -1,2 +1,2 @@
           -a\r
           +a
            b
+        changed other (a file now, a link to conf before)
+          @@ -0,0 +1 @@
+          +new
         made folder (a folder)
         made made
           +x

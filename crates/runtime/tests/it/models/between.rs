@@ -34,11 +34,15 @@ fn noted(sequence: u32) -> Value {
 /// Returns the result of these plans, one per round. For an intent that holds the word, the executor runs the commands, in
 /// the order in which it is asked, and then says that it is done.
 fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> Value {
-    run_before(plans, work).0
+    run_before(GOAL, plans, work).0
 }
 
 /// Returns the result, and the questions to the judges.
-fn run_before(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> (Value, Vec<String>) {
+fn run_before(
+    goal: &str,
+    plans: Vec<Value>,
+    work: &[(&'static str, &[&'static str])],
+) -> (Value, Vec<String>) {
     let place = Place::new();
     place.file("calc.py", "def add(a, b):\n    return a - b\n");
     place.file("test_calc.py", TESTS);
@@ -75,7 +79,7 @@ fn run_before(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> (V
     };
     let server = Hosted::start(Arc::new(answer)).unwrap();
     let ran =
-        run_with(&place, &server, Wire::Chat, GOAL, &allowed, |opened| opened.controller.max_replans = 1);
+        run_with(&place, &server, Wire::Chat, goal, &allowed, |opened| opened.controller.max_replans = 1);
     assert!(
         ran.messages("ApprovalDecision").iter().all(|word| word["decision"] == "once"),
         "{:#}",
@@ -166,7 +170,7 @@ fn a_judge_sees_what_an_earlier_round_removed() {
         ("repair", &["sed -i 's/, 0)/, 4)/' test_calc.py; sed -i 's/a - b/a + b/' calc.py", RUN]),
         ("notes", &["echo fixed > notes.md"]),
     ];
-    let (result, judged) = run_before(plans, &work);
+    let (result, judged) = run_before(GOAL, plans, &work);
     assert_eq!(result["replans"], 1, "{result:#}");
     // The commands run without a sandbox here, so that only their traces are known.
     let removed = "removed README.md; what it was is not known";
@@ -174,4 +178,31 @@ fn a_judge_sees_what_an_earlier_round_removed() {
     for question in judged {
         assert!(question.contains(removed) && question.contains("changed test_calc.py;"), "{question}");
     }
+}
+
+/// Returns a sub-task after which a command that only looks prints this.
+fn looked(intent: &str, sequence: u32, command: &str, prints: &str) -> Value {
+    let probe = json!({ "tool": "shell", "input": { "command": command } });
+    let check = json!({ "on": { "probe": probe }, "expect": { "contains": prints } });
+    json!({ "intent": intent, "sequence": sequence,
+        "success_criteria": [{ "criterion": format!("`{command}` prints {prints}"), "check": check }] })
+}
+
+#[test]
+fn what_a_probe_showed_is_measured_again_at_the_end() {
+    let two = |look: &str, sum: &[&'static str], mend: &[&'static str]| {
+        let second = looked("mend calc.py", 2, "cat calc.py", "a + b");
+        let plans = vec![plan(&[looked("sum up", 1, look, "60"), second])];
+        run_before("sum up, and mend calc.py", plans, &[("sum", sum), ("mend", mend)]).0
+    };
+    // It still holds, although a program that was there was changed since.
+    let result = two("cat sum.txt", &["echo 60 > sum.txt"], &[MEND]);
+    assert_eq!(result["directive"], "accept", "{result:#}");
+    // It does not, because of the target of the link.
+    let link = ["ln -s real.txt shown.txt; echo 60 > real.txt"];
+    let result = two("cat shown.txt", &link, &[MEND, "sed -i s/60/61/ real.txt"]);
+    assert_ne!(result["directive"], "accept", "{result:#}");
+    let verdicts = result["subtask_verdicts"].as_array().unwrap().iter();
+    let mut told = verdicts.map(|one| one["evidence"].as_str().unwrap());
+    assert!(told.any(|text| text.starts_with("it held, and after the other pieces")), "{result:#}");
 }
