@@ -180,8 +180,9 @@ impl Reading {
                 if let Some(kind) = self.difference(&path, now, before)? {
                     self.add(path.clone(), kind, new);
                 }
+                let last = self.changes.list.last().filter(|last| last.path == path);
                 let has_same_content =
-                    now.is_file() && self.changes.list.last().is_none_or(|last| last.path != path);
+                    now.is_file() && last.is_none_or(|last| last.kind == ChangeKind::Permissions);
                 if has_same_content && now.mtime() != before.mtime() {
                     self.leave_out(path.clone(), Unkept::Time);
                 }
@@ -370,20 +371,22 @@ mod tests {
     fn what_is_not_kept_is_told() {
         let room = tempfile::tempdir().unwrap();
         let (folder, kept) = (room.path().join("folder"), room.path().join("layer"));
-        make(&folder, "a = one\nb = two\nc = three");
-        make(&kept.join(CHANGES), "a = one\nb = twO\nc = three\nd = four");
+        make(&folder, "a = one\nb = two\nc = three\nf = six");
+        make(&kept.join(CHANGES), "a = one\nb = twO\nc = three\nd = four\nf = six");
         fs::hard_link(kept.join(CHANGES).join("d"), kept.join(CHANGES).join("e")).unwrap();
         let set = |path: PathBuf, seconds| {
             let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
             File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
         };
         set(folder.join("c"), 1_000_000);
-        for name in ["a", "b", "c"] {
+        // Other permissions are kept, and do not hide that the time is not.
+        fs::set_permissions(kept.join(CHANGES).join("f"), fs::Permissions::from_mode(0o600)).unwrap();
+        for name in ["a", "b", "c", "f"] {
             set(kept.join(CHANGES).join(name), 1_000_000);
         }
         let mut unkept = changes(&kept, &folder).unwrap().unkept;
         unkept.sort();
-        let expected = [("a", Unkept::Time), ("d", Unkept::Name), ("e", Unkept::Name)];
+        let expected = [("a", Unkept::Time), ("d", Unkept::Name), ("e", Unkept::Name), ("f", Unkept::Time)];
         assert_eq!(unkept, expected.map(|(path, what)| (PathBuf::from(path), what)));
     }
 }
