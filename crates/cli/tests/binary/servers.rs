@@ -125,7 +125,9 @@ fn called(home: &Home, mode: &str) -> Vec<Value> {
     let task = came.json()["task_id"].as_str().unwrap().to_owned();
     let answers = home.records(&task).into_iter().filter_map(|record| {
         let answer = record.pointer("/data/answer/tool")?.clone();
-        (answer["error_kind"] != "approval_required").then_some(answer)
+        // The program's own look at what the task changed is none of them.
+        let is_look = answer.pointer("/facts/whole").is_some();
+        (answer["error_kind"] != "approval_required" && !is_look).then_some(answer)
     });
     answers.collect()
 }

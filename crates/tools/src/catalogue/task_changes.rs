@@ -54,11 +54,12 @@ impl Typed for TaskChanges {
             let undoing = Undoing::of(&folder, is_meant, true).map_err(|error| unfit(error.to_string()))?;
             let (text, mut facts) = undoing.report(&cwd, &input.touched, &created);
             facts["whole"] = input.of.is_none().into();
-            let mut text = if text.is_empty() { NOTHING.to_owned() } else { text };
+            let mut text = text;
             if input.unwatched > 0 {
                 let calls = show::count(input.unwatched as u64, "call", "calls");
-                text.push_str(&format!("\n[{calls} may have changed more files, where nothing was watched]"));
+                text.push_str(&format!("[{calls} may have changed files where nothing was watched]"));
             }
+            let text = if text.is_empty() { NOTHING.to_owned() } else { text };
             Ok(answer::found(text, facts))
         })
         .await

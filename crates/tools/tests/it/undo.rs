@@ -426,8 +426,8 @@ async fn a_judge_is_told_of_changes_that_are_not_kept() {
         &format!("removed gone; {why}"),
         "changed new\n  @@ -1 +1 @@\n  -x\n  +y",
         &format!("changed old; {why}"),
-        "made other\n  +z\n",
-        "[1 call may have changed more files, where nothing was watched]",
+        "made other\n  +z",
+        "[1 call may have changed files where nothing was watched]",
     ];
     assert_eq!(answer.text, expected.join("\n"));
 }
