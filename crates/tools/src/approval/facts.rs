@@ -92,10 +92,12 @@ impl Gate {
             (Found::Nothing | Found::Foreign { .. }, _) => self.ground.creating(path, plan),
             (Found::Own, _) => self.ground.changing(path, touch.is_plain),
         };
-        let obeyed = obeyed.or_else(|| super::ground::unmarks(path, plan, found != Found::Nothing));
+        // To take a mark away is a change of the folder that stays, not only the end of a file of the task's own.
+        let unmarks = super::ground::unmarks(path, plan, found != Found::Nothing);
+        let obeyed = obeyed.or(unmarks);
         TouchFacts {
             path: show::path_line(path),
-            is_delete: touch.is_delete,
+            is_delete: touch.is_delete && unmarks.is_none(),
             is_closed,
             area,
             is_in_cache: has_other_names && self.own.is_in_cache(path),

@@ -353,3 +353,19 @@ async fn what_a_command_changed_is_told_to_the_judge() {
     "#]]
     .assert_eq(&told.text);
 }
+
+#[tokio::test]
+async fn taking_the_mark_of_a_cache_away_asks() {
+    let Some(mut world) = world().map(World::keeping) else { return };
+    let made = "mkdir lib; printf 'Signature: 8a477f597d28d172789f06886806bc55\\n' > lib/CACHEDIR.TAG";
+    for (last, asks) in [("rm lib/CACHEDIR.TAG", true), ("rm -r lib", false)] {
+        let answer = ran(&world, made).await;
+        world.created.extend(answer.created.iter().map(std::path::PathBuf::from));
+        if asks {
+            ran(&world, "echo hidden > lib/evil.py").await;
+        }
+        let answer = world.run("shell", json!({ "command": last })).await;
+        assert_eq!(answer.approval.is_some(), asks, "{last}: {}", answer.text);
+        std::fs::remove_dir_all(world.at("lib")).unwrap_or_default();
+    }
+}
