@@ -15,7 +15,7 @@ use crate::r7_goal_gradient_solver::GoalGradientSolver;
 /// Version of the roles' logic. Raise it with every change that would make an old journal replay to other records: a
 /// task of another version is replayed by kind and addressee only. One change was left out on purpose: answers that were
 /// read in spite of a slip and are refused since (docs/decisions/0016), because no other task replays differently.
-pub const LOGIC_VERSION: u32 = 23;
+pub const LOGIC_VERSION: u32 = 24;
 
 /// The factory of the machines in SPEC section 1.
 pub struct Roles {

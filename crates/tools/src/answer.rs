@@ -9,6 +9,13 @@ pub(crate) fn found(text: impl Into<String>, facts: Value) -> ToolAnswer {
     ToolAnswer { ok: true, text: text.into(), facts: Some(Any(facts)), ..ToolAnswer::default() }
 }
 
+/// Marks the answer of a call that looked through a link.
+pub(crate) fn through_links(mut answer: ToolAnswer) -> ToolAnswer {
+    let facts = answer.facts.get_or_insert_with(|| Any(Value::Object(Default::default())));
+    facts.0["links"] = true.into();
+    answer
+}
+
 /// Builds the answer of a walk: adds to the text what could not be read, and to the facts how many of Setpoint's own
 /// places were skipped.
 pub(crate) fn walked(text: String, mut facts: Value, gaps: Gaps) -> ToolAnswer {

@@ -46,6 +46,13 @@ impl Place {
             .map_err(|source| ToolError::Path { field: field.to_owned(), source })
     }
 
+    /// Returns whether a path, as seen from the working directory, is a link or leads through one. What is shown there may change
+    /// by a change of a file with another name.
+    pub(crate) fn follows_links(&self, path: &Path) -> bool {
+        let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+        path.ancestors().take_while(|above| !self.surroundings.cwd.starts_with(above)).any(is_link)
+    }
+
     /// Returns the folder for files that the task generates.
     pub(crate) fn workspace(&self) -> &Path {
         &self.workspace

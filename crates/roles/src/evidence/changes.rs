@@ -82,8 +82,12 @@ pub fn is_look(record: &ToolRecord) -> bool {
     record.phase == Phase::After && record.tool.tool() == TASK_CHANGES
 }
 
-/// Returns the paths that such a record tells of.
-pub fn paths(record: &ToolRecord) -> impl Iterator<Item = &str> {
+/// Returns the paths that such a record tells of, each after the kind of its change: `removed`, `renamed`, `changed` or `made`.
+/// A folder that was made ends in a slash.
+pub fn paths(record: &ToolRecord) -> impl Iterator<Item = (&str, &str)> {
     let kinds = record.facts.as_ref().and_then(|facts| facts.0.as_object()).into_iter().flatten();
-    kinds.filter_map(|(_, paths)| paths.as_array()).flatten().filter_map(serde_json::Value::as_str)
+    kinds.flat_map(|(kind, paths)| {
+        let paths = paths.as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+        paths.map(move |path| (kind.as_str(), path))
+    })
 }

@@ -9,6 +9,7 @@ use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
 use super::case::Case;
 use super::hearing::Hearing;
+use super::self_made::looks_at_own;
 use super::settle::EVIDENCE_CHARS_MAX;
 use super::subject::speaks_of_the_answer;
 use crate::programs::{BACKGROUND, RUN_CODE};
@@ -68,9 +69,10 @@ pub(crate) fn look_at_the_whole(
     }
     let mut proven = others.iter().filter(|(_, verdict)| verdict.shows_it()).map(|(criterion, _)| *criterion);
     let named = proven.clone().find(|criterion| speaks_of_the_answer(&criterion.criterion));
-    // Of work that made calls, what only its form was checked of is worth a judge's look, too.
+    // Of work that made calls, what only its form was checked of, or its own files were looked at, is worth a judge's look, too.
     let is_weak = |verdict: &Verdict| {
-        share == Share::Together || (case.has_work() && !verdict.vacuous && !verdict.self_made)
+        let is_seen = !verdict.self_made || looks_at_own(verdict, case);
+        share == Share::Together || (case.has_work() && !verdict.vacuous && is_seen)
     };
     let by_form = || others.iter().find(|(_, verdict)| is_weak(verdict)).map(|(criterion, _)| *criterion);
     if let Some(chosen) = named.or_else(|| proven.next_back()).or_else(by_form) {
@@ -80,9 +82,10 @@ pub(crate) fn look_at_the_whole(
 
 /// Returns the verdict on a criterion of which a judge was asked more than its check, or an earlier judge, says: what that
 /// proves stays, and a flaw that is found counts.
-pub(crate) fn beside(verdict: Verdict, heard: Verdict) -> Verdict {
-    // A judge does not make that proof which held before, or rests on what the work made.
-    if heard.verdict == VerdictWord::Pass && (verdict.shows_it() || verdict.vacuous || verdict.self_made) {
+pub(crate) fn beside(verdict: Verdict, heard: Verdict, case: &Case<'_>) -> Verdict {
+    // A judge does not make that proof which held before, or rests on programs and tests that the work made.
+    let is_own = verdict.self_made && !looks_at_own(&verdict, case);
+    if heard.verdict == VerdictWord::Pass && (verdict.shows_it() || verdict.vacuous || is_own) {
         let seen = format!("{}; a judge of the whole work: {}", verdict.evidence, heard.evidence);
         return Verdict { evidence: clip(&seen, EVIDENCE_CHARS_MAX), ..verdict };
     }

@@ -10,10 +10,10 @@ use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::{Phase, SideEffect, ToolCall, ToolRecord};
 use setpoint_protocol::{Any, CallId, ToolId};
 
+use super::deeds::{WRITE_FILE, path_of};
 use super::executed::ends_in;
-use super::looks::{looks_at, may_lead_to};
+use super::looks::{follows_links, looks_at, may_lead_to};
 use super::named::{Place, is_named};
-use super::self_made::{WRITE_FILE, path_of};
 use super::strength::is_a_look;
 use crate::evidence::{Probes, command_of, is_of};
 use crate::programs::is_with_shell;
@@ -143,6 +143,7 @@ impl<'a> Case<'a> {
             return false;
         }
         if READ_ONE.contains(&shown.tool.tool())
+            && !follows_links(shown)
             && let Some(changed) = all_changed(call)
         {
             let read = path_of(shown);

@@ -7,9 +7,9 @@ use setpoint_protocol::predicate::{Check, CheckOn, Comparison, Predicate};
 use setpoint_protocol::tool::ToolRecord;
 
 use super::case::Case;
+use super::deeds::{APPLY_PATCH, WRITE_FILE, made_by};
 use super::executed::{ends_in, words};
 use super::messages::printed;
-use super::self_made::{APPLY_PATCH, WRITE_FILE, made_by};
 use super::strength::{only_looks, only_prints};
 use crate::evidence::{changes, command_of};
 use crate::words::{WordList, word_list};

@@ -30,9 +30,13 @@ pub(super) fn names_all(shown: &ToolRecord, logic_version: u32) -> Option<Vec<St
     let is_since = logic_version >= WEIGHED_SINCE;
     let is_known = |name: &str| LOOK_AT_NAMED.has(name) || (is_since && LOOK_PLAINLY.has(name));
     let is_named = only_looks(shown) && programs(shown).all(|name| name.is_some_and(is_known));
-    // A program of the tree may read anything, whatever its name.
+    // A program of the tree may read anything, whatever its name, and a link leads to another file than its name says.
     let runs_a_file = is_since && !shown.executed_files.is_empty();
-    if !is_named || runs_a_file || MAY_LEAD_ON.iter().any(|mark| command.contains(mark)) {
+    if !is_named
+        || runs_a_file
+        || follows_links(shown)
+        || MAY_LEAD_ON.iter().any(|mark| command.contains(mark))
+    {
         return None;
     }
     let parts = parts(command);
@@ -53,6 +57,11 @@ pub(super) fn names_all(shown: &ToolRecord, logic_version: u32) -> Option<Vec<St
         named.extend(word.split(['<', '>']).chain([word.as_str()]).map(str::to_owned));
     }
     Some(named)
+}
+
+/// Returns whether a call looked through a link: it showed another file than its words name.
+pub(super) fn follows_links(shown: &ToolRecord) -> bool {
+    shown.facts.as_ref().is_some_and(|facts| facts.0.get("links").is_some())
 }
 
 /// Returns whether one command of a line, if it must look plainly, does so: `ls` without a name lists the folder.

@@ -35,6 +35,9 @@
 /// First version of the logic in which evidence falls only with what it rests on: a failed call that a judge cites beside
 /// others, a new file beside a look at others, and the error text of a red command no longer decide.
 pub(crate) const WEIGHED_SINCE: u32 = 23;
+/// First version of the logic in which a judge is also asked about what only a look at the work's own files showed, and in which
+/// words that a command only prints name no file that it is about.
+pub(crate) const OWN_JUDGED_SINCE: u32 = 24;
 
 mod answer;
 mod bearing;
@@ -42,6 +45,7 @@ mod cannot_fail;
 mod case;
 mod check;
 mod cut;
+mod deeds;
 mod executed;
 mod figures;
 mod hearing;
@@ -65,12 +69,12 @@ pub use self::case::{Case, Run};
 pub(crate) use self::case::{is_elsewhere, is_measured};
 pub use self::check::by_check;
 pub(crate) use self::check::class_of_the_work;
+pub(crate) use self::deeds::{made_by, touched};
 pub(crate) use self::figures::names_unseen_figure;
 pub use self::hearing::{Hearing, NoClass};
 pub(crate) use self::messages::printed;
 pub(crate) use self::named::runs_alone;
 pub(crate) use self::overlooked::overlooked;
-pub(crate) use self::self_made::{made_by, touched};
 pub(crate) use self::settle::EVIDENCE_CHARS_MAX;
 pub use self::settle::{SettledVerdict, unjudged};
 pub(crate) use self::subject::speaks_of_the_answer;

@@ -4,11 +4,12 @@
 use serde_json::Value;
 use setpoint_protocol::tool::{ExecutedFile, ToolRecord};
 
-use super::WEIGHED_SINCE;
 use super::case::{Case, is_seen};
 use super::executed::words;
-use super::programs::{LISTERS, NAMERS};
+use super::programs::{LISTERS, NAMERS, SPEAKERS};
 use super::self_made::{is_made, is_touched};
+use super::strength::programs;
+use super::{OWN_JUDGED_SINCE, WEIGHED_SINCE};
 use crate::evidence::command_of;
 use crate::words::{WordList, word_list};
 
@@ -56,9 +57,10 @@ pub(crate) fn overlooked(case: &Case<'_>) -> Vec<String> {
         .collect();
     let touched = || case.touched.iter().chain(case.made);
     let scripts = scripts(case, &calls);
+    let is_of_old = || case.logic_version < OWN_JUDGED_SINCE;
     let is_known = |file: &String| {
         touched().any(|path| names_file(path, file))
-            || calls.iter().any(|call| is_about(call, file))
+            || calls.iter().any(|call| is_about(call, file) && (is_of_old() || !tells_nothing(call, file)))
             || scripts.iter().any(|script| script.names.iter().any(|path| names_file(path, file)))
     };
     let has_run = |command: &String| calls.iter().any(|call| holds(call, command));
@@ -208,6 +210,16 @@ fn is_about(call: &ToolRecord, file: &str) -> bool {
     };
     let is_named = names_file(&call.evidence, file);
     if lists { !is_named && !call.evidence.contains('…') } else { is_named }
+}
+
+/// Returns whether a command that names the file cannot have looked at it: it only prints its own words, or failed on a path
+/// below the file, which is not a folder.
+fn tells_nothing(call: &ToolRecord, file: &str) -> bool {
+    let Some(command) = command_of(call) else { return false };
+    let mut said = programs(call).flatten().peekable();
+    let only_says = said.peek().is_some() && said.all(|name| SPEAKERS.contains(&name));
+    let below = format!("{}/", last_of(file));
+    only_says || (!call.ok && words(command).any(|word| word.contains(&below)))
 }
 
 /// Returns whether a call searches all files of a folder that contains the file.
@@ -416,5 +428,24 @@ mod tests {
             assert!(is_about(&shell(command, "x"), file), "{command}");
         }
         assert!(!is_about(&shell("grep -n TODO b.txt", ""), "a.txt"));
+    }
+
+    #[test]
+    fn words_of_its_own_tell_nothing_of_a_file() {
+        let run = |program: &str, command: &str, is_ok: bool| ToolRecord {
+            ok: is_ok,
+            ..call(&format!("shell/{program}"), serde_json::json!({ "command": command }), "")
+        };
+        for (program, command, is_ok, nothing) in [
+            ("echo", "echo a.txt", true, true),
+            ("printf", "printf '%s' a.txt > sum", true, true),
+            ("cat", "cat a.txt/x", false, true),
+            ("cat", "cat sub/a.txt", true, false),
+            // That it is missing is a result.
+            ("cat", "cat sub/a.txt", false, false),
+            ("wc", "wc -l a.txt", true, false),
+        ] {
+            assert_eq!(tells_nothing(&run(program, command, is_ok), "a.txt"), nothing, "{command}");
+        }
     }
 }

@@ -7,26 +7,24 @@
 //! running it shows that it exists and works. Only the person can ask for a test: a plan that names a test to write
 //! asks the work to examine itself.
 
-use setpoint_protocol::ToolId;
-use setpoint_protocol::message::Criterion;
+use setpoint_protocol::message::{Criterion, Verdict};
 use setpoint_protocol::predicate::{Comparison, Observation, Predicate};
 use setpoint_protocol::test_run::counts;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
+use setpoint_protocol::{CallId, ToolId};
 
+use super::OWN_JUDGED_SINCE;
 use super::bearing::is_about_passing_tests;
-use super::case::Case;
+use super::case::{Case, CitationState};
+use super::deeds::{APPLY_PATCH, WRITE_FILE, made_by, path_of, touched, written};
 use super::executed::{ends_in, names, words};
 use super::own_exit::{names_its_package, tells_by_its_own_exit};
 use super::programs::READERS;
 use super::runner::{is_examiner, is_test, says_what_runs, scope};
-use super::strength::{only_looks, only_prints};
+use super::strength::{is_a_look, only_looks, only_prints};
 use crate::evidence::{changes, command_of};
 use crate::programs::is_with_shell;
-
-/// The tool that writes a file whole.
-pub(super) const WRITE_FILE: &str = "write_file";
-/// The tool that applies a patch, which may create files.
-pub(super) const APPLY_PATCH: &str = "apply_patch";
+use crate::words::{WordList, word_list};
 
 /// Returns whether the call shows only what the work made or changed itself.
 pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Case<'_>) -> bool {
@@ -36,22 +34,29 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
     // A report of tests that the work wrote is not independent evidence about tests.
     let speaks_of_tests = counts(&record.evidence).is_some() || is_about_passing_tests(&criterion.criterion);
     let is_asked_for = |path: &str| {
-        let by_person = names_a_file(case.words, path) || names_its_package(case.words, path);
+        let by_person =
+            names_a_file(case.words, path, case.logic_version) || names_its_package(case.words, path);
         !is_about_another(&criterion.criterion, path, case)
             && (by_person
                 || (!is_test(path)
                     && !speaks_of_tests
                     && (names_folder(case.words, path)
-                        || names_a_file(&criterion.criterion, path)
-                        || case.runs.iter().any(|run| names_a_file(run.intent, path)))))
+                        || names_a_file(&criterion.criterion, path, case.logic_version)
+                        || case.runs.iter().any(|run| names_a_file(run.intent, path, case.logic_version)))))
     };
     let is_own = |path: &str| {
         let path = in_normal_form(path);
         is_made_or_matched(&path, case) && !is_asked_for(&path)
     };
     if changes::is_look(record) {
-        let paths: Vec<&str> = changes::paths(record).collect();
-        return !paths.is_empty() && paths.into_iter().all(is_own);
+        let paths: Vec<(&str, &str)> = changes::paths(record).collect();
+        // What a file says that is new, the work says. A removal, a new name and a new folder say nothing: they are the deed.
+        let is_a_deed = |kind: &str, path: &str| {
+            case.logic_version >= OWN_JUDGED_SINCE
+                && (matches!(kind, "removed" | "renamed") || path.ends_with('/'))
+        };
+        return !paths.is_empty()
+            && paths.into_iter().all(|(kind, path)| !is_a_deed(kind, path) && is_own(path));
     }
     if record.side_effect != SideEffect::None && record.exit_code.is_none() {
         // The call is the tool's action, not evidence about its own result.
@@ -81,6 +86,25 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
         || runs_own_tests(record, case)
         || runs_changed_tests(record, case)
         || runs_a_stand_in(record, case)
+}
+
+/// Returns whether a pass rests on looks at the work's own files, and not on what programs and tests of its own say: a judge of
+/// the whole can tell what such a file is worth.
+pub(super) fn looks_at_own(verdict: &Verdict, case: &Case<'_>) -> bool {
+    let mut calls = verdict.cites.iter().filter_map(|cite| cite.call());
+    let is_plain = |id: CallId| match case.cited(id) {
+        CitationState::Counts(call) => {
+            is_a_look(call)
+                && !is_own_program(call)
+                && call.executed_files.is_empty()
+                && counts(&call.evidence).is_none()
+        }
+        CitationState::Missing | CitationState::Stale(_) => false,
+    };
+    case.logic_version >= OWN_JUDGED_SINCE
+        && !is_about_passing_tests(&verdict.criterion)
+        && !verdict.cites.is_empty()
+        && calls.all(is_plain)
 }
 
 /// Returns whether the result is the words of a program that the work wrote, or that it keeps running.
@@ -294,15 +318,31 @@ fn is_expectation(path: &str) -> bool {
     NAMES.iter().any(|name| path.contains(name))
 }
 
-/// Returns whether a text names the file, by a path or by a name that is not an ordinary word such as `the` or
-/// `report`.
-fn names_a_file(text: &str, path: &str) -> bool {
+/// Words before the name of a file or folder.
+const BEFORE_A_NAME: WordList = word_list!("file folder directory named called into");
+
+/// Returns whether a text names the file, by a path, or by a name that is not an ordinary word such as `the` or
+/// `report`, or that is said to be one: `the file sums`.
+fn names_a_file(text: &str, path: &str, logic_version: u32) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_word = name.chars().all(|c| c.is_lowercase());
     if !is_word {
         return names(text, path);
     }
-    words(text).any(|word| word.contains('/') && (word == path || ends_in(path, word)))
+    let is_it = |word: &str| word == path || ends_in(path, word);
+    words(text).any(|word| word.contains('/') && is_it(word))
+        || (logic_version >= OWN_JUDGED_SINCE && is_said_to_be_a_name(text, is_it))
+}
+
+fn is_said_to_be_a_name(text: &str, is_it: impl Fn(&str) -> bool) -> bool {
+    let all: Vec<&str> = text.split_whitespace().collect();
+    let plain = |word: &'_ str| word.trim_matches(|c: char| "\"'`,;:.!?()".contains(c)).to_owned();
+    all.iter().enumerate().any(|(at, word)| {
+        let is_quoted = word.starts_with(['`', '"', '\'']) && word.len() > plain(word).len() + 1;
+        let before = at.checked_sub(1).and_then(|at| all.get(at)).map(|word| word.to_lowercase());
+        let is_after = before.is_some_and(|before| BEFORE_A_NAME.has(&before));
+        (is_quoted || is_after) && is_it(&plain(word))
+    })
 }
 
 /// Returns the path without `//`, `.` and `..`, resolved lexically.
@@ -353,83 +393,6 @@ fn made(case: &Case<'_>) -> Vec<String> {
     case.made.iter().cloned().chain(case.work().flat_map(written)).collect()
 }
 
-/// Returns the files that a call wrote whole. For a command they come from the comparison before and after it, if
-/// there was one.
-fn written(record: &ToolRecord) -> Vec<String> {
-    let made = record.facts.as_ref().and_then(|facts| facts.0.pointer("/changed/made")?.as_array());
-    if let Some(made) = made {
-        let made = made.iter().filter_map(serde_json::Value::as_str).map(str::to_owned);
-        let written = command_of(record).map(written_by).unwrap_or_default();
-        made.chain(written).collect()
-    } else if !record.ok {
-        Vec::new()
-    } else if record.tool.as_str() == WRITE_FILE {
-        let path = record.facts.as_ref().and_then(|facts| facts.0.get("path")?.as_str());
-        vec![path.unwrap_or(&record.target).to_owned()]
-    } else {
-        command_of(record).map(written_by).unwrap_or_default()
-    }
-}
-
-/// Returns the path that a call of a file tool reports; its target may say more, such as a hash of the content.
-pub(super) fn path_of(record: &ToolRecord) -> String {
-    let path = record.facts.as_ref().and_then(|facts| facts.0.get("path")?.as_str());
-    path.unwrap_or(&record.target).to_owned()
-}
-
-/// Returns the files that a call created.
-pub(crate) fn made_by(record: &ToolRecord) -> Vec<String> {
-    let fact = |at: &str| record.facts.as_ref().and_then(|facts| facts.0.pointer(at).cloned());
-    let made = fact("/changed/made").and_then(|made| serde_json::from_value(made).ok()).unwrap_or_default();
-    let is_new = fact("/created") == Some(serde_json::Value::Bool(true));
-    if is_new { vec![path_of(record)] } else { made }
-}
-
-/// Returns the files that a call created, changed or removed, as far as it reports them.
-pub(crate) fn touched(record: &ToolRecord) -> Vec<String> {
-    if record.side_effect == SideEffect::None {
-        return Vec::new();
-    }
-    let facts = record.facts.as_ref().map(|facts| &facts.0);
-    let changed = facts.and_then(|facts| facts.pointer("/changed/paths")?.as_array());
-    let changed = changed.into_iter().flatten().filter_map(serde_json::Value::as_str).map(str::to_owned);
-    let is_of_one_file =
-        command_of(record).is_none() && record.tool.as_str() != APPLY_PATCH && !is_own_program(record);
-    let own = if is_of_one_file { vec![path_of(record)] } else { written(record) };
-    let renames = facts.and_then(|facts| facts.get("renames")?.as_array()).into_iter().flatten();
-    let renamed = renames.flat_map(|one| [one.get("from"), one.get("to")]).flatten();
-    let renamed = renamed.filter_map(serde_json::Value::as_str).map(str::to_owned);
-    changed.chain(own).chain(renamed).collect()
-}
-
-/// Returns the files that a command writes whole, by `> FILE` and `tee FILE`. Files written by the programs
-/// themselves are unknown.
-fn written_by(command: &str) -> Vec<String> {
-    let mut files = Vec::new();
-    let mut is_next = false;
-    for word in command.split_whitespace() {
-        let target = match word.strip_prefix('>').or_else(|| word.strip_prefix("1>")) {
-            Some(rest) if rest.starts_with(['>', '&']) => None,
-            Some(rest) => Some(rest.trim_start_matches('|')),
-            None => None,
-        };
-        let file = match target {
-            Some("") => {
-                is_next = true;
-                continue;
-            }
-            Some(file) => Some(file),
-            None if is_next && word.starts_with('-') => continue,
-            None if is_next => Some(word),
-            None => None,
-        };
-        is_next = word == "tee";
-        let file = file.map(|file| file.trim_matches(['\'', '"', ';']).trim_start_matches("./"));
-        files.extend(file.filter(|file| !file.is_empty() && *file != "/dev/null").map(str::to_owned));
-    }
-    files
-}
-
 /// Returns the words of a command that may be files it prints; none if any other kind of program takes part.
 fn read_by(record: &ToolRecord) -> Vec<String> {
     let is_reader = |id: &ToolId| id.as_str().strip_prefix("shell/").is_some_and(|name| READERS.has(name));
@@ -448,16 +411,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_a_command_writes_whole_are_its_own() {
-        for (command, files) in [
-            ("cat > tests/test_a.py <<'EOF'\ndef test_a(): pass\nEOF", vec!["tests/test_a.py"]),
-            ("echo x >a.txt; echo y > \"b.txt\"", vec!["a.txt", "b.txt"]),
-            ("echo x | tee -a out.log", vec!["out.log"]),
-            ("echo x >> a.txt", vec![]),
-            ("make 2>&1 >/dev/null", vec![]),
-            ("test 3 -gt 2", vec![]),
-        ] {
-            assert_eq!(written_by(command), files, "{command}");
+    fn a_plain_word_names_a_file_where_that_is_said() {
+        for text in ["make a folder old", "the file `old`", "into old.", "a file called old", "fill 'old'"] {
+            assert!(names_a_file(text, "/w/old", OWN_JUDGED_SINCE), "{text}");
         }
+        for text in
+            ["keep the old things", "the old file", "file away what is old", "", "a file older", "don't old"]
+        {
+            assert!(!names_a_file(text, "/w/old", OWN_JUDGED_SINCE), "{text}");
+        }
+        assert!(!names_a_file("make a folder old", "/w/old", OWN_JUDGED_SINCE - 1));
+        assert!(names_a_file("make ./old", "/w/old", OWN_JUDGED_SINCE));
     }
 }

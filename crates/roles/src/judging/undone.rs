@@ -7,11 +7,11 @@ use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
 
 use super::WEIGHED_SINCE;
 use super::case::is_measured;
+use super::deeds::{made_by, touched};
 use super::executed::{ends_in, names};
-use super::looks::{may_lead_to, names_all};
+use super::looks::{follows_links, may_lead_to, names_all};
 use super::named::given_paths;
 use super::runner::{is_test, says_what_runs};
-use super::self_made::{made_by, touched};
 use super::strength::only_looks;
 use crate::evidence::command_of;
 
@@ -108,6 +108,10 @@ fn changed(
         // Changes by concurrent sub-tasks are observed beside this command too, so a change counts as its own only if
         // its words name the path.
         paths.retain(|path| command_of(deed).is_none_or(|command| names(command, path)));
+    }
+    // It may be the file that it saw.
+    if follows_links(shown) && !paths.is_empty() {
+        return paths.into_iter().next();
     }
     let Some(command) = command_of(shown) else {
         let seen: Vec<&str> = given_paths(shown).map(|path| path.trim_start_matches("./")).collect();
@@ -269,6 +273,25 @@ mod tests {
         let one = MatchedSubTask { verdicts: &verdicts, calls: &own, sequence: 1, is_carried: false };
         let other = MatchedSubTask { verdicts: &[], calls: &later, sequence: 2, is_carried: false };
         assert_eq!(undone(&[one, other], WEIGHED_SINCE - 1).len(), 1);
+    }
+
+    #[test]
+    fn a_look_through_a_link_lasts_until_anything_changes() {
+        let look = |tool: &str, input: Value, target: &str, links: bool| {
+            let facts = if links { json!({ "links": true }) } else { json!({}) };
+            record(
+                json!({ "call_id": "r3.1/2", "tool": tool, "input": input, "target": target, "facts": facts }),
+            )
+        };
+        let deed = call(2, "echo 5 > real.txt", &["/w/real.txt"], &[]);
+        for (links, undone) in [(true, true), (false, false)] {
+            for one in [
+                look("shell/cat", json!({ "command": "cat sum.txt" }), "cat sum.txt", links),
+                look("read_file", json!({ "path": "sum.txt" }), "/w/sum.txt", links),
+            ] {
+                assert_eq!(!left(&one, &deed, (1, 2), (false, false)).is_empty(), undone, "{one:?}");
+            }
+        }
     }
 
     #[test]

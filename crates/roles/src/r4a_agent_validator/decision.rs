@@ -155,7 +155,7 @@ fn checked(
             let found = attempt.standing.get(&criterion.id).filter(|standing| !is_impossible(standing));
             return found.cloned().unwrap_or(verdict);
         }
-        return beside(verdict, heard());
+        return beside(verdict, heard(), case);
     }
     let standing = attempt.standing.get(&criterion.id).cloned();
     let impossible = standing.or_else(|| is_claimed.then(heard)).filter(is_impossible);

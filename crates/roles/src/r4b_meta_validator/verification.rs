@@ -154,7 +154,7 @@ fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
         |criterion: &Criterion| in_its_words(hearing.verdict(criterion, &case).verdict, criterion, hearing);
     let verdict = |criterion: &Criterion| match known(criterion, verification, &case) {
         Some(known) if known.verdict == VerdictWord::Pass && hearing.hears(&criterion.id) => {
-            beside(known, heard(criterion))
+            beside(known, heard(criterion), &case)
         }
         Some(known) => known,
         None => heard(criterion),

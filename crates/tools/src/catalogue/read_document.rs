@@ -84,14 +84,16 @@ impl Typed for ReadDocument {
             read = setpoint_documents::read(reader, file, &wanted, Limits::default()) => read,
             () = ctx.cancel.cancelled() => return Err(ToolError::Cancelled),
         };
-        match read {
+        let follows_links = ctx.place().follows_links(&path);
+        let told = match read {
             Ok(Document::Pdf(_)) if wanted.sheet.is_some() => {
                 Err(ToolError::parameter("sheet", "a PDF file has pages and no sheets; leave it out"))
             }
             Ok(Document::Pdf(pdf)) => Ok(pages(&path, &pdf)),
             Ok(Document::Workbook(book)) => Ok(rows(&path, &wanted, &book)),
             Err(source) => Err(ToolError::Document { path: show::path(&path), source: Box::new(source) }),
-        }
+        };
+        told.map(|answer| if follows_links { answer::through_links(answer) } else { answer })
     }
 }
 

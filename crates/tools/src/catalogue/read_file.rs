@@ -48,8 +48,10 @@ impl Typed for ReadFile {
             first: input.offset.unwrap_or(1).max(1),
             count: input.limit.unwrap_or(READ_LINES_DEFAULT),
         };
+        let follows_links = ctx.place().follows_links(&path);
         let text = ctx.blocking(move |halt| read(&path, range, halt)).await?;
-        Ok(ToolAnswer { ok: true, text, ..ToolAnswer::default() })
+        let answer = ToolAnswer { ok: true, text, ..ToolAnswer::default() };
+        Ok(if follows_links { answer::through_links(answer) } else { answer })
     }
 }
 

@@ -34,6 +34,15 @@ struct Change {
     difference: Option<String>,
 }
 
+impl Change {
+    /// Returns the path; that of a folder that was made ends in a slash.
+    fn fact(&self) -> String {
+        let is_folder =
+            self.verb == Verb::Remove && self.path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        format!("{}{}", show::path(&self.path), if is_folder { "/" } else { "" })
+    }
+}
+
 impl Undoing {
     /// Returns the changes as a text, what is lost first and what is new last, and as facts: their count, and the paths of
     /// each kind. `touched` are paths that calls reported, also of commands that keep nothing; `created` those that were new.
@@ -61,7 +70,7 @@ impl Undoing {
         for verb in [Verb::Restore, Verb::Rename, Verb::Revert, Verb::Remove] {
             let of = changes.iter().filter(|change| change.verb == verb);
             facts["counts"][word(verb)] = of.clone().count().into();
-            facts[word(verb)] = of.map(|change| show::path(&change.path)).take(NAMED_MAX).collect();
+            facts[word(verb)] = of.map(|change| change.fact()).take(NAMED_MAX).collect();
         }
         for change in changes.iter_mut().take(NAMED_MAX).filter(|change| change.difference.is_none()) {
             let difference = self.compared(&change.path, preview::judged);

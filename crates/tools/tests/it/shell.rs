@@ -49,6 +49,32 @@ async fn process_gets_a_clean_environment_and_no_input() {
 }
 
 #[tokio::test]
+async fn a_look_through_a_link_says_so() {
+    let world = World::new();
+    for file in ["real.txt", "v1/a.txt"] {
+        world.file(file, "one");
+    }
+    let project = world.root().join("project");
+    std::os::unix::fs::symlink("real.txt", project.join("l.txt")).unwrap();
+    std::os::unix::fs::symlink("v1", project.join("cur")).unwrap();
+    for (tool, input, is_so) in [
+        ("shell", json!({"command": "cat l.txt"}), true),
+        ("shell", json!({"command": "cat 'cur/a.txt'"}), true),
+        ("shell", json!({"command": "cat a.txt", "cwd": "cur"}), true),
+        ("shell", json!({"command": "/bin/cat v1/a.txt"}), false),
+        ("shell", json!({"command": "cat real.txt"}), false),
+        ("read_file", json!({"path": "l.txt"}), true),
+        ("read_file", json!({"path": "cur/a.txt"}), true),
+        ("read_file", json!({"path": "v1/a.txt"}), false),
+    ] {
+        let answer = world.run(tool, input.clone()).await;
+        assert!(answer.ok, "{input}: {}", answer.text);
+        let links = answer.facts.and_then(|facts| facts.0.get("links").cloned());
+        assert_eq!(links, is_so.then(|| true.into()), "{input}");
+    }
+}
+
+#[tokio::test]
 async fn process_runs_in_the_given_folder() {
     let world = World::new();
     world.file("sub dir/x", "");

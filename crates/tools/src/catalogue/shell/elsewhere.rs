@@ -41,6 +41,8 @@ const STREAMS: &[&str] = &[
 
 /// Programs that connect to a server and do nothing else with it.
 const CLIENTS: &str = "curl wget nc ncat netcat telnet socat";
+/// Maximum words of a command that are looked up; one with more counts as following links.
+const MENTIONED_MAX: usize = 2_000;
 /// The hosts of a loopback interface, as a URL names them.
 const LOOPBACK: &[&str] = &["localhost", "127.0.0.1", "[::1]"];
 
@@ -143,6 +145,13 @@ fn names_a_place(
         }
     };
     mentions(command, &place.surroundings.home, &place.known_variables()).iter().any(is_elsewhere)
+}
+
+/// Returns whether a word of the command names a link, or something that one leads to.
+pub(super) fn follows_links(command: &str, cwd: &Path, place: &Place) -> bool {
+    let mentioned = mentions(command, &place.surroundings.home, &place.known_variables());
+    let leads_on = |text: &String| !is_harmless(text, command) && place.follows_links(&cwd.join(text));
+    mentioned.len() > MENTIONED_MAX || mentioned.iter().any(leads_on)
 }
 
 fn is_harmless(text: &str, command: &str) -> bool {

@@ -36,6 +36,7 @@ use self::remove::Removal;
 use self::repository::RepositoryCheck;
 use self::sandboxed::{Line, Waiting};
 use super::git::{self, Settings};
+use crate::answer::through_links;
 use crate::approval::{Gate, Plan, resolve};
 use crate::background::{BACKGROUND_MAX, Folder};
 use crate::catalogue::prelude::*;
@@ -125,6 +126,17 @@ impl Typed for Shell {
     }
 
     async fn run(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
+        let (command, place) = (input.command.clone(), ctx.place());
+        let cwd = folder(&input, &place)?;
+        let answer = self.carry_out(input, ctx).await?;
+        let follows_links =
+            ctx.blocking(move |_| Ok(elsewhere::follows_links(&command, &cwd, &place))).await?;
+        Ok(if follows_links { through_links(answer) } else { answer })
+    }
+}
+
+impl Shell {
+    async fn carry_out(&self, input: Input, ctx: &ToolCtx) -> Result<ToolAnswer, ToolError> {
         let seconds = seconds(input.timeout_s)?;
         if input.command.contains('\0') {
             return Err(ToolError::parameter("command", "it holds a NUL character"));
