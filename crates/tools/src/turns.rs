@@ -1,7 +1,8 @@
-//! Calls of one program take turns: a command that runs outside the sandbox with consent, and calls that change files.
+//! Calls of one program take turns: a command that runs outside the sandbox, and calls that change files.
 //!
-//! The consent covers the content of the files that the command executes. A call of a parallel sub-task could change one
-//! between the look at it and its execution.
+//! A consent covers the content of the files that the command executes, and a command that only reads was looked at for where
+//! its paths lead. A call of a parallel sub-task could change that between the look and the run: a link that is exchanged
+//! meanwhile would lead `cat` to any file of the machine.
 
 use std::sync::Arc;
 

@@ -77,5 +77,6 @@ pub(crate) use self::named::runs_alone;
 pub(crate) use self::overlooked::overlooked;
 pub(crate) use self::settle::EVIDENCE_CHARS_MAX;
 pub use self::settle::{SettledVerdict, unjudged};
+pub(crate) use self::strength::is_a_look;
 pub(crate) use self::subject::speaks_of_the_answer;
 pub use self::undone::{MatchedSubTask, UndonePass, undone};

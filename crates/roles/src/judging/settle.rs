@@ -8,7 +8,6 @@ use setpoint_protocol::message::{
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{ErrorKind, ToolRecord};
 
-use super::WEIGHED_SINCE;
 use super::bearing::{bears_on, gives_the_answer, is_about_passing_tests};
 use super::case::{Case, CitationState};
 use super::check::blank;
@@ -16,6 +15,7 @@ use super::messages::class_of_error;
 use super::self_made::is_self_made;
 use super::strength::{of_judgement, only_prints};
 use super::subject::is_about_the_text;
+use super::{OWN_JUDGED_SINCE, WEIGHED_SINCE};
 use crate::evidence::{call_ids, name_of};
 
 /// Maximum characters of a verdict's evidence.
@@ -55,6 +55,9 @@ pub(super) fn settle(criterion: &Criterion, draft: &VerdictDraft, case: &Case<'_
     let is_doubted = cites.ran.iter().any(|call| may_be_claimed(call));
     if draft.verdict == VerdictWord::Pass && case.logic_version >= WEIGHED_SINCE {
         cites.drop_failed();
+    }
+    if draft.verdict == VerdictWord::Pass && case.logic_version >= OWN_JUDGED_SINCE {
+        cites.drop_stale(case);
     }
     match draft.verdict {
         VerdictWord::Pass => match objection(criterion, &cites, case) {
@@ -228,6 +231,17 @@ impl<'a> Citations<'a> {
                 }
             }
         }
+    }
+
+    /// Drops the calls of before the work, or of an earlier attempt, beside others.
+    fn drop_stale(&mut self, case: &Case<'_>) {
+        if self.ran.is_empty() {
+            return;
+        }
+        let is_stale =
+            |cite: &Cite| cite.call().is_some_and(|id| matches!(case.cited(id), CitationState::Stale(_)));
+        self.valid.retain(|cite| !is_stale(cite));
+        self.stale = None;
     }
 
     /// Drops the calls that failed beside others that ran: these alone must show it then.

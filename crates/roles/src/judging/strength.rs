@@ -164,7 +164,7 @@ pub(super) fn only_looks(record: &ToolRecord) -> bool {
 
 /// Returns whether a call only looked: it had no side effect and ran no program that could have had an unseen one. A
 /// call that never ran did not act either.
-pub(super) fn is_a_look(record: &ToolRecord) -> bool {
+pub(crate) fn is_a_look(record: &ToolRecord) -> bool {
     let is_harmless = || command_of(record).is_none() || only_looks(record) || !record.ran();
     record.side_effect == SideEffect::None && is_harmless()
 }

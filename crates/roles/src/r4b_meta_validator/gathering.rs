@@ -74,7 +74,7 @@ pub(super) fn advance(mut round: Round, fx: &mut Fx<'_>) -> Next {
 fn take_back(round: &mut Round, ctx: &Ctx<'_>) -> bool {
     let due = again::due(round, ctx);
     let is_due = |piece: &SubTaskId, verdict: &Verdict| {
-        due.iter().any(|(other, criterion)| *other == piece && criterion.id == verdict.criterion_id)
+        due.iter().any(|due| due.piece == *piece && due.criterion.id == verdict.criterion_id)
     };
     let matched = round.matched();
     let works: Vec<MatchedSubTask<'_>> = matched

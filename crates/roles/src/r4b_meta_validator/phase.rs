@@ -7,6 +7,7 @@ use setpoint_protocol::message::Verdict;
 use setpoint_protocol::topology::party;
 use setpoint_protocol::{CallId, CriterionId};
 
+use super::again::Outlived;
 use super::end::End;
 use super::round::Round;
 use crate::evidence::Probes;
@@ -47,6 +48,8 @@ pub(super) struct Verification {
     /// Verdicts taken over from a single sub-task.
     pub(super) carried: BTreeMap<CriterionId, Verdict>,
     pub(super) probes: Probes,
+    /// What pieces showed and does not hold any more.
+    pub(super) outlived: Vec<Outlived>,
     /// Criteria without a check.
     pub(super) hearing: Hearing,
     /// Indexes of the outputs that make up the result.

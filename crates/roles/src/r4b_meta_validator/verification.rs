@@ -22,8 +22,8 @@ use super::round::Round;
 use crate::evidence::changes::Reported;
 use crate::evidence::{Probes, changes};
 use crate::judging::{
-    Case, Hearing, NoClass, Share, WHOLE_JUDGED_SINCE, beside, by_check, in_its_words, look_at_the_whole,
-    made_by, names_unseen_figure, overlooked,
+    Case, Hearing, NoClass, OWN_JUDGED_SINCE, Share, WHOLE_JUDGED_SINCE, beside, by_check, in_its_words,
+    look_at_the_whole, made_by, names_unseen_figure, overlooked,
 };
 use crate::schema::bare;
 
@@ -39,7 +39,8 @@ pub(super) fn begin(round: Round, fx: &mut Fx<'_>) -> Next {
         .filter_map(|criterion| Some((criterion.id.clone(), carried(criterion, &round)?)))
         .collect();
     let open = || criteria.iter().filter(|criterion| !carried.contains_key(&criterion.id));
-    let again = again::due(&round, fx.ctx).into_iter().map(|(_, criterion)| criterion);
+    let again = again::due(&round, fx.ctx);
+    let again = again.iter().map(|due| &due.criterion);
     let probes = Probes::ask(open().chain(again), Measured::After, ATTEMPT, fx);
     let records = || round.matched().into_iter().flat_map(|(_, outcome)| &outcome.tool_calls);
     let reported = Reported {
@@ -51,7 +52,8 @@ pub(super) fn begin(round: Round, fx: &mut Fx<'_>) -> Next {
     let probes = probes.and(look, Measured::After, ATTEMPT, fx);
     let hearing = Hearing::of(Vec::new(), NoClass::AskedInRepair);
     let (picks, _) = picks(&[], round.matched().len());
-    let verification = Verification { carried, probes, hearing, picks, at_fault: Vec::new(), summary: None };
+    let (outlived, at_fault) = (Vec::new(), Vec::new());
+    let verification = Verification { carried, probes, outlived, hearing, picks, at_fault, summary: None };
     merge_when_measured(round, Box::new(verification), fx)
 }
 
@@ -75,14 +77,17 @@ fn merge_when_measured(mut round: Round, mut verification: Box<Verification>, fx
     }
     let found = {
         let output = output(&round, &verification);
-        again::found(&again::due(&round, fx.ctx), &case(&round, &verification, &output, fx.ctx))
+        again::found(again::due(&round, fx.ctx), &case(&round, &verification, &output, fx.ctx))
     };
-    if again::settle(&mut round, found) {
+    verification.outlived = again::settle(&mut round, found);
+    if fx.ctx.opened.logic_version < OWN_JUDGED_SINCE
+        && take_back_outlived(&mut round, &mut verification, fx.ctx)
+    {
         return Next::End(End::group_failed(&round, fx.ctx));
     }
     verification.hearing = Hearing::of(for_a_model(&round, &verification, fx.ctx), NoClass::AskedInRepair);
     if verification.hearing.criteria().is_empty() && round.manifest.subtasks.len() == 1 {
-        return conclude(&round, &verification, fx.ctx);
+        return conclude(round, verification, fx.ctx);
     }
     ask(round, verification, None, fx)
 }
@@ -101,7 +106,31 @@ fn for_a_model(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Vec
     if is_of_several(round) && ctx.opened.logic_version >= WHOLE_JUDGED_SINCE {
         look_at_the_whole(&mut for_a_model, &others, &BTreeSet::new(), Share::Together, &case);
     }
+    for_a_model.extend(verification.outlived.iter().filter_map(|one| one.question(round)));
     for_a_model
+}
+
+/// Revokes what does not hold any more, unless a judge says that this was meant. Returns whether anything was revoked.
+fn take_back_outlived(round: &mut Round, verification: &mut Verification, ctx: &Ctx<'_>) -> bool {
+    let outlived = std::mem::take(&mut verification.outlived);
+    let output = output(round, verification);
+    let heard = |question: &Criterion| {
+        let case = case(round, verification, &output, ctx);
+        let hearing = &verification.hearing;
+        hearing.has_verdict_on(&question.id).then(|| hearing.verdict(question, &case).verdict)
+    };
+    let heard: Vec<_> = outlived
+        .into_iter()
+        .map(|one| {
+            let heard = one.question(round).and_then(|question| heard(&question));
+            (one, heard)
+        })
+        .collect();
+    let mut is_revoked = false;
+    for (one, heard) in heard {
+        is_revoked |= !one.settle(round, heard);
+    }
+    is_revoked
 }
 
 /// Returns whether models made several pieces, of which a judge looks at the whole.
@@ -140,12 +169,16 @@ pub(super) fn on_reply(
     verification.hearing = hearing;
     match repair {
         Some(repair) => ask(round, verification, Some(repair), fx),
-        None => conclude(&round, &verification, fx.ctx),
+        None => conclude(round, verification, fx.ctx),
     }
 }
 
 /// Combines the verdicts and ends the round.
-fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
+fn conclude(mut round: Round, mut verification: Box<Verification>, ctx: &Ctx<'_>) -> Next {
+    if take_back_outlived(&mut round, &mut verification, ctx) {
+        return Next::End(End::group_failed(&round, ctx));
+    }
+    let (round, verification) = (&round, verification.as_ref());
     let output = output(round, verification);
     let case = case(round, verification, &output, ctx);
     let hearing = &verification.hearing;
@@ -160,8 +193,9 @@ fn conclude(round: &Round, verification: &Verification, ctx: &Ctx<'_>) -> Next {
         None => heard(criterion),
     };
     let verdicts: Vec<Verdict> = criteria.iter().map(verdict).collect();
-    let all_unjudged =
-        !criteria.is_empty() && hearing.criteria().len() == criteria.len() && !hearing.has_judged();
+    let all_unjudged = !criteria.is_empty()
+        && criteria.iter().all(|criterion| hearing.hears(&criterion.id))
+        && !hearing.has_judged();
     Next::End(if all_unjudged {
         let why = verdicts.first().map(|verdict| verdict.evidence.as_str()).unwrap_or_default();
         End::unjudged(round, why, ctx)

@@ -48,6 +48,35 @@ async fn process_gets_a_clean_environment_and_no_input() {
     assert_eq!(answer.text, expected);
 }
 
+/// Yields to other calls, within which one that does not wait would be done.
+const YIELDS: usize = 20_000;
+
+#[tokio::test]
+async fn nothing_changes_while_a_command_reads() {
+    let world = World::new();
+    let project = world.root().join("project");
+    let gate = project.join("gate");
+    output(&project, "mkfifo gate");
+    let reads = world.run("shell", json!({"command": "cat gate a.txt"}));
+    let writes = world.run("write_file", json!({"path": "a.txt", "content": "after\n"}));
+    let opens = async {
+        // This waits until the command reads.
+        let open = move || std::fs::OpenOptions::new().write(true).open(gate);
+        let opened = tokio::task::spawn_blocking(open).await.unwrap().unwrap();
+        // The command reads on when the change had time enough.
+        for _ in 0..YIELDS {
+            if project.join("a.txt").exists() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        drop(opened);
+    };
+    let (read, written, ()) = tokio::join!(reads, writes, opens);
+    assert!(written.ok, "{}", written.text);
+    assert!(read.text.contains("a.txt: No such file"), "{}", read.text);
+}
+
 #[tokio::test]
 async fn a_look_through_a_link_says_so() {
     let world = World::new();

@@ -34,14 +34,16 @@ fn noted(sequence: u32) -> Value {
 /// Returns the result of these plans, one per round. For an intent that holds the word, the executor runs the commands, in
 /// the order in which it is asked, and then says that it is done.
 fn run(plans: Vec<Value>, work: &[(&'static str, &[&'static str])]) -> Value {
-    run_before(GOAL, plans, work).0
+    run_before(GOAL, plans, work, "pass").0
 }
 
-/// Returns the result, and the questions to the judges.
+/// Returns the result, and the questions to the judges. Of what pieces showed and does not hold any more, the judge of the
+/// whole says `outlived`.
 fn run_before(
     goal: &str,
     plans: Vec<Value>,
     work: &[(&'static str, &[&'static str])],
+    outlived: &'static str,
 ) -> (Value, Vec<String>) {
     let place = Place::new();
     place.file("calc.py", "def add(a, b):\n    return a - b\n");
@@ -69,9 +71,13 @@ fn run_before(
             Site::Perceive => said(&json!({ "title": "a goal" })),
             Site::Report => said(&json!({ "achieved": "nothing", "next_moves": [] })),
             // It believes the work.
-            Site::Judge | Site::Merge => {
+            at @ (Site::Judge | Site::Merge) => {
                 let cites: Vec<&str> = question::calls(&asked).collect();
-                let verdict = |id: &str| json!({ "criterion_id": id, "verdict": "pass", "evidence": "done", "cites": cites });
+                let verdict = |id: &str| {
+                    let is_of_a_piece = at == Site::Merge && id.starts_with('s');
+                    let word = if is_of_a_piece { outlived } else { "pass" };
+                    json!({ "criterion_id": id, "verdict": word, "evidence": "done", "cites": cites, "failure_class": "logical" })
+                };
                 let verdicts: Vec<Value> = question::criteria(&asked).map(verdict).collect();
                 said(&json!({ "verdicts": verdicts, "summary": "it is done" }))
             }
@@ -170,14 +176,13 @@ fn a_judge_sees_what_an_earlier_round_removed() {
         ("repair", &["sed -i 's/, 0)/, 4)/' test_calc.py; sed -i 's/a - b/a + b/' calc.py", RUN]),
         ("notes", &["echo fixed > notes.md"]),
     ];
-    let (result, judged) = run_before(GOAL, plans, &work);
+    let (result, judged) = run_before(GOAL, plans, &work, "pass");
     assert_eq!(result["replans"], 1, "{result:#}");
     // The commands run without a sandbox here, so that only their traces are known.
     let removed = "removed README.md; what it was is not known";
-    assert!(!judged.is_empty(), "{result:#}");
-    for question in judged {
-        assert!(question.contains(removed) && question.contains("changed test_calc.py;"), "{question}");
-    }
+    // The judge of the whole is asked last.
+    let question = judged.last().unwrap();
+    assert!(question.contains(removed) && question.contains("changed test_calc.py;"), "{question}");
 }
 
 /// Returns a sub-task after which a command that only looks prints this.
@@ -189,20 +194,47 @@ fn looked(intent: &str, sequence: u32, command: &str, prints: &str) -> Value {
 }
 
 #[test]
-fn what_a_probe_showed_is_measured_again_at_the_end() {
-    let two = |look: &str, sum: &[&'static str], mend: &[&'static str]| {
+fn what_a_look_showed_is_measured_again_at_the_end() {
+    let two = |look: &str, prints: &str, sum: &[&'static str], mend: &[&'static str], outlived| {
         let second = looked("mend calc.py", 2, "cat calc.py", "a + b");
-        let plans = vec![plan(&[looked("sum up", 1, look, "60"), second])];
-        run_before("sum up, and mend calc.py", plans, &[("sum", sum), ("mend", mend)]).0
+        let plans = vec![plan(&[looked("sum up", 1, look, prints), second])];
+        run_before("sum up, and mend calc.py", plans, &[("sum", sum), ("mend", mend)], outlived).0
+    };
+    let has = |result: &Value, text: &str| {
+        let verdicts = result["subtask_verdicts"].as_array().unwrap().iter();
+        verdicts.map(|one| one["evidence"].as_str().unwrap()).any(|evidence| evidence.contains(text))
     };
     // It still holds, although a program that was there was changed since.
-    let result = two("cat sum.txt", &["echo 60 > sum.txt"], &[MEND]);
+    let result = two("cat sum.txt", "60", &["echo 60 > sum.txt"], &[MEND], "fail");
     assert_eq!(result["directive"], "accept", "{result:#}");
     // It does not, because of the target of the link.
     let link = ["ln -s real.txt shown.txt; echo 60 > real.txt"];
-    let result = two("cat shown.txt", &link, &[MEND, "sed -i s/60/61/ real.txt"]);
+    let spoil = [MEND, "sed -i s/60/61/ real.txt"];
+    let result = two("cat shown.txt", "60", &link, &spoil, "fail");
     assert_ne!(result["directive"], "accept", "{result:#}");
-    let verdicts = result["subtask_verdicts"].as_array().unwrap().iter();
-    let mut told = verdicts.map(|one| one["evidence"].as_str().unwrap());
-    assert!(told.any(|text| text.starts_with("it held, and after the other pieces")), "{result:#}");
+    assert!(has(&result, "it held, and does not any more"), "{result:#}");
+    // A copy of what was there before differs, as it was meant to.
+    let result = two("diff -s calc.py calc.old", "identical", &["cp calc.py calc.old"], &[MEND], "pass");
+    assert_eq!(result["directive"], "accept", "{result:#}");
+    assert!(has(&result, "a judge of the whole work: done"), "{result:#}");
+}
+
+#[test]
+fn what_a_look_of_the_work_showed_is_measured_again_too() {
+    for (outlived, is_accepted) in [("pass", true), ("fail", false)] {
+        let check = json!({ "on": { "call": { "tool": "shell", "which": "cat shown.txt" } }, "expect": { "contains": "60" } });
+        let first = json!({ "intent": "sum up", "sequence": 1,
+            "success_criteria": [{ "criterion": "shown.txt says 60", "check": check }] });
+        let plans = vec![plan(&[first, looked("mend calc.py", 2, "cat calc.py", "a + b")])];
+        let work: [(&str, &[&str]); 2] = [
+            ("sum", &["ln -s real.txt shown.txt; echo 60 > real.txt", "cat shown.txt"]),
+            ("mend", &[MEND, "sed -i s/60/61/ real.txt"]),
+        ];
+        let (result, judged) = run_before("sum up, and mend calc.py", plans, &work, outlived);
+        assert_eq!(result["directive"] == "accept", is_accepted, "{result:#}");
+        assert!(
+            judged.iter().any(|asked| asked.contains("after the later pieces its check finds")),
+            "{judged:?}"
+        );
+    }
 }

@@ -160,11 +160,8 @@ impl Shell {
             Some(_) if !can_sandbox => Stage::Outside,
             _ => Stage::Plain,
         };
-        // Held until it has ended: what was looked at is what runs.
-        let turn = match reading.verdict.is_read_only() {
-            true => None,
-            false => Some(ctx.turns.to_run(ctx).await?),
-        };
+        // Held until it has ended: what was looked at is what runs, and what a command that only reads will read.
+        let turn = ctx.turns.to_run(ctx).await?;
         let settled = self.settle(&reading, input.command.clone(), cwd.clone(), stage, ctx).await;
         let mut settled = match settled {
             Err(ToolError::Approval(need)) if can_sandbox => {
