@@ -1,9 +1,9 @@
 //! `git_report`: reports figures about a repository, through the Git program, which runs no other program.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::git::{self, FILTERED, Git, GitOutput, Limits};
+use super::git::Limits;
+use super::git_repository::{Repository, entries};
 use crate::catalogue::prelude::*;
 use crate::host::Host;
 
@@ -15,17 +15,6 @@ const AUTHORS_MAX: usize = 100;
 const LISTED_MAX: usize = 1_000;
 /// Number of latest commits to return, as an argument of Git.
 const LAST: &str = "-5";
-/// Maximum settings of a repository that are searched for filters.
-const SETTINGS_MAX: usize = 10_000;
-
-/// Overrides for what `git status` would run, beyond those that every run of Git gets.
-const OFF: &[(&str, &str)] = &[
-    ("diff.external", ""),
-    ("status.submoduleSummary", "false"),
-    // A repository may claim that a file whose time was set back has not changed.
-    ("core.trustctime", "true"),
-    ("core.checkStat", "default"),
-];
 
 /// Unfinished operations of Git, by the file that each keeps in the repository's own folder. A rebase may also leave
 /// the mark of a cherry-pick.
@@ -76,70 +65,10 @@ impl Typed for GitReport {
             let source = std::io::Error::from(std::io::ErrorKind::NotADirectory);
             return Err(ToolError::file("look at", &path, source));
         }
-        let looked_at = path.clone();
-        if let Some(obstacle) = ctx.blocking(move |halt| git::obstacle(&looked_at, halt)).await? {
-            return Err(ToolError::unfit(&path, obstacle));
-        }
         let program = self.host.unasked_program("git", ctx)?;
-        let mut git = Git::new(&program, path, &self.host, ctx, LIMITS).await?;
-        git.settings.extend(OFF.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let mut repository = Repository { git, ctx };
-        repository.turn_off_filters().await?;
+        let repository = Repository::open(&program, path, &self.host, ctx, LIMITS).await?;
         let report = Report::read(&repository).await?;
-        Ok(report.answer(&repository.git.folder))
-    }
-}
-
-struct Repository<'a> {
-    git: Git<'a>,
-    ctx: &'a ToolCtx,
-}
-
-/// Returns the lines or, with `-z`, the entries; `None` if there were too many.
-fn entries(printed: &GitOutput, separator: u8) -> Option<Vec<String>> {
-    let whole = printed.out.whole()?;
-    let entries = whole.split(|byte| *byte == separator).filter(|entry| !entry.is_empty());
-    Some(entries.map(show::bytes).collect())
-}
-
-impl Repository<'_> {
-    async fn ask(&self, args: &[&str]) -> Result<GitOutput, ToolError> {
-        let printed = self.git.run(args).await?;
-        if printed.is_ok {
-            return Ok(printed);
-        }
-        if printed.said.contains("not a git repository") {
-            return Err(ToolError::unfit(&self.git.folder, "it is no Git repository"));
-        }
-        // Its warnings show lines of files that the repository names.
-        let fatal: Vec<&str> = printed.said.lines().filter(|line| line.starts_with("fatal: ")).collect();
-        Err(ToolError::Program { program: "git".to_owned(), said: fatal.join("\n") })
-    }
-
-    /// Returns Git's output without the line end; `None` if Git has nothing to print.
-    async fn text(&self, args: &[&str]) -> Result<Option<String>, ToolError> {
-        let printed = self.git.run(args).await?;
-        let text = printed.out.text(8_192);
-        Ok(printed.is_ok.then(|| text.trim_end_matches('\n').to_owned()))
-    }
-
-    /// Filters are programs that Git runs on changed files, under names that the repository chooses.
-    async fn turn_off_filters(&mut self) -> Result<(), ToolError> {
-        let listed = self.ask(&["config", "--list", "--name-only", "-z"]).await?;
-        let too_many = || ToolError::unfit(&self.git.folder, "its configuration is too large");
-        let names = entries(&listed, 0).filter(|names| names.len() <= SETTINGS_MAX).ok_or_else(too_many)?;
-        let is_filter = |name: &&String| name.starts_with("filter.");
-        let filters: BTreeSet<&str> = names
-            .iter()
-            .filter(is_filter)
-            .filter_map(|name| name.rsplit_once('.').map(|(filter, _)| filter))
-            .collect();
-        for filter in filters {
-            let off = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
-            let off = off.map(|(key, value)| (format!("{filter}.{key}"), value.to_owned()));
-            self.git.settings.extend(off);
-        }
-        Ok(())
+        Ok(report.answer(repository.folder()))
     }
 }
 
@@ -239,7 +168,7 @@ impl Report {
         report.are_modes_ignored = file_mode.as_deref() == Some("false");
         match entries(&status, 0) {
             Some(all) => {
-                report.has_submodules = git.git.has_nested().await?;
+                report.has_submodules = git.has_nested().await?;
                 let top = top.filter(|top| house.is_below(top));
                 let rooms = house.rooms();
                 let is_closed =
@@ -283,8 +212,7 @@ impl Report {
         if self.changed.is_empty() {
             return Ok(());
         }
-        let filtered = entries(&git.ask(FILTERED).await?, 0).unwrap_or_default();
-        let filtered: BTreeSet<String> = filtered.into_iter().collect();
+        let filtered = git.filtered().await?;
         let all = std::mem::take(&mut self.changed);
         (self.unsure, self.changed) = all.into_iter().partition(|path| filtered.contains(path));
         self.complete &= self.unsure.is_empty();

@@ -13,6 +13,7 @@ mod file_facts;
 mod find_files;
 mod git;
 mod git_report;
+mod git_repository;
 mod glob;
 mod grep;
 mod hash_files;
