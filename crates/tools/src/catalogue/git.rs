@@ -148,7 +148,8 @@ impl<'a> Git<'a> {
     async fn start(&self, args: &[&str], mut env: Environment) -> Result<GitOutput, ToolError> {
         // Its messages are parsed.
         env.insert("LC_ALL".into(), "C".into());
-        // Replacement objects would show another history than the stored one.
+        // Replacement objects and grafts would show another history than the stored one.
+        env.insert("GIT_GRAFT_FILE".into(), "/dev/null".into());
         env.insert("GIT_NO_REPLACE_OBJECTS".into(), "1".into());
         let job = Job {
             program: self.program.path().to_path_buf(),

@@ -58,6 +58,12 @@ impl<'a> Repository<'a> {
         Ok(repository)
     }
 
+    /// Adds a setting that overrides the repository's.
+    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+        self.git.settings.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     pub(super) fn folder(&self) -> &Path {
         &self.git.folder
     }
@@ -73,6 +79,12 @@ impl<'a> Repository<'a> {
         // Its warnings show lines of files that the repository names.
         let fatal: Vec<&str> = printed.said.lines().filter(|line| line.starts_with("fatal: ")).collect();
         Err(ToolError::Program { program: "git".to_owned(), said: fatal.join("\n") })
+    }
+
+    /// Returns Git's whole output.
+    pub(super) async fn bytes(&self, args: &[&str]) -> Result<Vec<u8>, ToolError> {
+        let too_long = || ToolError::unfit(&self.git.folder, "what Git says about it is too long");
+        self.ask(args).await?.out.whole().ok_or_else(too_long)
     }
 
     /// Returns Git's output without the line end; `None` if Git has nothing to print.

@@ -12,6 +12,7 @@ mod edit_file;
 mod file_facts;
 mod find_files;
 mod git;
+mod git_changes;
 mod git_report;
 mod git_repository;
 mod glob;
@@ -89,7 +90,7 @@ pub(crate) fn tools(host: &Host) -> Vec<Arc<dyn Tool>> {
         tool(shell::RunCode::new(host)),
         tool(shell::Shell::new(host)),
         tool(table::TableSummary),
-        tool(task_changes::TaskChanges),
+        tool(task_changes::TaskChanges::new(host)),
         tool(write_file::WriteFile),
     ];
     tools.extend(git_report::GitReport::new(host).map(tool));

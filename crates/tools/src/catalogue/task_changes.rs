@@ -4,12 +4,22 @@ use std::path::PathBuf;
 
 use setpoint_protocol::CallId;
 
+use super::git_changes;
 use crate::catalogue::prelude::*;
+use crate::host::Host;
 use crate::undo::Undoing;
 
 const NOTHING: &str = "all files that the task touched are as before it";
 
-pub(crate) struct TaskChanges;
+pub(crate) struct TaskChanges {
+    host: Host,
+}
+
+impl TaskChanges {
+    pub(crate) fn new(host: &Host) -> Self {
+        TaskChanges { host: host.clone() }
+    }
+}
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
@@ -49,12 +59,22 @@ impl Typed for TaskChanges {
         let (cwd, mut created) = (PathBuf::from(&ctx.surroundings.cwd), ctx.created.clone());
         created.extend(input.made);
         let is_meant = move |call: CallId| input.of.is_none_or(|of| call.instance.0 == of);
-        ctx.blocking(move |_| {
+        let touched = input.touched;
+        let measured = ctx.blocking(move |_| {
             // Also where somebody else changed a file since: what is there now is what counts.
             let undoing = Undoing::of(&folder, is_meant, true).map_err(|error| unfit(error.to_string()))?;
-            let (text, mut facts) = undoing.report(&cwd, &input.touched, &created);
+            let owns = undoing.own_folders(&cwd, &touched, &created);
+            Ok((undoing, owns, cwd, touched, created))
+        });
+        let (undoing, owns, cwd, touched, created) = measured.await?;
+        let git = git_changes::told(&owns, &self.host, ctx).await?;
+        ctx.blocking(move |_| {
+            let taken = git.text.chars().count();
+            let (mut text, mut facts) = undoing.report(&cwd, &touched, &created, &git.folders, taken);
             facts["whole"] = input.of.is_none().into();
-            let mut text = text;
+            facts["commits"] = json!({ "made": git.new, "lost": git.lost });
+            facts["committed"] = git.committed.into_iter().collect();
+            text.push_str(&git.text);
             if input.unwatched > 0 {
                 let calls = show::count(input.unwatched as u64, "call", "calls");
                 text.push_str(&format!("[{calls} may have changed files where nothing was watched]"));

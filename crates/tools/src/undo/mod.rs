@@ -14,12 +14,14 @@ pub(crate) mod labels;
 mod note;
 mod plan;
 mod report;
+mod repositories;
 mod restore;
 mod written;
 
 pub(crate) use keep::{Becomes, Keeper, Keeping, Size};
 pub(crate) use labels::After;
 pub use plan::{Undoing, UndoingError, Verb};
+pub(crate) use repositories::{OwnFolder, kept_text};
 pub(crate) use written::Written;
 
 /// Largest file whose content is kept, in bytes.

@@ -204,7 +204,7 @@ impl Undoing {
         self.before.get(path)
     }
 
-    fn content(&self, state: &State) -> Option<Vec<u8>> {
+    pub(super) fn content(&self, state: &State) -> Option<Vec<u8>> {
         match state {
             State::Nothing => Some(Vec::new()),
             State::File { hash, .. } => head(&mut own::open(&self.contents.join(hash), Access::Read).ok()?),

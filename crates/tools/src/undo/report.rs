@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::note::State;
 use super::plan::{Undoing, Verb, content_at};
+use super::repositories;
 use crate::approval::preview;
 use crate::show;
 
@@ -27,9 +28,9 @@ const MARK_CHARS: usize = 20;
 const OUTSIDE: &str = "it changed outside the sandbox, where nothing is kept";
 
 /// A change, with what is shown of it.
-struct Change {
-    verb: Verb,
-    path: PathBuf,
+pub(super) struct Change {
+    pub(super) verb: Verb,
+    pub(super) path: PathBuf,
     note: String,
     difference: Option<String>,
 }
@@ -46,18 +47,18 @@ impl Change {
 impl Undoing {
     /// Returns the changes as a text, what is lost first and what is new last, and as facts: their count, and the paths of
     /// each kind. `touched` are paths that calls reported, also of commands that keep nothing; `created` those that were new.
+    /// `told` are the own folders of repositories of which Git tells already, in `taken` characters.
     pub(crate) fn report(
         &self,
         cwd: &Path,
         touched: &[PathBuf],
         created: &BTreeSet<PathBuf>,
+        told: &BTreeSet<PathBuf>,
+        taken: usize,
     ) -> (String, Value) {
-        let mut changes = self.changes(cwd);
-        changes.extend(touched.iter().filter_map(|path| self.unkept_change(path, created)));
+        let mut changes = self.all_changes(cwd, touched, created);
         changes.sort_by(|one, other| (order(one.verb), &one.path).cmp(&(order(other.verb), &other.path)));
-        // Git's own objects say nothing to a reader.
-        let is_object = |path: &Path| show::path(path).contains("/.git/objects/");
-        changes.retain(|change| !is_object(&change.path));
+        changes.retain(|change| !repositories::is_left_out(&change.path, told));
         // A folder that was made or removed shows by what is in it, which follows it here.
         let holds_next: Vec<bool> = changes
             .iter()
@@ -76,7 +77,19 @@ impl Undoing {
             let difference = self.compared(&change.path, preview::judged);
             change.difference = difference.map(|text| without_head(change.verb, text));
         }
-        (text(&changes, cwd), facts)
+        (text(&changes, cwd, DIFFERENCES_CHARS_MAX.saturating_sub(taken)), facts)
+    }
+
+    /// Returns the changes that are known, in no order.
+    pub(super) fn all_changes(
+        &self,
+        cwd: &Path,
+        touched: &[PathBuf],
+        created: &BTreeSet<PathBuf>,
+    ) -> Vec<Change> {
+        let mut changes = self.changes(cwd);
+        changes.extend(touched.iter().filter_map(|path| self.unkept_change(path, created)));
+        changes
     }
 
     fn changes(&self, cwd: &Path) -> Vec<Change> {
@@ -161,7 +174,7 @@ fn shown(path: &Path, cwd: &Path) -> String {
     show::path_line(path.strip_prefix(cwd).unwrap_or(path))
 }
 
-fn text(changes: &[Change], cwd: &Path) -> String {
+fn text(changes: &[Change], cwd: &Path, chars_max: usize) -> String {
     let heads = changes
         .iter()
         .map(|Change { verb, path, note, .. }| format!("{} {}{note}\n", word(*verb), shown(path, cwd)));
@@ -178,10 +191,10 @@ fn text(changes: &[Change], cwd: &Path) -> String {
     let mut differences: Vec<String> =
         named.iter().map(|change| change.difference.clone().unwrap_or_default()).collect();
     // Of many, what stays the same around a change takes the room of the changes.
-    if differences.iter().map(|one| length(one)).sum::<usize>() > DIFFERENCES_CHARS_MAX {
+    if differences.iter().map(|one| length(one)).sum::<usize>() > chars_max {
         differences.iter_mut().for_each(|one| *one = changes_alone(one));
     }
-    let most = share(&differences);
+    let most = share(&differences, chars_max);
     let mut text = String::new();
     for (head, difference) in heads.iter().zip(&differences) {
         text.push_str(head);
@@ -236,10 +249,10 @@ fn changes_alone(difference: &str) -> String {
 
 /// Returns how many characters each difference may have: the small ones are shown whole, and the others share what is left.
 /// `None` if there are too many to show any.
-fn share(differences: &[String]) -> Option<usize> {
+fn share(differences: &[String], chars_max: usize) -> Option<usize> {
     let mut lengths: Vec<usize> = differences.iter().map(|text| length(text)).collect();
     lengths.sort_unstable();
-    let mut left = DIFFERENCES_CHARS_MAX;
+    let mut left = chars_max;
     for (n, length) in lengths.iter().enumerate() {
         let each = left / (lengths.len() - n);
         if *length > each {
@@ -247,7 +260,7 @@ fn share(differences: &[String]) -> Option<usize> {
         }
         left -= length;
     }
-    Some(DIFFERENCES_CHARS_MAX)
+    Some(chars_max)
 }
 
 /// Returns a difference without the line that says which lines it is about, where all of the file is new or gone.

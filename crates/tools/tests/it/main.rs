@@ -14,6 +14,9 @@ mod changes;
 #[cfg(target_os = "linux")]
 mod code;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod commits;
+#[cfg(test)]
 mod consent;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
