@@ -1,4 +1,4 @@
-//! What the task has changed in files, as it last measured.
+//! What the task has changed in files and repositories, as it last measured.
 
 use serde_json::Value;
 use setpoint_protocol::record::Answer;
@@ -14,6 +14,9 @@ pub struct Changed {
     pub renamed: Paths,
     pub changed: Paths,
     pub made: Paths,
+    /// Commits that are new, and those that are not reachable any more.
+    pub commits_made: u64,
+    pub commits_lost: u64,
 }
 
 /// The paths of one kind: the first ones, and how many there are.
@@ -37,11 +40,14 @@ impl Changed {
             let count = count.and_then(|count| usize::try_from(count).ok()).unwrap_or(first.len());
             Paths { first, count }
         };
+        let commits = |kind: &str| facts.pointer(&format!("/commits/{kind}")).and_then(Value::as_u64);
         Some(Changed {
             removed: paths("removed"),
             renamed: paths("renamed"),
             changed: paths("changed"),
             made: paths("made"),
+            commits_made: commits("made").unwrap_or(0),
+            commits_lost: commits("lost").unwrap_or(0),
         })
     }
 }
