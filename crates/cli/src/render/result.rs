@@ -31,7 +31,7 @@ const RENAMED: &str = "files that were renamed";
 const CHANGED: &str = "files that were changed";
 const MADE: &str = "files that were made";
 const LOST: &str = "commits that nothing leads to any more";
-const COMMITTED: &str = "commits that were made";
+const NEW: &str = "commits that are new";
 /// At most this many files of a kind are listed; the rest are counted.
 const TOUCHED_TOLD_MAX: usize = 10;
 
@@ -129,7 +129,7 @@ fn set_apart(answer: Vec<Line>) -> Vec<Line> {
         "made:",
         REMOVED,
         LOST,
-        COMMITTED,
+        NEW,
         RENAMED,
         CHANGED,
         MADE,
@@ -255,7 +255,7 @@ fn summary(result: &FinalResult) -> Vec<Line> {
 }
 
 /// Returns the files that were removed, renamed, changed and made, and that the answer does not name, so that the reader
-/// need not search for them, and how many commits were made and lost: as the task measured them, or else those that its calls made.
+/// need not search for them, and how many commits are new and lost: as the task measured them, or else those that its calls made.
 fn touched(state: &ViewState, result: &FinalResult) -> Vec<Line> {
     // A folder is left out if files in it are listed.
     let is_folder = |path: &str| state.made.iter().any(|other| other.starts_with(&format!("{path}/")));
@@ -263,10 +263,9 @@ fn touched(state: &ViewState, result: &FinalResult) -> Vec<Line> {
         let first: Vec<String> = state.made.iter().filter(|path| !is_folder(path)).cloned().collect();
         Changed { made: Paths { count: first.len(), first }, ..Changed::default() }
     };
-    let Changed { removed, renamed, changed, made, commits_made, commits_lost } =
+    let Changed { removed, renamed, changed, made, commits_new, commits_lost } =
         state.changed.clone().unwrap_or_else(made);
-    let commits =
-        [(LOST, commits_lost), (COMMITTED, commits_made)].into_iter().filter(|(_, count)| *count > 0);
+    let commits = [(LOST, commits_lost), (NEW, commits_new)].into_iter().filter(|(_, count)| *count > 0);
     let commits = commits.map(|(title, count)| Line::new().and(Tone::Dim, &format!("{title}: {count}")));
     let answer = result.output.to_text();
     [(REMOVED, removed), (RENAMED, renamed), (CHANGED, changed), (MADE, made)]

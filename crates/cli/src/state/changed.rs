@@ -15,7 +15,7 @@ pub struct Changed {
     pub changed: Paths,
     pub made: Paths,
     /// Commits that are new, and those that are not reachable any more.
-    pub commits_made: u64,
+    pub commits_new: u64,
     pub commits_lost: u64,
 }
 
@@ -46,7 +46,7 @@ impl Changed {
             renamed: paths("renamed"),
             changed: paths("changed"),
             made: paths("made"),
-            commits_made: commits("made").unwrap_or(0),
+            commits_new: commits("new").unwrap_or(0),
             commits_lost: commits("lost").unwrap_or(0),
         })
     }

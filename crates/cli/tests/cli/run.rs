@@ -183,7 +183,7 @@ async fn created_files_are_listed_and_a_recording_is_named() {
 async fn what_is_lost_or_was_refused_is_named_at_the_end() {
     let mut tape = Tape::opened("tidy up");
     let facts = json!({ "count": 3, "removed": ["/w/a"], "renamed": ["/w/b"], "changed": ["/w/c"], "made": [],
-        "counts": { "removed": 401 }, "whole": true, "commits": { "made": 2, "lost": 1 } });
+        "counts": { "removed": 401 }, "whole": true, "commits": { "new": 2, "lost": 1 } });
     let measured = ToolAnswer { ok: true, facts: Some(facts.into()), ..ToolAnswer::default() };
     let refusal = ApprovalDecision {
         call_id: id("r3.1/3"),
@@ -201,7 +201,7 @@ async fn what_is_lost_or_was_refused_is_named_at_the_end() {
     let came = run(tape, "run x").await;
     for told in [
         "files that were removed:\n- /w/a\n- and 400 more\nfiles that were renamed:\n- /w/b\nfiles that were changed:\n- /w/c\n\
-         commits that nothing leads to any more: 1\ncommits that were made: 2\n",
+         commits that nothing leads to any more: 1\ncommits that are new: 2\n",
         "refused, because you could not be asked:\n- git push  (command digest of git push in an approval file allows it)\n",
     ] {
         assert!(came.out.contains(told), "{told}: {}", came.out);

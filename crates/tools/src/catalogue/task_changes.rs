@@ -72,7 +72,7 @@ impl Typed for TaskChanges {
             let taken = git.text.chars().count();
             let (mut text, mut facts) = undoing.report(&cwd, &touched, &created, &git.folders, taken);
             facts["whole"] = input.of.is_none().into();
-            facts["commits"] = json!({ "made": git.new, "lost": git.lost });
+            facts["commits"] = json!({ "new": git.new, "lost": git.lost });
             facts["committed"] = git.committed.into_iter().collect();
             text.push_str(&git.text);
             if input.unwatched > 0 {

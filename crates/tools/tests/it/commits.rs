@@ -70,7 +70,7 @@ async fn a_commit_is_told_with_the_files_that_it_holds() {
           index and files are as in HEAD
     "#]]
     .assert_eq(&text);
-    assert_eq!(facts["commits"], json!({ "made": 1, "lost": 0 }));
+    assert_eq!(facts["commits"], json!({ "new": 1, "lost": 0 }));
     assert_eq!((&facts["count"], &facts["made"], &facts["changed"]), (&json!(0), &json!([]), &json!([])));
     assert_eq!(facts["committed"], json!([world.at("a.csv")]));
     assert_eq!(snapshot(&world), own);
@@ -126,7 +126,7 @@ async fn what_an_amended_commit_was_is_told() {
           index and files are as in HEAD
     "#]]
     .assert_eq(&text);
-    assert_eq!(facts["commits"], json!({ "made": 1, "lost": 1 }));
+    assert_eq!(facts["commits"], json!({ "new": 1, "lost": 1 }));
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn a_new_repository_tells_of_all_its_commits() {
             ?? a.csv
     "#]]
     .assert_eq(&text);
-    assert_eq!(facts["commits"]["made"], 1);
+    assert_eq!(facts["commits"]["new"], 1);
     ran(&mut world, "rm -rf .git; git init -q -b main --object-format=sha256 .; git checkout -q --detach 2>/dev/null; true").await;
     let (text, _) = told(&mut world).await;
     expect![[r#"
@@ -230,7 +230,7 @@ async fn commits_that_are_gone_from_the_repository_are_told() {
             ?? b.txt
     "#]]
     .assert_eq(&text);
-    assert_eq!(facts["commits"], json!({ "made": 1, "lost": 1 }));
+    assert_eq!(facts["commits"], json!({ "new": 1, "lost": 1 }));
     // The commits are there, and a content is not.
     ran(&mut world, "git add b.txt; git -c user.name=Z -c user.email=z commit -qm two").await;
     ran(
@@ -305,7 +305,7 @@ async fn where_nothing_was_kept_the_last_commits_are_told() {
           index and files are as in HEAD
     "#]]
     .assert_eq(&text);
-    assert_eq!(facts["commits"], json!({ "made": 0, "lost": 0 }));
+    assert_eq!(facts["commits"], json!({ "new": 0, "lost": 0 }));
 }
 
 #[tokio::test]
@@ -346,7 +346,7 @@ async fn many_commits_and_files_are_cut_and_counted() {
         git.contains(&"  new commit: 20 more") && git.iter().any(|line| line.ends_with(" more]")),
         "{git:#?}"
     );
-    assert_eq!(facts["commits"]["made"], 30);
+    assert_eq!(facts["commits"]["new"], 30);
 }
 
 #[tokio::test]
@@ -406,7 +406,7 @@ async fn a_bare_repository_is_told_of_too() {
           branch new is new, at 280d215df369
     "#]]
     .assert_eq(&text);
-    assert_eq!((&facts["count"], &facts["commits"]), (&json!(0), &json!({ "made": 0, "lost": 0 })));
+    assert_eq!((&facts["count"], &facts["commits"]), (&json!(0), &json!({ "new": 0, "lost": 0 })));
     // A folder of that form that Git does not take for a repository.
     ran(
         &mut world,
@@ -438,7 +438,7 @@ async fn the_commits_of_each_repository_are_told() {
         assert!(text.contains(told), "{told}: {text}");
     }
     assert!(!text.contains("in n3/.git") && !text.contains("changed n1/.git/refs"), "{text}");
-    assert_eq!(facts["commits"], json!({ "made": 3, "lost": 0 }));
+    assert_eq!(facts["commits"], json!({ "new": 3, "lost": 0 }));
 }
 
 #[tokio::test]
@@ -515,4 +515,30 @@ async fn the_stored_history_is_told_whatever_takes_its_place() {
           what is not as in HEAD, with the letters of Git's short status:
             ?? a.csv
     "#]].assert_eq(&text);
+}
+
+#[tokio::test]
+async fn each_kind_of_change_in_a_commit_is_told() {
+    let Some(mut world) = world() else { return };
+    before(
+        &world,
+        "printf x > run.sh; printf '\\377\\000' > raw; git add .; git commit -qm two; git config core.bigFileThreshold 1g",
+    );
+    let line = "git mv b.txt moved.txt; chmod +x run.sh; printf '\\376\\000' > raw; rm a.csv; ln -s moved.txt a.csv; \
+        head -c 17000000 /dev/zero | tr '\\0' '\\n' > large; echo new > tool; chmod +x tool; git add .; git commit -qm kinds";
+    ran(&mut world, line).await;
+    let (text, _) = told(&mut world).await;
+    let git: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("in .git: ")).collect();
+    expect![[r#"
+        in .git: HEAD is branch main, at ff26e70830b1
+          new commit ff26e70830b1 (HEAD, branch main) by Zed <z@x.org>: kinds
+            renamed moved.txt, which was b.txt +0 -0
+            changed a.csv +1 -1, mode 100644 -> of a link
+            changed raw, lines not counted
+            changed run.sh +0 -0, mode 100644 -> 100755
+            made large, lines not counted
+            made tool +1 -0, mode 100755
+          branch main was moved from 3e3da43df6c8 to ff26e70830b1
+          index and files are as in HEAD"#]]
+    .assert_eq(&git.join("\n"));
 }

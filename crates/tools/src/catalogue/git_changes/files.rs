@@ -9,8 +9,6 @@ use super::{Look, one_line};
 use crate::error::ToolError;
 use crate::show;
 
-/// Files of which pairs are compared, to find those with a new name.
-const RENAMES: &str = "-l200";
 /// How Git lists changes: once with modes, once with lines, without programs that a repository names.
 const LISTING: &[&str] = &[
     "diff-tree",
@@ -21,8 +19,8 @@ const LISTING: &[&str] = &[
     "--no-textconv",
     "--no-color",
     "--ignore-submodules=dirty",
-    "-M",
-    RENAMES,
+    // Others would be found by their content, of any size.
+    "-M100%",
     "--raw",
     "--numstat",
 ];
@@ -33,7 +31,7 @@ pub(super) struct File {
     was: Option<PathBuf>,
     status: char,
     modes: [String; 2],
-    /// Lines added and removed; `-` for another content than text.
+    /// Lines added and removed; `-` where they are not counted, as of what is large or another content than text.
     lines: Option<[String; 2]>,
 }
 
@@ -102,7 +100,7 @@ impl File {
             _ => format!("changed {path}"),
         };
         let lines = match &self.lines {
-            Some([added, _]) if added == "-" => ", no text".to_owned(),
+            Some([added, _]) if added == "-" => ", lines not counted".to_owned(),
             Some([added, removed]) => format!(" +{added} -{removed}"),
             None => String::new(),
         };

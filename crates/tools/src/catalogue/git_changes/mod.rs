@@ -29,6 +29,7 @@ use crate::undo::OwnFolder;
 
 /// Milliseconds for all questions to Git; what was not answered by then is said.
 const MS_MAX: u64 = 20_000;
+const TIMED_OUT: ToolError = ToolError::TimedOut { ms: MS_MAX };
 const LIMITS: Limits = Limits { ms_max: MS_MAX, bytes_max: 16 * 1024 * 1024 };
 /// Maximum repositories of which Git tells; the others are counted.
 const REPOSITORIES_MAX: usize = 3;
@@ -40,6 +41,8 @@ const REFS_PART: usize = 10;
 const STATUS_PART: usize = 20;
 /// Maximum characters of one line.
 const LINE_CHARS_MAX: usize = 240;
+/// Size from which Git counts no lines: it would hold both contents in memory.
+const LARGE: &str = "16m";
 /// Maximum paths of committed files in the facts.
 const COMMITTED_MAX: usize = 400;
 
@@ -189,9 +192,11 @@ impl<'a> Look<'a> {
     ) -> Result<Self, ToolError> {
         let is_bare = own.path.file_name().is_none_or(|name| name != ".git");
         let folder = own.path.parent().filter(|_| !is_bare).unwrap_or(&own.path).to_path_buf();
-        let repository = Repository::open(program, folder.clone(), host, ctx, LIMITS).await?;
+        let opened = timeout_at(until, Repository::open(program, folder.clone(), host, ctx, LIMITS)).await;
+        let repository = opened.unwrap_or(Err(TIMED_OUT))?;
         // Its own summary of the history may say something else than the commits.
         let repository = repository.with("core.commitGraph", "false");
+        let repository = repository.with("core.bigFileThreshold", LARGE);
         let look = Look { own, repository, folder, until };
         // Git goes upwards from what is none, and a repository may name any folder as the one with its branches.
         for question in ["--absolute-git-dir", "--git-common-dir"] {
@@ -205,7 +210,7 @@ impl<'a> Look<'a> {
     }
 
     async fn within<T>(&self, question: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
-        timeout_at(self.until, question).await.unwrap_or(Err(ToolError::TimedOut { ms: MS_MAX }))
+        timeout_at(self.until, question).await.unwrap_or(Err(TIMED_OUT))
     }
 }
 
