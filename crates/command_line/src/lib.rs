@@ -141,6 +141,26 @@ pub fn mentions(command: &str, home: &Path, vars: &BTreeMap<String, String>) -> 
     loose::mentions(command, home, vars)
 }
 
+/// Returns every text in a command by which one of its programs may open a place, in the form of [`mentions`]. Of a command
+/// whose programs open nothing but what their words name, these are such words and redirections, and no part of a text; of
+/// any other it is what it mentions, without dots that are a part of a pattern. A program may still build a path.
+#[must_use]
+pub fn places(command: &str, home: &Path, vars: &BTreeMap<String, String>) -> BTreeSet<String> {
+    loose::places(command, home, vars)
+}
+
+/// Returns whether all programs of a command are known to open nothing but what their words name, and to use no network.
+#[must_use]
+pub fn is_plain(command: &str) -> bool {
+    loose::is_plain(command)
+}
+
+/// Returns the words of a command, without quotes; those of here-documents and of texts in words are not among them.
+#[must_use]
+pub fn words(command: &str) -> Vec<String> {
+    loose::shell_words(command)
+}
+
 /// Returns every simple command in a text, also those that wrappers, shells and substitutions run, in the form of
 /// [`simple_command`]. Those of more than `words_max` words are left out. For rules that deny; a program may still
 /// compose a command that is not in the text.

@@ -3,6 +3,7 @@
 //! A best effort, for limits, records and rules that deny. Nothing found here permits anything.
 
 mod mentions;
+mod places;
 mod sources;
 mod tokens;
 
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::mentions::mentions;
+pub(crate) use self::places::{is_plain, places, shell_words};
 use self::tokens::{Token, substitutions, tokens};
 use super::programs::VOLATILE;
 use super::word::{lists, quoted};

@@ -7,14 +7,14 @@ use super::super::word::lists;
 use super::tokens::{Token, tokens};
 
 /// Maximum paths returned for one command.
-const MENTIONS_MAX: usize = 4_000;
+pub(super) const MENTIONS_MAX: usize = 4_000;
 
 /// Words that make a lone `~` or `/` inside a longer text a possible folder, and not an operator in that text's language:
 /// shells, programs that change the directory, and programs that remove or copy everything below a folder.
 const FOLLOWING: &str =
     "ash bash dash ksh sh zsh eval cd pushd -C rm shred chgrp chmod chown cp mv rsync tar zip";
 /// Parts of words that do the same: programs that start others or change the directory by a call.
-const STARTING: [&str; 6] = ["chdir", "exec", "popen", "process", "spawn", "system"];
+pub(super) const STARTING: [&str; 6] = ["chdir", "exec", "popen", "process", "spawn", "system"];
 
 pub(crate) fn mentions(command: &str, home: &Path, vars: &BTreeMap<String, String>) -> BTreeSet<String> {
     let is_path = |c: char| c.is_alphanumeric() || "_-./~+@%${}*?".contains(c);
@@ -41,7 +41,7 @@ pub(crate) fn mentions(command: &str, home: &Path, vars: &BTreeMap<String, Strin
 }
 
 /// Returns the words of a command and of its here-documents, and whether each is inside one.
-fn words(command: &str) -> Vec<(String, bool)> {
+pub(super) fn words(command: &str) -> Vec<(String, bool)> {
     let mut words = Vec::new();
     let mut texts = vec![(command.to_owned(), false)];
     while let Some((text, is_in_document)) = texts.pop() {
@@ -58,7 +58,7 @@ fn words(command: &str) -> Vec<(String, bool)> {
 }
 
 /// Returns the text with `~` and known variables expanded.
-fn filled_in(text: &str, home: &Path, vars: &BTreeMap<String, String>) -> String {
+pub(super) fn filled_in(text: &str, home: &Path, vars: &BTreeMap<String, String>) -> String {
     let mut text = text.to_owned();
     if text == "~" || text.starts_with("~/") {
         text = text.replacen('~', &home.to_string_lossy(), 1);

@@ -342,8 +342,8 @@ async fn process_a_question_says_that_the_server_has_ended() {
 async fn process_a_refusal_names_the_reason_that_holds() {
     let Some(mut world) = world() else { return };
     for (input, wanted) in [
-        (start("curl http://docs.example.org"), "the command needs a network, or acts on other programs"),
-        (start("cat /etc/../var/log/x"), "the command names a place that the sandbox does not show"),
+        (start("curl http://docs.example.org"), "`curl` needs a network or acts on other programs"),
+        (start("cat /etc/../var/log/x"), "`/etc/../var/log/x` names a place that the sandbox does not show"),
         (
             json!({ "action": "stop" }),
             "`poll` and `stop` need the name of a process, as `p1`; it has started none",

@@ -267,6 +267,85 @@ async fn a_command_about_what_the_sandbox_does_not_have_asks_first() {
 }
 
 #[tokio::test]
+async fn texts_and_patterns_are_no_reason_to_leave_the_sandbox() {
+    let Some(world) = world().map(World::keeping) else { return };
+    world.file("d.csv", "01-02\n");
+    world.file("a.csv", "x\n");
+    for line in [
+        "sed -i -E 's/(..)-(..)/\\2-\\1/' d.csv",
+        "sed -E 's/^(.*)\\/(..)$/\\1/' d.csv > o1",
+        "grep -E '^..,' a.csv > o2; true",
+        "awk '$1 ~ /../' a.csv > o3",
+        "python3 -c \"import re; print(re.sub(r'(..)-(..)', 'x', '01-02'))\"",
+        "perl -pi -e 's/(..)-(..)/$2-$1/' d.csv",
+        "tr '/' '_' < a.csv > o4",
+        "sed -i 's|/var/log|/srv/log|' d.csv",
+        "sed -i 's#http://localhost#https://example.org#' d.csv",
+        "printf '../x' > o5",
+        "echo '[x](https://example.org/y)' >> README.md",
+        "cat > nginx.conf <<'E'\nroot /var/www;\nproxy_pass http://localhost:3000;\nE",
+        "cat > s.sh <<'E'\ncurl -fsS https://example.org/health\nE",
+        "python3 - <<'E'\nfrom urllib.parse import urlparse\nprint(urlparse('https://example.org/a').netloc)\nE",
+        "mkdir -p b && cd b && cp ../a.csv .",
+        "mkdir -p c && cd c && cp ../a.csv . && cat ../a.csv > x",
+    ] {
+        let answer = ran(&world, line).await;
+        assert!(answer.ok, "{line}: {}", answer.text);
+    }
+    assert_eq!((read(&world, "d.csv"), read(&world, "b/a.csv")), ("01-02\n".to_owned(), "x\n".to_owned()));
+}
+
+#[tokio::test]
+async fn a_look_at_what_the_sandbox_does_not_show_asks_first() {
+    let Some(world) = world().map(World::keeping) else { return };
+    let beside = world.root().join("home");
+    fs::write(beside.join("notes"), OLD).unwrap();
+    let notes = beside.join("notes").display().to_string();
+    for (line, word) in [
+        (format!("test -e {notes} || echo gone > o"), &*notes),
+        (format!("grep -r x {notes} > o"), &*notes),
+        (format!("python3 -c \"import os; os.path.exists('{notes}')\""), &*notes),
+        (format!("sed '1r {notes}' a > o"), &*notes),
+        (format!("P={notes}; cat $P > o"), &*notes),
+        ("ls .. > o".to_owned(), ".."),
+        ("python3 -c \"import os; print(os.listdir('..'))\"".to_owned(), ".."),
+        ("sh -c 'ls ..'".to_owned(), ".."),
+        ("mkdir -p b && cd b && ls ../.. > o".to_owned(), "../.."),
+        ("mkdir -p b && cd b && cd .. && ls .. > o".to_owned(), ".."),
+        ("mkdir -p b && cd b && cd \"..\" && cp ../home/notes .".to_owned(), ".."),
+        ("cd b; cp ../home/notes .".to_owned(), "../home/notes"),
+        ("(mkdir b && cd b) && cp ../home/notes .".to_owned(), "../home/notes"),
+    ] {
+        let need = asked(&world, &line).await;
+        let why = format!("`{word}` names a place that the sandbox does not show");
+        assert!(need.preview.is_none() && need.reason.contains(&why), "{line}: {}", need.reason);
+    }
+    for (line, why) in [
+        ("curl https://example.org > o", "`curl` needs a network"),
+        ("python3 check.py https://example.org", "`https://example.org` names a host"),
+        (
+            "python3 -c \"from urllib.request import urlopen; urlopen('https://example.org/x')\"",
+            "`https://example.org/x`",
+        ),
+        ("git push && echo x > o", "`git push` needs a network"),
+    ] {
+        let need = asked(&world, line).await;
+        assert!(need.preview.is_none() && need.reason.contains(why), "{line}: {}", need.reason);
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_misses_the_network_is_told_so() {
+    let Some(world) = world() else { return };
+    world.file("get.py", "from urllib.request import urlopen\nurlopen('https://example.org')\n");
+    world.file("get.js", "fetch('https://example.org').then(r => r.text())\n");
+    for line in ["python3 get.py", "node get.js"] {
+        let answer = ran(&world, line).await;
+        assert!(!answer.ok && answer.text.contains("with `outside`"), "{line}: {}", answer.text);
+    }
+}
+
+#[tokio::test]
 async fn links_are_not_followed_when_changes_are_put_in_place() {
     let Some(world) = world() else { return };
     let outside = world.root().join("home");

@@ -164,10 +164,13 @@ impl BackgroundTool {
         Gate::new(ctx).check_command(&command)?;
         let as_command = CommandInput { command, timeout_s: None, cwd: None, outside: None };
         let (reading, _) = self.shell.read_command(&as_command, &place)?;
-        let can_sandbox = self.shell.can_sandbox(&as_command.command, &reading, &cwd, true, ctx);
-        let Some(sandbox) = self.sandbox.as_ref().filter(|_| can_sandbox) else {
-            return Err(refused(self.shell.why_not_sandboxed(&as_command.command, &cwd, ctx)));
+        let Some(sandbox) = self.sandbox.as_ref().filter(|_| self.shell.has_sandbox(ctx)) else {
+            return Err(refused("only the sandbox runs something in the background, and this task has none"));
         };
+        if let Some(beyond) = self.shell.beyond_sandbox(&as_command.command, &reading, &cwd, true, ctx) {
+            let why = format!("{}; `shell` can run it if a person allows it", beyond.why());
+            return Err(refused(&why));
+        }
         let _one_at_a_time = of_task.starting.lock().await;
         let running = of_task.running();
         if running.len() >= BACKGROUND_MAX {

@@ -31,6 +31,7 @@ pub(crate) use self::background::BackgroundTool;
 pub use self::background::{DEADLINE_S_DEFAULT, DEADLINE_S_MAX};
 pub use self::code::CODE_BYTES_MAX;
 pub(crate) use self::code::RunCode;
+use self::elsewhere::Beyond;
 use self::executed::executed;
 use self::remove::Removal;
 use self::repository::RepositoryCheck;
@@ -154,15 +155,18 @@ impl Shell {
         }
         let is_about_elsewhere = is_about_elsewhere(&input.command, &cwd, ctx).await?;
         let has_neighbours = self.host.background().beside(ctx.task.as_ref()).is_some();
-        let can_sandbox = !input.outside.unwrap_or_default()
-            && self.can_sandbox(&input.command, &reading, &cwd, has_neighbours, ctx);
+        let wants_sandbox = !input.outside.unwrap_or_default() && self.has_sandbox(ctx);
+        let beyond = wants_sandbox
+            .then(|| self.beyond_sandbox(&input.command, &reading, &cwd, has_neighbours, ctx))
+            .flatten();
+        let can_sandbox = wants_sandbox && beyond.is_none();
         let stage = match self.host.sandbox() {
             Some(_) if !can_sandbox => Stage::Outside,
             _ => Stage::Plain,
         };
         // Held until it has ended: what was looked at is what runs, and what a command that only reads will read.
         let turn = ctx.turns.to_run(ctx).await?;
-        let settled = self.settle(&reading, input.command.clone(), cwd.clone(), stage, ctx).await;
+        let settled = self.settle(&reading, input.command.clone(), cwd.clone(), stage, beyond, ctx).await;
         let mut settled = match settled {
             Err(ToolError::Approval(need)) if can_sandbox => {
                 drop(turn);
@@ -262,6 +266,7 @@ impl Shell {
         command: String,
         cwd: PathBuf,
         stage: Stage,
+        beyond: Option<Beyond>,
         ctx: &ToolCtx,
     ) -> Result<SettledCommand, ToolError> {
         let gate = Gate::new(ctx);
@@ -283,6 +288,10 @@ impl Shell {
                 return ctx.blocking(settle).await;
             }
             Verdict::Asks(reason) => reason.to_string(),
+        };
+        let reason = match beyond {
+            Some(beyond) => format!("{reason}; {}", beyond.why()),
+            None => reason,
         };
         let reason = match self.ended_background(&command, ctx) {
             Some(names) => format!("{names} ended, so `localhost` is this machine itself: {reason}"),

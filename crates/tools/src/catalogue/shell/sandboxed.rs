@@ -17,8 +17,9 @@ use setpoint_sandbox::changes::Unkept;
 use setpoint_sandbox::is_apart;
 
 use super::answer::{self, CommandEffects, FRAME_BYTES};
+use super::elsewhere::{self, Beyond};
 use super::traces::Changes;
-use super::{Shell, elsewhere, executed, house, roots};
+use super::{Shell, executed, house, roots};
 use crate::approval::{Gate, Plan, resolve};
 use crate::caches;
 use crate::changeset::{ChangeSet, Room};
@@ -118,42 +119,29 @@ pub(super) struct Placed {
 }
 
 impl Shell {
-    /// Returns whether a command that would need consent can run in the sandbox instead. There it can use the loopback
-    /// interface, with what the task keeps running, if it `has_neighbours`.
-    pub(super) fn can_sandbox(
+    /// Returns whether this machine and this task have a sandbox for commands.
+    pub(super) fn has_sandbox(&self, ctx: &ToolCtx) -> bool {
+        ctx.surroundings.has_sandbox && self.host.sandbox().is_some()
+    }
+
+    /// Returns what keeps a command from running in the sandbox, if something does. There it can use the loopback interface,
+    /// with what the task keeps running, if it `has_neighbours`.
+    pub(super) fn beyond_sandbox(
         &self,
         command: &str,
         reading: &Reading,
         cwd: &Path,
         has_neighbours: bool,
         ctx: &ToolCtx,
-    ) -> bool {
-        ctx.surroundings.has_sandbox && self.host.sandbox().is_some() && {
-            let (in_sight, place) = (in_sight(cwd, ctx), ctx.place());
-            if has_neighbours && elsewhere::is_about_loopback(command) {
-                let programs: Vec<String> = reading
-                    .programs
-                    .iter()
-                    .filter(|program| !elsewhere::is_client(program))
-                    .cloned()
-                    .collect();
-                let command = command.replace("://", " ");
-                return !elsewhere::acts_out_of_sandbox(&command, &programs, &in_sight, cwd, &place);
-            }
-            !elsewhere::acts_out_of_sandbox(command, &reading.programs, &in_sight, cwd, &place)
+    ) -> Option<Beyond> {
+        let (in_sight, place) = (in_sight(cwd, ctx), ctx.place());
+        if has_neighbours && elsewhere::is_about_loopback(command) {
+            let programs: Vec<String> =
+                reading.programs.iter().filter(|program| !elsewhere::is_client(program)).cloned().collect();
+            let command = command.replace("://", " ");
+            return elsewhere::beyond_sandbox(&command, &programs, &in_sight, cwd, &place);
         }
-    }
-
-    /// Returns why a command cannot run in the sandbox, for one that cannot.
-    pub(super) fn why_not_sandboxed(&self, command: &str, cwd: &Path, ctx: &ToolCtx) -> &'static str {
-        if !ctx.surroundings.has_sandbox || self.host.sandbox().is_none() {
-            "only the sandbox runs something in the background, and this task has none"
-        } else if elsewhere::is_out_of_sandbox(command, &in_sight(cwd, ctx), cwd, &ctx.place()) {
-            "the command names a place that the sandbox does not show; `shell` can run it if a person allows it"
-        } else {
-            "the command needs a network, or acts on other programs of this machine, which the sandbox does not have; \
-             `shell` can run it if a person allows it"
-        }
+        elsewhere::beyond_sandbox(command, &reading.programs, &in_sight, cwd, &place)
     }
 
     /// Runs a program in the sandbox, and puts what it changed in place if the gate allows that. `need` is the question
@@ -267,8 +255,9 @@ impl Shell {
             return Err(refused("there is no sandbox on this machine any more".to_owned()));
         };
         // What is not in sight would seem to be gone.
-        if elsewhere::is_out_of_sandbox(&command, &roots(&cwd, ctx), &cwd, &ctx.place()) {
-            return Err(refused("it names a place that the sandbox does not show".to_owned()));
+        if let Some(beyond) = elsewhere::place_beyond_sandbox(&command, &roots(&cwd, ctx), &cwd, &ctx.place())
+        {
+            return Err(refused(beyond.why()));
         }
         let house = house::Surroundings::new(&cwd, ctx);
         let (named, executes) = (ctx.place().surroundings.cwd, reading.executes);
