@@ -9,7 +9,7 @@ use super::git_files::GitFiles;
 use super::named::Places;
 use super::resolve::Way;
 use super::starters::Starters;
-use super::{Plan, Touch, ordinary, resolve, start_up, watched};
+use super::{Plan, Touch, ordinary, outputs, resolve, start_up, watched};
 use crate::caches;
 use crate::halt::Halt;
 use crate::servers::ServedFiles;
@@ -93,7 +93,12 @@ impl Ground {
         let is_new_folder = plan.touches.iter().any(|touch| touch.path == path && touch.is_new_folder());
         let mut same = plan.touches.iter().filter(|touch| touch.path == path).peekable();
         let is_plain = same.peek().is_some() && same.all(|touch| touch.is_plain);
-        let by_name = || watched::reason_unless(below, self.is_ordinary(path, is_plain));
+        let by_name = || {
+            watched::reason_unless(
+                below,
+                self.is_ordinary(path, is_plain, |folder| makes_cache(folder, plan)),
+            )
+        };
         let why = self.closed.or_else(by_name).or_else(|| self.program(path));
         let why = why.or_else(|| if is_new_folder { None } else { self.leads(path) });
         let why = why.or_else(|| self.named(path));
@@ -112,7 +117,7 @@ impl Ground {
     /// obey the file, and the consent covered its earlier content. `is_plain` is about the new one ([`Touch::is_plain`]).
     pub(super) fn changing(&self, path: &Path, is_plain: bool) -> Option<&'static str> {
         let below = self.below(path).or_else(|| path.strip_prefix("/").ok());
-        let by_name = |below| watched::reason_unless(below, self.is_ordinary(path, is_plain));
+        let by_name = |below| watched::reason_unless(below, self.is_ordinary(path, is_plain, |_| false));
         let why = below.and_then(by_name).or_else(|| self.program(path)).or_else(|| self.leads(path));
         why.or_else(|| self.named(path))
     }
@@ -152,11 +157,16 @@ impl Ground {
         path.strip_prefix(&self.cwd).ok().filter(|below| !below.as_os_str().is_empty())
     }
 
-    /// Returns whether a path has a hidden name that needs no question here. Directly in the home folder such files are
-    /// about all that the person does.
-    fn is_ordinary(&self, path: &Path, is_plain: bool) -> bool {
+    /// Returns whether a path has a hidden name that needs no question here; `makes_cache` tells whether a folder is made as
+    /// a cache meanwhile. Directly in the home folder such files are about all that the person does.
+    fn is_ordinary(&self, path: &Path, is_plain: bool, makes_cache: impl Fn(&Path) -> bool) -> bool {
+        let is_cache = |below: &Path| {
+            let folder = self.cwd.join(below);
+            caches::is_tagged(&folder) || makes_cache(&folder)
+        };
+        let has_name = |below: &Path| ordinary::is_one(below, is_plain) || outputs::is_one(below, is_cache);
         path.parent() != Some(&self.home)
-            && self.below(path).is_some_and(|below| ordinary::is_one(below, is_plain))
+            && self.below(path).is_some_and(has_name)
             && !self.starters.mention(path)
             && !self.git.mention(path)
     }
@@ -207,6 +217,14 @@ fn is_new_mark(path: &Path, plan: &Plan) -> bool {
     let is_mark = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(caches::TAG));
     let is_new = |folder: &Path| plan.touches.iter().any(|touch| !touch.is_delete && touch.path == folder);
     is_mark && !path.parent().is_some_and(|folder| is_new(folder) && folder.symlink_metadata().is_err())
+}
+
+/// Returns whether a plan makes a folder that is marked as a cache.
+fn makes_cache(folder: &Path, plan: &Plan) -> bool {
+    let mark = folder.join(caches::TAG);
+    // By its bytes: this is asked for each of thousands of outputs.
+    let is_mark = |touch: &Touch| !touch.is_delete && touch.path.as_os_str() == mark.as_os_str();
+    plan.touches.iter().any(is_mark) && !is_new_mark(&mark, plan)
 }
 
 /// Returns why a cache would no longer be one: what was written in it meanwhile was not watched, and nothing of it is kept.

@@ -17,6 +17,7 @@ mod git_files;
 mod ground;
 pub(crate) mod named;
 pub(crate) mod ordinary;
+mod outputs;
 mod own;
 pub(crate) mod preview;
 pub(crate) mod resolve;

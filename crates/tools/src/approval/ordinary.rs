@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::named;
 use super::watched::is_hidden;
+use super::{named, outputs};
 
 /// Names of files that start nothing, whatever they hold.
 const DATA: &[&[&str]] = &[
@@ -101,8 +101,8 @@ pub(super) struct Mentioned(BTreeSet<&'static str>);
 impl Mentioned {
     pub(super) fn by(files: &[PathBuf]) -> Self {
         let judged = [VERSIONS, VERSIONS_OF_NODE, PRETTIER];
-        let all: Vec<&str> =
-            DATA.iter().copied().chain(judged).flatten().copied().chain([SECURITY]).collect();
+        let ordinary = DATA.iter().copied().chain(judged).flatten().copied();
+        let all: Vec<&str> = ordinary.chain([SECURITY]).chain(outputs::names()).collect();
         let texts = files.iter().take(MENTIONING_MAX).filter_map(|file| named::text(file));
         let in_text =
             |text: String| all.iter().copied().filter(|name| text.contains(name)).collect::<Vec<_>>();
@@ -110,7 +110,7 @@ impl Mentioned {
     }
 
     pub(super) fn has(&self, path: &Path) -> bool {
-        self.0.iter().any(|name| path.ends_with(name))
+        path.ancestors().any(|at| self.0.iter().any(|name| at.ends_with(name)))
     }
 }
 

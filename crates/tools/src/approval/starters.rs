@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::named::{self, Meant, Places};
 use super::ordinary::{self, Mentioned};
+use super::outputs;
 use super::resolve::fully;
 use crate::caches;
 
@@ -147,7 +148,7 @@ fn started(top: &Path, home: &Path) -> Vec<PathBuf> {
                 break;
             }
             // They start nothing, and are written without a question: many of them must not use up the limits.
-            if ordinary::is_one(below, false) {
+            if ordinary::is_one(below, false) || outputs::is_one(below, |_| true) {
                 continue;
             }
             let name = below.to_string_lossy().to_lowercase();

@@ -346,6 +346,44 @@ async fn a_program_that_misses_the_network_is_told_so() {
 }
 
 #[tokio::test]
+async fn hidden_output_of_a_build_needs_no_question() {
+    let Some(mut world) = world().map(World::keeping) else { return };
+    // The folder of outputs is made, changed by another command of the task, and then is a person's own.
+    let first = "mkdir -p target/debug/.fingerprint/x && touch target/CACHEDIR.TAG target/.rustc_info.json && \
+                 echo 1 > target/debug/.fingerprint/x/lib";
+    let answer = ran(&world, first).await;
+    world.created.extend(answer.created.iter().map(Into::into));
+    let again = "echo 2 > target/debug/.fingerprint/x/lib; echo 2 > target/.rustc_info.json; \
+                 mkdir target/debug/.fingerprint/y; rm -r target/debug/.fingerprint/x";
+    ran(&world, again).await;
+    world.created.clear();
+    ran(&world, "echo 3 > target/.rustc_info.json; mkdir target/debug/.fingerprint/z").await;
+    ran(
+        &world,
+        "mkdir dist .nyc_output; echo x > dist/.buildinfo; echo x > .nyc_output/a.json; echo x > .coverage",
+    )
+    .await;
+    for line in [
+        "mkdir -p other/.fingerprint",
+        "echo x > .rustc_info.json",
+        "echo x > target/.envrc",
+        "mkdir -p target/.cargo && echo x > target/.cargo/config.toml",
+        "mkdir -p v && touch v/CACHEDIR.TAG && echo x > v/.envrc",
+        "mkdir -p v/bin && touch v/CACHEDIR.TAG v/pyvenv.cfg && echo x > v/bin/activate",
+        "mkdir -p .next && echo x > .next/x",
+    ] {
+        let need = asked(&world, line).await;
+        assert!(need.preview.is_some(), "{line}: {}", need.reason);
+    }
+    // A mark in a folder that was there before is asked about, and does not open it.
+    world.file("src/x", OLD);
+    assert!(asked(&world, "touch src/CACHEDIR.TAG; mkdir src/.fingerprint").await.preview.is_some());
+    // What a hook names is no longer ordinary.
+    world.file(".husky/pre-commit", "coverage report --data-file=.coverage\n");
+    assert!(asked(&world, "echo y > .coverage").await.preview.is_some());
+}
+
+#[tokio::test]
 async fn links_are_not_followed_when_changes_are_put_in_place() {
     let Some(world) = world() else { return };
     let outside = world.root().join("home");
