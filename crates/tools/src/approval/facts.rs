@@ -73,7 +73,14 @@ impl Gate {
             _ => Area::Elsewhere,
         };
         let is_closed = rooms.check_change(path).is_err();
-        let state = if is_closed { Ok(None) } else { look(touch, held) };
+        let state = match look(touch, held) {
+            _ if is_closed => Ok(None),
+            // Below a file that the plan replaces by a folder, nothing is there yet.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory && replaces_file(touch, plan) => {
+                Ok(None)
+            }
+            state => state,
+        };
         let has_other_names =
             matches!(&state, Ok(Some(found)) if folder::kind(found).is_file() && found.st_nlink > 1);
         let found = match &state {
@@ -119,6 +126,15 @@ impl Gate {
 
 fn is_foreign(touch: &TouchFacts) -> bool {
     matches!(touch.found, Found::Foreign { .. })
+}
+
+/// Returns whether a touched path is below a file that the plan replaces by a folder.
+fn replaces_file(touch: &Touch, plan: &Plan) -> bool {
+    let file = touch.path.ancestors().skip(1).find(|path| path.symlink_metadata().is_ok());
+    file.is_some_and(|file| {
+        let is_folder = |touch: &Touch| touch.is_folder && !touch.is_delete && touch.path == file;
+        file.symlink_metadata().is_ok_and(|found| found.is_file()) && plan.touches.iter().any(is_folder)
+    })
 }
 
 /// Returns the state of a touched path, or `None` if nothing is there.

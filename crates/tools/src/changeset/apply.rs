@@ -116,6 +116,10 @@ impl ChangeSet {
         self.list.iter().any(|other| other.change.kind == ChangeKind::Removed && other.path() == path)
     }
 
+    fn removes_above(&self, path: &Path) -> bool {
+        path.ancestors().skip(1).any(|folder| self.removes(folder))
+    }
+
     /// Checks that the disk has space for what has to be copied to put the changes in place.
     ///
     /// # Errors
@@ -149,7 +153,11 @@ impl ChangeSet {
     fn check_unchanged(&self, kept: &Kept) -> Result<(), ToolError> {
         let path = kept.path();
         let failed = |source| ToolError::file("look at", &path, source);
-        let found = Spot::real(&path, None).and_then(|spot| spot.look()).map_err(failed)?;
+        let found = match Spot::real(&path, None).and_then(|spot| spot.look()) {
+            // A folder comes in the place of a file.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory && self.removes_above(&path) => None,
+            found => found.map_err(failed)?,
+        };
         // Something that is to be replaced by another kind of entry is there, and removed first.
         let is_replaced = || self.removes(&path);
         let is_fresh = match (kept.change.kind, found) {

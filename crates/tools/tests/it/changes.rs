@@ -384,6 +384,17 @@ async fn hidden_output_of_a_build_needs_no_question() {
 }
 
 #[tokio::test]
+async fn a_file_becomes_a_folder_without_a_question() {
+    let Some(world) = world().map(World::keeping) else { return };
+    world.file("conf", OLD);
+    let answer = ran(&world, "mv conf t; mkdir conf; mv t conf/main").await;
+    assert!(answer.ok && read(&world, "conf/main") == OLD, "{}", answer.text);
+    world.file("plain", OLD);
+    let answer = ran(&world, "rm plain; mkdir -p plain/a/b; echo x > plain/a/b/c").await;
+    assert!(answer.ok && read(&world, "plain/a/b/c") == "x\n", "{}", answer.text);
+}
+
+#[tokio::test]
 async fn links_are_not_followed_when_changes_are_put_in_place() {
     let Some(world) = world() else { return };
     let outside = world.root().join("home");
