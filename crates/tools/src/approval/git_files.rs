@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::named::{self, Places};
+use super::named::{self, Meant, Places};
 use super::ordinary::Mentioned;
 use super::resolve::fully;
 use super::starters::named_by;
@@ -147,7 +147,8 @@ fn hooks(folder: &Path, top: &Path, home: &Path, found: &mut Vec<PathBuf>) {
     let entries = std::iter::once(folder).chain(outer).flat_map(std::fs::read_dir).flatten().flatten();
     let files =
         entries.map(|entry| entry.path()).filter(|path| path.extension().is_none_or(|end| end != "sample"));
-    found.extend(named_by(files.filter(|path| path.is_file()).take(HOOKS_MAX).collect(), top, home));
+    let files = files.filter(|path| path.is_file()).take(HOOKS_MAX).map(|path| (Meant::Programs, path));
+    found.extend(named_by(files.collect(), top, home));
 }
 
 /// Returns the path that a setting names.

@@ -15,14 +15,38 @@ use crate::halt::Halt;
 const BYTES_MAX: u64 = 256 * 1024;
 /// Maximum words of one text that are looked up.
 const WORDS_MAX: usize = 5_000;
+/// Maximum places that one text, or the files of one folder, name.
+pub(super) const PLACES_MAX: usize = 5_000;
+/// Maximum entries of a folder that a pattern stands for.
+const ENTRIES_MAX: usize = 200;
 
 /// Endings of files that an interpreter runs, and beside which it looks for modules.
 const SCRIPTS: &[&str] = &[
     "bash", "cjs", "clj", "cts", "exs", "fsx", "groovy", "jl", "js", "jsx", "kts", "lua", "mjs", "mts",
     "php", "pl", "py", "pyz", "r", "rb", "sh", "tcl", "ts", "tsx",
 ];
-/// What makes a folder that is given to an interpreter a program.
+/// What makes a folder that is given to an interpreter a program, and a package that code loads.
 const MAIN_FILES: &[&str] = &["__main__.py", "package.json", "index.js"];
+const PACKAGE_FILES: &[&str] = &["__init__.py"];
+/// Endings that an interpreter adds to a path.
+const COMPLETED: &[&str] = &["cjs", "js", "mjs", "py", "sh", "ts"];
+/// Words that run or load what the next word names, whatever its name is; a version may follow.
+const RUNNERS: &[&str] = &[
+    MODULE, "Rscript", "ash", "bash", "bun", "dash", "deno", "fish", "from", "import", "julia", "ksh", "lua",
+    "node", "perl", "php", "pypy", "python", "ruby", "sh", "ts-node", "tsx", "zsh",
+];
+/// The option of Python that the name of a module follows.
+const MODULE: &str = "-m";
+/// Words that may be between a runner and what it runs.
+const PASSED_OVER: &[&str] = &["args", "run"];
+/// Words of a line that adds folders to `PATH`.
+const SEARCH_PATH: &[&str] = &["PATH", "PATH_add", "fish_add_path", "path_add"];
+/// Endings of files that hooks and settings mostly look at, and do not run.
+const DOCUMENTS: &[&str] = &[
+    "adoc", "cfg", "conf", "css", "csv", "gif", "htm", "html", "info", "ini", "ipynb", "jpeg", "jpg", "json",
+    "json5", "jsonc", "jsonl", "less", "lock", "log", "md", "mdx", "mod", "out", "pdf", "png", "proto",
+    "rst", "scss", "sql", "sum", "svg", "tex", "toml", "tsv", "txt", "xml", "yaml", "yml",
+];
 
 /// Files and folders, with the ways that lead to them. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +74,7 @@ impl Places {
 pub(crate) enum Meant {
     /// Any file, as in a shell that reads further files as it starts.
     Files,
-    /// Programs and scripts. Other files are mostly what those work on.
+    /// Programs and scripts, and what is run or named by a path. Documents are mostly what those work on.
     Programs,
 }
 
@@ -84,8 +108,11 @@ pub(crate) fn places<'a>(words: impl Iterator<Item = &'a str> + Clone, cwd: &Pat
 }
 
 /// Returns the files, and the folders with programs, that the words of a file's text name (see [`in_text`]).
+///
+/// A binary names nothing: it holds the paths of its own sources.
 pub(crate) fn in_file(file: &Path, top: &Path, home: &Path, meant: Meant) -> Vec<PathBuf> {
-    text(file).map(|text| in_text(&text, top, home, meant)).unwrap_or_default()
+    let text = text(file).filter(|text| !text.contains('\0'));
+    text.map(|text| in_text(&text, top, home, meant)).unwrap_or_default()
 }
 
 /// Returns the beginning of a regular file.
@@ -95,30 +122,124 @@ pub(super) fn text(file: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the files, and the folders with programs, that the words of a script or of settings name. It runs at `top`.
+/// Returns the files, and the folders with programs, that the words of a script or of settings name, there or not. It runs
+/// at `top`.
 ///
 /// The language is not known, so a word too many counts; a variable at the beginning of a path may be `top` or the home
 /// folder.
 pub(super) fn in_text(text: &str, top: &Path, home: &Path, meant: Meant) -> Vec<PathBuf> {
     let is_word_end = |c: char| c.is_whitespace() || "'\"`=;&|\\(){}[],<>:".contains(c);
-    let is_comment = |line: &&str| line.trim_start().starts_with("# ");
-    let words = text.lines().filter(|line| !is_comment(line)).flat_map(|line| line.split(is_word_end));
-    let is_path = |word: &&str| {
-        word.contains('/') || is_script(Path::new(word)) || (meant == Meant::Files && !word.is_empty())
-    };
     let mut places = Vec::new();
-    for word in words.filter(is_path).take(WORDS_MAX) {
-        for path in meanings(word, top, home) {
-            let is_there = path.is_file();
-            if is_program(&path) && (is_there || !path.exists()) {
-                places.extend(path.parent().map(Path::to_path_buf));
-                places.push(path);
-            } else if meant == Meant::Files && (is_there || path.is_dir() && word.contains('*')) {
-                places.push(path);
+    let mut words_left = WORDS_MAX;
+    // The word before, if it runs the next one.
+    let mut runner = None;
+    for line in text.lines().filter(|line| !line.trim_start().starts_with("# ")) {
+        let words = line.split(is_word_end).filter(|word| !word.is_empty());
+        let is_search_path = words.clone().any(|word| adds_to_search_path(word, meant));
+        for word in words {
+            if runner.is_some() && word != MODULE && (word.starts_with('-') || PASSED_OVER.contains(&word)) {
+                continue;
             }
+            words_left -= 1;
+            if words_left == 0 || places.len() >= PLACES_MAX {
+                return places;
+            }
+            let used = Use { meant, is_search_path, runner };
+            for path in meanings(word, top, home) {
+                add(word, &path, used, &mut places);
+            }
+            if let Some(module) = dotted(word).filter(|first| runner.is_some() || top.join(first).is_dir()) {
+                add(&word.replace('.', "/"), &top.join(word.replace('.', "/")), used, &mut places);
+                // It is found before a folder without `__init__.py`.
+                places.extend(runner.map(|_| top.join(format!("{module}.py"))));
+            }
+            runner = runs_next(word).then_some(word);
         }
     }
     places
+}
+
+/// How a word is used in a text.
+#[derive(Clone, Copy)]
+struct Use<'a> {
+    meant: Meant,
+    /// Its line adds folders to `PATH`.
+    is_search_path: bool,
+    /// The word that runs it.
+    runner: Option<&'a str>,
+}
+
+/// Adds the places that a path stands for, which a word means.
+fn add(word: &str, path: &Path, used: Use<'_>, places: &mut Vec<PathBuf>) {
+    let is_run = used.runner.is_some();
+    let is_all = used.meant == Meant::Files;
+    let has_pattern = word.contains('*');
+    let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
+    let has_ending = ending.is_some_and(|ending| ending.starts_with(|c: char| c.is_ascii_alphabetic()));
+    // A folder is mostly worked on, and so is a document.
+    let is_path = (word.contains('/') || has_ending) && !word.ends_with('/') && (is_all || !has_pattern);
+    let counts = is_run || (is_path && !is_document(path));
+    if path.is_file() {
+        let is_started = is_program(path) && (is_run || is_path);
+        if is_started {
+            places.extend(path.parent().map(Path::to_path_buf));
+        }
+        places.extend((is_started || counts || is_all).then(|| path.to_path_buf()));
+    } else if used.is_search_path {
+        places.push(path.to_path_buf());
+    } else if path.is_dir() {
+        if is_all && has_pattern {
+            let entries = std::fs::read_dir(path).into_iter().flatten().flatten().take(ENTRIES_MAX);
+            places.extend(entries.map(|entry| entry.path()).filter(|entry| entry.is_file()));
+            places.push(path.to_path_buf());
+        } else if used.runner.is_some_and(|runner| !reads_file(runner)) && !reads_file(word) {
+            let has_main = MAIN_FILES.iter().chain(PACKAGE_FILES).any(|main| path.join(main).is_file());
+            places.extend(has_main.then(|| path.to_path_buf()));
+            places.extend(MAIN_FILES.iter().map(|main| path.join(main)));
+            completed(path, places);
+        }
+    } else if counts {
+        if is_script(path) {
+            places.extend(path.parent().map(Path::to_path_buf));
+        }
+        places.push(path.to_path_buf());
+        if !has_ending {
+            completed(path, places);
+        }
+    }
+}
+
+/// Adds the scripts that an interpreter finds by a path without its ending.
+fn completed(path: &Path, places: &mut Vec<PathBuf>) {
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy()) else { return };
+    let is_folder_there = path.parent().is_some_and(Path::is_dir);
+    for ending in COMPLETED {
+        let script = path.with_file_name(format!("{name}.{ending}"));
+        places.extend(script.parent().filter(|_| is_folder_there && script.is_file()).map(Path::to_path_buf));
+        places.push(script);
+    }
+}
+
+/// Returns the first part of a dotted name of a module, or `None`.
+fn dotted(word: &str) -> Option<&str> {
+    let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+    word.split_once('.').map(|(first, _)| first).filter(|_| word.split('.').all(is_name))
+}
+
+/// Returns whether a word runs or loads what the next one names.
+fn runs_next(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    reads_file(word) || RUNNERS.contains(&name)
+}
+
+/// Returns whether a word is a command of a shell that reads a file, and never a folder.
+fn reads_file(word: &str) -> bool {
+    word == "." || word.starts_with("source") || word.starts_with("dotenv")
+}
+
+fn adds_to_search_path(word: &str, meant: Meant) -> bool {
+    SEARCH_PATH.contains(&word) || (meant == Meant::Files && matches!(word, "path" | "path+" | "_.path"))
 }
 
 /// Returns the paths that a word may stand for, up to a pattern in it.
@@ -153,4 +274,12 @@ fn is_program(path: &Path) -> bool {
 fn is_script(path: &Path) -> bool {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     ending.is_some_and(|ending| SCRIPTS.contains(&&*ending))
+}
+
+/// Returns whether a file holds text or data for readers, by its name: an ending, or capitals alone (`LICENSE`).
+fn is_document(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    let is_title = || name.chars().all(|c| c.is_ascii_uppercase() || "_-".contains(c));
+    ending.map_or_else(is_title, |ending| DOCUMENTS.contains(&&*ending))
 }

@@ -103,7 +103,7 @@ impl Mentioned {
         let judged = [VERSIONS, VERSIONS_OF_NODE, PRETTIER];
         let ordinary = DATA.iter().copied().chain(judged).flatten().copied();
         let all: Vec<&str> = ordinary.chain([SECURITY]).chain(outputs::names()).collect();
-        let texts = files.iter().take(MENTIONING_MAX).filter_map(|file| named::text(file));
+        let texts = files.iter().filter_map(|file| named::text(file)).take(MENTIONING_MAX);
         let in_text =
             |text: String| all.iter().copied().filter(|name| text.contains(name)).collect::<Vec<_>>();
         Mentioned(texts.flat_map(in_text).collect())

@@ -66,14 +66,19 @@ pub(crate) fn way(path: &Path) -> Way {
     let mut way = Way { passed: Vec::new(), end: PathBuf::from("/") };
     let mut pending = parts(path);
     let mut links = 0;
+    // Below a missing name nothing is there.
+    let mut is_missing = false;
     while let Some(name) = pending.pop() {
         if name == ".." {
             way.end.pop();
+            is_missing = false;
             continue;
         }
         let next = way.end.join(&name);
         way.passed.push(next.clone());
-        match std::fs::read_link(&next) {
+        let link = if is_missing { Err(io::ErrorKind::NotFound.into()) } else { std::fs::read_link(&next) };
+        is_missing = link.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        match link {
             Ok(target) if links < LINKS_MAX => {
                 links += 1;
                 if target.is_absolute() {

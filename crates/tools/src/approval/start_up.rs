@@ -4,8 +4,9 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use super::named::{self, Meant, Places};
+use super::named::{Meant, Places};
 use super::resolve::{Way, way};
+use super::starters::named_by;
 
 /// Files of a home folder, and folders with such files, that shells and sessions obey as they start.
 const START_UP: &[&str] = &[
@@ -63,12 +64,11 @@ pub(super) fn files(home: &Path) -> Places {
 /// start-up files name.
 pub(super) fn led_to(cwd: &Path, home: &Path, search_path: &[Way]) -> Places {
     let mut found = links(home, search_path);
-    for name in START_UP {
-        found.extend(named::in_file(&home.join(name), home, home, Meant::Files));
-    }
+    let files = START_UP.iter().map(|name| (Meant::Files, home.join(name)));
+    found.extend(named_by(files.collect(), home, home));
     // What is around the working directory says nothing about a file of it.
     found.retain(|place| {
-        let end = way(place).end;
+        let end = if place.is_dir() { way(place).end } else { return true };
         end == cwd || !cwd.starts_with(&end)
     });
     Places::new(found)
@@ -137,9 +137,15 @@ mod tests {
         }
         fs::write(
             cwd.join("bash/bashrc"),
-            ". ~/dots/aliases; for f in \"$HOME\"/dots/rc.d/*.sh; do . $f; done",
+            ". ~/dots/aliases; for f in \"$HOME\"/dots/rc.d/*.sh; do . $f; done\n\
+             [ -r ~/dots/local ] && source ~/dots/local\n. ~/more.sh\nfor f in ~/all/*.sh; do . $f; done\n\
+             export PATH=~/dots/own:$PATH\n",
         )
         .unwrap();
+        fs::write(home.join("more.sh"), ". ~/dots/chained\n").unwrap();
+        fs::create_dir(home.join("all")).unwrap();
+        symlink("../dots/looped.sh", home.join("all/a.sh")).unwrap();
+        fs::write(cwd.join("looped.sh"), ". ~/dots/deeper\n").unwrap();
         fs::write(cwd.join("aliases"), "").unwrap();
         fs::create_dir(cwd.join("rc.d")).unwrap();
         let searched = search_path(&[], &cwd, &home);
@@ -156,6 +162,11 @@ mod tests {
             "sub/tool",
             "aliases",
             "rc.d/new.sh",
+            "local",
+            "chained",
+            "looped.sh",
+            "deeper",
+            "own/ls",
         ] {
             assert!(has(name), "{name}");
         }

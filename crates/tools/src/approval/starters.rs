@@ -1,10 +1,10 @@
 //! Files of the working directory that hidden files make other programs start by themselves: hooks of a commit, what a
 //! shell reads that enters the folder, servers and hooks of an agent, tasks of an editor.
 //!
-//! No format is read. A file is one of these by its name, or by a word in it, and every word of it that is a script of the
-//! tree counts. What acts when somebody builds, starts or pushes is left out, or ordinary sources would ask.
+//! No format is read. A file is one of these by its name, or by a word in it, and every word of it that is a path of the
+//! tree counts, unless it names a document. What acts when somebody builds, starts or pushes is left out, or ordinary sources would ask.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,6 +36,8 @@ const BEGINNINGS: &[&str] = &[
     ".rprofile",
     ".simple-git-hooks",
     "captainhook.json",
+    "commitlint.config.",
+    "crush.json",
     "devbox.json",
     "devenv.",
     "flake.nix",
@@ -45,11 +47,23 @@ const BEGINNINGS: &[&str] = &[
     "lefthook",
     "lint-staged.config.",
     "mise.",
+    "opencode.json",
     "prek.toml",
     "shell.nix",
 ];
 /// Those of a shell, which reads further files of any name.
 const SHELLS: &[&str] = &[".envrc", ".mise.", ".rprofile", "mise."];
+/// Settings of agents and editors, which start helpers, servers, language servers and interpreters; lower case.
+const SETTINGS: &[&str] = &[
+    ".claude/settings",
+    ".codex/config.toml",
+    ".cursor/environment.json",
+    ".gemini/settings.json",
+    ".vscode/mcp.json",
+    ".vscode/settings.json",
+    ".zed/settings.json",
+];
+const WORKSPACE: &str = ".code-workspace";
 /// Hidden folders whose files are hooks.
 const HOOKS: &[&str] = &[".githooks", ".husky", "hooks"];
 /// Words of hidden files that start what they name.
@@ -160,7 +174,7 @@ fn started(top: &Path, home: &Path) -> Vec<PathBuf> {
                 if level < LEVELS && !caches::is_tagged(&path) {
                     pending.push_back((path, level + 1));
                 }
-            } else if is_hidden || begins(&name, BEGINNINGS) {
+            } else if is_hidden || begins(&name, BEGINNINGS) || name.ends_with(WORKSPACE) {
                 files.push(path);
             }
         }
@@ -170,32 +184,40 @@ fn started(top: &Path, home: &Path) -> Vec<PathBuf> {
         searched += 1;
         is_starter(file, top, searched <= SEARCHED_MAX)
     });
-    named_by(files, top, home)
+    let meant = |file: &Path| if begins(&name_of(file), SHELLS) { Meant::Files } else { Meant::Programs };
+    named_by(files.into_iter().map(|file| (meant(&file), file)).collect(), top, home)
 }
 
 /// Returns the files, and what they and the shell scripts among that name. It runs at `top`.
-pub(super) fn named_by(mut files: Vec<PathBuf>, top: &Path, home: &Path) -> Vec<PathBuf> {
-    let mut found = files.clone();
+pub(super) fn named_by(mut files: Vec<(Meant, PathBuf)>, top: &Path, home: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = files.iter().map(|(_, file)| file.clone()).collect();
     let mut next = 0;
-    while let Some(file) = files.get(next).filter(|_| next < FILES_MAX).cloned() {
+    while let Some((meant, file)) = files.get(next).filter(|_| next < FILES_MAX).cloned() {
         next += 1;
-        let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        let meant = if begins(&name, SHELLS) { Meant::Files } else { Meant::Programs };
-        let named = named::in_file(&file, top, home, meant);
-        for place in named {
+        for place in named::in_file(&file, top, home, meant) {
+            if found.len() >= named::PLACES_MAX {
+                break;
+            }
             let is_shell = place.extension().is_none_or(|ending| ending == "sh" || ending == "bash");
-            if is_shell && place.starts_with(top) && place.is_file() && !files.contains(&place) {
-                files.push(place.clone());
+            let is_new = || !files.iter().any(|(_, other)| *other == place);
+            if is_shell && place.starts_with(top) && place.is_file() && is_new() {
+                files.push((Meant::Programs, place.clone()));
             }
             found.push(place);
         }
     }
-    found.retain(|place| !top.starts_with(fully(place)));
+    let mut seen = BTreeSet::new();
+    let is_around = |place: &Path| place.is_dir() && top.starts_with(fully(place));
+    found.retain(|place| seen.insert(place.clone()) && !is_around(place));
     found
 }
 
 fn is_starter(file: &Path, top: &Path, is_searched: bool) -> bool {
-    let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = name_of(file);
+    let is_settings = || {
+        let below = file.strip_prefix(top).unwrap_or(file).to_string_lossy().to_lowercase();
+        begins(&below, SETTINGS) || name.ends_with(WORKSPACE)
+    };
     let is_hook = || {
         let folder = file.parent().filter(|folder| *folder != top).and_then(Path::file_name);
         folder.is_some_and(|folder| HOOKS.iter().any(|hooks| folder == *hooks))
@@ -208,7 +230,11 @@ fn is_starter(file: &Path, top: &Path, is_searched: bool) -> bool {
         let text = Some(file).filter(|_| is_searched && is_short()).and_then(named::text);
         text.is_some_and(|text| MARKS.iter().any(|mark| text.contains(mark)))
     };
-    begins(&name, BEGINNINGS) || is_hook() || has_mark()
+    begins(&name, BEGINNINGS) || is_settings() || is_hook() || has_mark()
+}
+
+fn name_of(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
 fn begins(name: &str, beginnings: &[&str]) -> bool {
@@ -357,6 +383,104 @@ mod tests {
             ],
             asks: "scripts/lint other/inner.sh push.sh",
             free: "sample.sh a.sh scripts/other src/main.c Makefile",
+        },
+        Project {
+            name: "a hook that runs files of any name, there or not",
+            files: &[
+                (
+                    ".git/hooks/pre-commit",
+                    "#!/bin/sh\n. ./envfile\nbash conf/x && bash notes.txt\n[ -f ci/local ] && . ci/local\nnode scripts/check\n\
+                     node ./lint\n./run.txt\npython3 -m checks.run\npython3 -c \"import mylib.hook\"\npython3 tools --all\nmake -f ci.mk lint\n",
+                ),
+                ("conf/x", ". ./inner/env\n"),
+                ("run.txt", "#!/bin/sh\n"),
+                ("scripts/check.js", ""),
+                ("lint/index.js", ""),
+                ("checks/run.py", ""),
+                ("mylib/hook.py", ""),
+                ("tools/__main__.py", ""),
+                ("ci.mk", ""),
+                ("inner/env", ""),
+            ],
+            asks: "envfile conf/x notes.txt run.txt ci/local inner/env scripts/check.js scripts/check.cjs lint/index.js lint/x.js checks/run.py \
+                   checks.py mylib/hook.py mylib/__init__.py tools/__main__.py tools/json.py ci.mk",
+            free: "conf/y ci/other src/a.js README.md new.py Makefile inner/other",
+        },
+        Project {
+            name: "a hook that looks at documents and sources",
+            files: &[
+                (
+                    ".git/hooks/pre-commit",
+                    "#!/bin/sh\nset -e\ngrep -q TODO README.md docs/guide.md LICENSE && exit 1\neslint src --ext .js,.ts\nmypy src/pkg\n\
+                     npm run lint\nnpx tsc -p web/tsconfig.json\nruff check . tests\ngo vet ./...\ngit diff --exit-code go.mod origin/main\n\
+                     cargo fmt --check\npython3 -m pytest tests/unit\nls src/*.js assets/*.css\ngit commit --amend -m 'docs'\n",
+                ),
+                ("README.md", ""),
+                ("docs/guide.md", ""),
+                ("LICENSE", ""),
+                ("go.mod", ""),
+                ("lint/index.js", ""),
+                ("src/index.js", ""),
+                ("src/pkg/__init__.py", ""),
+                ("tests/__init__.py", ""),
+                ("tests/unit/__init__.py", ""),
+                ("web/tsconfig.json", ""),
+            ],
+            asks: "",
+            free: "README.md docs/guide.md docs/new.md LICENSE go.mod lint/index.js src/index.js src/pkg/__init__.py src/pkg/new.py \
+                   tests/__init__.py tests/test_a.py tests/unit/__init__.py tests/unit/test_b.py web/tsconfig.json web/a.ts \
+                   assets/a.css src/new.js Makefile package.json",
+        },
+        Project {
+            name: "a shell that adds folders to PATH",
+            files: &[
+                (
+                    ".envrc",
+                    "PATH_add bin\nexport PATH=$PWD/bin2:$PATH\nexport PYTHONPATH=$PWD/src\nsource lib/e1\nsource_env_if_exists local\n",
+                ),
+                ("mise.toml", "[env]\n_.path = [\"mbin\"]\n"),
+                ("bin2/tool", "#!/bin/sh\n"),
+                ("src/a.py", ""),
+            ],
+            asks: "bin/ls bin2/ls bin2/tool lib/e1 local mbin/ls",
+            free: "src/a.py src/json.py lib/e2 bin3/ls README.md",
+        },
+        Project {
+            name: "settings of agents and editors",
+            files: &[
+                (
+                    ".claude/settings.json",
+                    "{\"statusLine\": {\"command\": \"cl/s\"}, \"apiKeyHelper\": \"cl2/k.sh\", \"permissions\": {\"allow\": [\"Edit(src/**)\"]}}",
+                ),
+                (
+                    ".vscode/mcp.json",
+                    "{\"servers\": {\"x\": {\n\"command\": \"node\",\n\"args\": [\"./vs\"]}}}",
+                ),
+                (
+                    ".vscode/settings.json",
+                    "{\"python.defaultInterpreterPath\": \"${workspaceFolder}/env/bin/python\", \"files.exclude\": {\"**/out\": true}, \
+                     \"eslint.workingDirectories\": [\"./client\"], \"python.analysis.extraPaths\": [\"./src\"]}",
+                ),
+                (".codex/config.toml", "notify = [\"python3\", \"cx/n.py\"]\n"),
+                ("opencode.json", "{\"mcp\": {\"a\": {\"command\": [\"python3\", \"oc/s.py\"]}}}"),
+                ("crush.json", "{\"mcp\": {\"a\": {\"command\": \"cr/s.py\"}}}"),
+                (
+                    "commitlint.config.js",
+                    "import own from './cm/own.js'; export default { extends: ['@commitlint/config-conventional'] }",
+                ),
+                (
+                    "a.code-workspace",
+                    "{\"folders\": [{\"path\": \"client\"}], \"tasks\": {\"tasks\": [{\"command\": \"./cw/t\", \"runOn\": \"folderOpen\"}]}}",
+                ),
+                ("b.code-workspace", "{\"settings\": {\"python.defaultInterpreterPath\": \"py/python\"}}"),
+                ("client/index.js", ""),
+                ("cl/s", "#!/bin/sh\n"),
+                ("vs/index.js", ""),
+                ("cr/s.py", ""),
+                ("src/index.js", ""),
+            ],
+            asks: "cl/s cl/new cl2/k.sh vs/index.js vs/x.js env/bin/python cx/n.py oc/s.py cr/s.py cr/json.py cw/t cm/own.js py/python",
+            free: "client/index.js client/a.js src/index.js src/a.py out/x README.md cw/other",
         },
     ];
 
