@@ -121,11 +121,12 @@ pub fn shown_line(line: &str, surroundings: &Surroundings) -> Option<String> {
 }
 
 /// Returns a line that a plan says it needs, as [`shown_line`] does. `None` also for a path that other programs execute or obey
-/// (`~/.bashrc`, `.git/hooks`): what is written there acts later, so a person has to see the content first.
+/// (`~/.bashrc`, `.git/hooks`), and for a command that executes files (`sh new.sh`): what is written there acts later, so a
+/// person has to see the content first.
 #[must_use]
 pub fn plan_line(line: &str, surroundings: &Surroundings) -> Option<String> {
     let shown = shown_line(line, surroundings)?;
-    (!parsed(std::slice::from_ref(&shown), surroundings)?.is_about_obeyed()).then_some(shown)
+    (!parsed(std::slice::from_ref(&shown), surroundings)?.acts_by_what_is_written()).then_some(shown)
 }
 
 /// Returns the first of these lines that allows the call, if they do. A path covers itself alone: what is below it may be
@@ -286,7 +287,19 @@ mod tests {
             assert!(shown_line(&line, &surroundings()).is_some(), "{line}");
             assert_eq!(plan_line(&line, &surroundings()), None, "{line}");
         }
-        for line in ["path /w/docs/a.md", "path /srv/out", "host docs.rs", "command make install"] {
+        for line in [
+            "command sh new.sh",
+            "command make install",
+            "command python3 -m tool",
+            "command ./x",
+            "command cd sub && bash -c './x'",
+            "command npm run go",
+            "command cargo build",
+        ] {
+            assert!(shown_line(line, &surroundings()).is_some(), "{line}");
+            assert_eq!(plan_line(line, &surroundings()), None, "{line}");
+        }
+        for line in ["path /w/docs/a.md", "path /srv/out", "host docs.rs", "command pip download six"] {
             assert_eq!(plan_line(line, &surroundings()).as_deref(), Some(line));
         }
         let lines = ["# nothing".to_owned(), "command make".to_owned()];

@@ -272,7 +272,8 @@ fn needing(needs: &[&str]) -> PlanProposal {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_plan_needs_is_asked_once_before_it_runs() {
-    let needs = ["host docs.example.org", "command make install", "deny host x.org", "host *.org", "path /"];
+    let needs =
+        ["host docs.example.org", "command pip download six", "deny host x.org", "host *.org", "path /"];
     // A line that allows nothing is not offered.
     let offered: Vec<String> = needs[..2].iter().map(|need| (*need).to_owned()).collect();
     for (keys, allows) in [("x\ny", offered), ("n", vec![]), ("\n", vec![])] {
@@ -282,7 +283,8 @@ async fn what_a_plan_needs_is_asked_once_before_it_runs() {
         let decision = PlanDecision { call_id: id("r2/3"), approved: true, note: None, allows };
         assert_eq!(fake.said(), [Payload::PlanDecision(decision)], "{keys:?}");
         let shown = readable(&came.err);
-        let wanted = "The plan says that it will need:\n  host docs.example.org\n  command make install\n";
+        let wanted =
+            "The plan says that it will need:\n  host docs.example.org\n  command pip download six\n";
         assert!(shown.contains("[y] allow it for this task  [n] ask each time"), "{shown}");
         assert!(shown.contains(wanted), "{shown}");
     }
@@ -315,14 +317,14 @@ async fn at_level_l3_the_needs_of_a_plan_are_not_asked_about() {
 #[tokio::test(start_paused = true)]
 async fn a_need_is_asked_about_once_and_what_is_allowed_holds() {
     let mut tape = Tape::opened("tidy up");
-    tape.say(Planner, 0, needing(&["host docs.example.org", "command make install"]));
+    tape.say(Planner, 0, needing(&["host docs.example.org", "command pip download six"]));
     let before = tape.records.len();
-    let allows = vec!["host docs.example.org".to_owned(), "command make install".to_owned()];
+    let allows = vec!["host docs.example.org".to_owned(), "command pip download six".to_owned()];
     let first = PlanDecision { call_id: id("r2/3"), approved: true, note: None, allows };
     tape.say(User, 1, first.clone());
     tape.say(Executor, 1, fetch("r3.1/4", "docs.example.org"));
-    tape.say(Executor, 1, approval("r3.1/6", "make install", &[]));
-    let again = PlanProposal { call_id: id("r2/7"), ..needing(&["command make install"]) };
+    tape.say(Executor, 1, approval("r3.1/6", "pip download six", &[]));
+    let again = PlanProposal { call_id: id("r2/7"), ..needing(&["command pip download six"]) };
     tape.say(Planner, 0, again);
     tape.say(GoalGradientSolver, 0, final_result(EndState::Accept, EndedBy::CriteriaMet));
     let decided = || Beat::AwaitSaid(Kind::ApprovalDecision);
@@ -342,8 +344,12 @@ async fn a_need_is_asked_about_once_and_what_is_allowed_holds() {
             other => panic!("{other:?}"),
         })
         .collect();
-    let wanted =
-        ["plan true 2", "terminal: host docs.example.org", "terminal: command make install", "plan true 0"];
+    let wanted = [
+        "plan true 2",
+        "terminal: host docs.example.org",
+        "terminal: command pip download six",
+        "plan true 0",
+    ];
     assert_eq!(signed, wanted);
 }
 

@@ -7,6 +7,8 @@ use similar::{Algorithm, TextDiff};
 
 /// Largest content, old or new, whose change is previewed, in bytes.
 pub(crate) const PREVIEW_BYTES_MAX: usize = 1024 * 1024;
+/// What stands for a difference between equal contents.
+pub(crate) const SAME: &str = "[the content stays as it is]";
 /// Maximum lines of a preview; further lines are counted.
 const LINES_MAX: usize = 120;
 /// Maximum lines of a difference that a judge sees, likewise.
@@ -33,15 +35,20 @@ pub(crate) fn judged(old: &[u8], new: &[u8]) -> String {
     unified(old, new, JUDGED_LINES_MAX).replace('\r', "\\r")
 }
 
+/// Returns what stands for a difference between contents that are too large for one.
+pub(crate) fn too_large(old: u64, new: u64) -> String {
+    format!("[no preview: {old} bytes become {new}]")
+}
+
 fn unified(old: &[u8], new: &[u8], lines_max: usize) -> String {
     if old.len().max(new.len()) > PREVIEW_BYTES_MAX {
-        return format!("[no preview: {} bytes become {}]", old.len(), new.len());
+        return too_large(old.len() as u64, new.len() as u64);
     }
     let (Ok(old_text), Ok(new_text)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else {
         return format!("[no preview: no UTF-8 text; {} bytes become {}]", old.len(), new.len());
     };
     if old == new {
-        return "[the content stays as it is]".to_owned();
+        return SAME.to_owned();
     }
     let compared = TextDiff::configure()
         .algorithm(Algorithm::Myers)

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use setpoint_command_line::{commands, mentions};
+use setpoint_command_line::{commands, mentions, read};
 use setpoint_protocol::gate::Rule::SecretSent;
 use setpoint_protocol::record::Surroundings;
 use setpoint_protocol::tool::ApprovalNeed;
@@ -28,6 +28,12 @@ use rule::{About, Rule, Word};
 pub const APPROVAL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Maximum rules in an approval file.
 pub const APPROVAL_RULES_MAX: usize = 10_000;
+
+/// Programs that run what files of a project say, beside those whose files are known from the command.
+const RUN_THE_PROJECT: [&str; 24] = [
+    "bun", "bundle", "cargo", "composer", "docker", "dotnet", "go", "gradle", "gradlew", "just", "make",
+    "mise", "mix", "mvn", "nox", "npm", "npx", "pnpm", "poetry", "rake", "task", "tox", "uv", "yarn",
+];
 
 /// A parsed approval file.
 #[derive(Clone, Debug)]
@@ -184,14 +190,20 @@ impl ApprovalFile {
         }
     }
 
-    /// Returns whether a line is about a path that other programs execute or obey, so that what is written there acts later
-    /// and elsewhere.
+    /// Returns whether what a line allows depends on what a task may write afterwards: a path that other programs execute or
+    /// obey, and a command that executes files (`sh x.sh`, `make`) or what the project says (`npm run`).
     #[must_use]
-    pub fn is_about_obeyed(&self) -> bool {
+    pub fn acts_by_what_is_written(&self) -> bool {
         self.rules.iter().any(|rule| match &rule.about {
             About::Below(path) => obeyed(path, &resolve::fully(&self.place.cwd)).is_some(),
             About::Matching(_) => true,
-            About::Command(_) | About::Host { .. } => false,
+            About::Command(text) => {
+                let paths::Surroundings { cwd, home, .. } = self.place.clone();
+                let reading = read(text, &setpoint_command_line::Surroundings { cwd, home });
+                let runs_project = |name: &String| RUN_THE_PROJECT.contains(&name.as_str());
+                !reading.executes.is_empty() || reading.programs.iter().any(runs_project)
+            }
+            About::Host { .. } => false,
         })
     }
 

@@ -184,6 +184,15 @@ impl Undoing {
         if !is_file(was) && !is_file(is) {
             return None;
         }
+        let sizes = (self.size(was)?, if is_file(is) { path.metadata().ok()?.len() } else { 0 });
+        if sizes.0.max(sizes.1) > preview::PREVIEW_BYTES_MAX as u64 {
+            let is_same = matches!((was, is), (State::File { hash: one, .. }, State::File { hash: other, .. }) if one == other);
+            return Some(if is_same {
+                preview::SAME.to_owned()
+            } else {
+                preview::too_large(sizes.0, sizes.1)
+            });
+        }
         // Folders and links have nothing that could be compared.
         let old = if is_file(was) { self.content(was)? } else { Vec::new() };
         let new = if is_file(is) { content_at(path)? } else { Vec::new() };
@@ -202,6 +211,13 @@ impl Undoing {
     /// Returns what is at a path that was looked at.
     pub(super) fn is(&self, path: &Path) -> Option<&State> {
         self.before.get(path)
+    }
+
+    fn size(&self, state: &State) -> Option<u64> {
+        match state {
+            State::File { hash, .. } => Some(self.contents.join(hash).metadata().ok()?.len()),
+            _ => Some(0),
+        }
     }
 
     pub(super) fn content(&self, state: &State) -> Option<Vec<u8>> {

@@ -63,7 +63,9 @@ impl Undoing {
         let holds_next: Vec<bool> = changes
             .iter()
             .zip(changes.iter().skip(1))
-            .map(|(one, next)| one.verb == next.verb && next.path.starts_with(&one.path))
+            .map(|(one, next)| {
+                one.verb != Verb::Revert && one.verb == next.verb && next.path.starts_with(&one.path)
+            })
             .collect();
         let mut holds = holds_next.into_iter().chain([false]);
         changes.retain(|_| holds.next() != Some(true));
@@ -132,7 +134,10 @@ impl Undoing {
             // It came and went.
             (false, true) => return None,
         };
-        let difference = || Some(without_head(verb, preview::judged(b"", &content_at(path)?)));
+        let difference = || match path.metadata().ok()?.len() {
+            size if size > preview::PREVIEW_BYTES_MAX as u64 => Some(preview::too_large(0, size)),
+            _ => Some(without_head(verb, preview::judged(b"", &content_at(path)?))),
+        };
         let (note, difference) = match is_new {
             true => (String::new(), difference()),
             false => (format!("; what it was is not known: {OUTSIDE}"), None),

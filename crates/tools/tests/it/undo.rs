@@ -407,6 +407,28 @@ async fn a_judge_is_told_the_whole_change_of_a_task() {
 }
 
 #[tokio::test]
+async fn a_judge_is_told_true_sizes_and_modes_of_folders() {
+    let Some(mut world) = sandbox_world().map(World::keeping) else { return };
+    world.probe = false;
+    let line = "a line of a large file\n";
+    for name in ["large", "mode"] {
+        world.file(name, line.repeat(100_000));
+    }
+    world.file("d/a", "one\n");
+    let command = "head -n 60000 large > t; cat t > large; rm t; chmod 600 mode; chmod 700 d; echo two >> d/a; \
+        cat mode mode > new";
+    ran(&mut world, "shell", json!({ "command": command })).await;
+    let text = told(&mut world).await;
+    let size = line.len() * 100_000;
+    let changed = format!("changed large\n  [no preview: {size} bytes become {}]\n", line.len() * 60_000);
+    let mode = "changed mode, mode 0644 -> 0600\n  [the content stays as it is]\n";
+    let made = format!("made new\n  [no preview: 0 bytes become {}]\n", size * 2);
+    for part in [changed.as_str(), mode, "changed d (a folder), mode 0755 -> 0700\nchanged d/a\n", &made] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[tokio::test]
 async fn a_judge_is_told_of_changes_that_are_not_kept() {
     let mut world = world();
     for name in ["new", "old"] {
