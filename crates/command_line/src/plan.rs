@@ -171,7 +171,8 @@ pub(crate) fn judge(script: &Script) -> Result<Reading, Reason> {
         if index == 0
             && let Some(directory) = leading_cd(script)
         {
-            plan.rendered.push_str(&format!("cd -- {}", quoted(&directory)));
+            // As the kernel goes, and so as its paths are looked at: without `-P`, `cd LINK/..` does not follow the link.
+            plan.rendered.push_str(&format!("cd -P -- {}", quoted(&directory)));
             plan.directory = Some(directory);
             names.push("cd".to_owned());
             continue;

@@ -59,7 +59,7 @@ fn literal_commands_run_as_rendered() {
             git -C ../other status -s
                 runs: git --no-pager --no-optional-locks -c safe.bareRepository=explicit -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.alternateRefsCommand= -c diff.autoRefreshIndex=false -c log.showSignature=false -c gpg.program=false -c protocol.allow=never -c submodule.recurse=false -C ../other status --ignore-submodules=dirty -s
             cd crates && ls ~/x 2>/dev/null | sort -rn || echo none
-                runs: cd -- crates && ls -- /home/ada/x 2>/dev/null | sort --buffer-size=512M --temporary-directory=/dev/null/none -r -n || echo none
+                runs: cd -P -- crates && ls -- /home/ada/x 2>/dev/null | sort --buffer-size=512M --temporary-directory=/dev/null/none -r -n || echo none
             grep -rn "TODO" src --include='*.rs'
                 runs: grep -r -n '--include=*.rs' -- TODO src
             sed -n '10,20p' a.rs; awk '{print $1}' b

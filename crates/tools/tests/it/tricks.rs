@@ -189,6 +189,19 @@ async fn a_dangling_link_is_named_and_never_followed() {
 }
 
 #[tokio::test]
+async fn a_command_that_reads_goes_where_was_looked() {
+    let world = World::new();
+    world.file("x", "of the folder around the link\n");
+    world.file("d1/x", "of the parent of its target\n");
+    world.file("d1/d2/y", "");
+    symlink("d1/d2", world.at("lk")).unwrap();
+    for command in ["cd lk/.. && cat x", "cd -- lk/.. && cat x", "cat lk/../x"] {
+        let answer = world.run("shell", json!({ "command": command })).await;
+        assert_eq!(answer.text, "exit code zero\nof the parent of its target\n", "{command}");
+    }
+}
+
+#[tokio::test]
 async fn the_parent_of_a_link_is_resolved_like_the_kernel() {
     let world = world();
     world.file("f", "near");
