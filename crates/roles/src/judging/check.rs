@@ -18,7 +18,7 @@ use super::left_out::is_nothing;
 use super::messages::{NOTHING, QUOTE_CHARS_MAX, class_of_error, first_error, has_printed, without_errors};
 use super::programs::EXITS;
 use super::self_made::is_self_made;
-use super::strength::{is_a_look, of_check, only_looks, programs};
+use super::strength::{is_a_look, of_check, programs};
 use super::{OWN_JUDGED_SINCE, WEIGHED_SINCE};
 use crate::evidence::{command_of, name_of};
 
@@ -30,8 +30,8 @@ const NAME_CHARS_MAX: usize = 80;
 pub fn by_check(criterion: &Criterion, check: &Check, case: &Case<'_>) -> Verdict {
     let seen = match &check.on {
         CheckOn::Output => on_output(&check.expect, case),
-        CheckOn::Probe(call) => on_probe(call, criterion, &check.expect, case),
-        CheckOn::Call { tool, which } => on_call(tool, which.as_deref(), criterion, &check.expect, case),
+        CheckOn::Probe(call) => on_probe(call, &check.expect, case),
+        CheckOn::Call { tool, which } => on_call(tool, which.as_deref(), &check.expect, case),
     };
     let CheckOutcome { finding: Finding { holds, why }, class, cites, vacuous, record, ran, unevaluable } =
         seen;
@@ -123,19 +123,14 @@ fn on_output<'a>(expect: &Predicate, case: &Case<'a>) -> CheckOutcome<'a> {
     }
 }
 
-fn on_probe<'a>(
-    call: &ToolCall,
-    criterion: &Criterion,
-    expect: &Predicate,
-    case: &Case<'a>,
-) -> CheckOutcome<'a> {
+fn on_probe<'a>(call: &ToolCall, expect: &Predicate, case: &Case<'a>) -> CheckOutcome<'a> {
     let Some(probed) = case.probes.of(call) else {
         let why = format!("the probe {} was not made", clip(&call.tool, 80));
         return CheckOutcome::nothing(why, Some(FailureClass::Environmental));
     };
     let record = &probed.record;
     let observed = observed(&probed.text, probed.facts.as_ref(), record.exit_code);
-    let mut seen = on_record(record, &observed, criterion, expect, case);
+    let mut seen = on_record(record, &observed, expect, case);
     if seen.finding.holds
         && let Some(why) = changed_by_the_work(record, case)
     {
@@ -144,25 +139,19 @@ fn on_probe<'a>(
     }
     let held_before = || {
         let before = case.before(call);
-        before.is_some_and(|before| before.ran() && held(before, criterion, expect, case))
+        before.is_some_and(|before| before.ran() && held(before, expect, case))
     };
     // What turned green without the work, such as `find -mmin -1` after a minute, is not the work's result either.
     seen.vacuous = !expect.speaks_of_the_output() && (case.is_unchanged() || held_before());
     seen
 }
 
-fn on_call<'a>(
-    tool: &str,
-    which: Option<&str>,
-    criterion: &Criterion,
-    expect: &Predicate,
-    case: &Case<'a>,
-) -> CheckOutcome<'a> {
+fn on_call<'a>(tool: &str, which: Option<&str>, expect: &Predicate, case: &Case<'a>) -> CheckOutcome<'a> {
     let Some(record) = case.last_call_of(tool, which, expect) else {
         let why = not_called(tool, which, case);
         return CheckOutcome::nothing(why, Some(FailureClass::Logical));
     };
-    let mut seen = on_record(record, &of_record(record), criterion, expect, case);
+    let mut seen = on_record(record, &of_record(record), expect, case);
     if seen.finding.holds
         && let Some(later) = case.changed_after(record)
     {
@@ -216,7 +205,6 @@ fn asks_for_absence(expect: &Predicate) -> bool {
 fn on_record<'a>(
     record: &'a ToolRecord,
     observed: &Observation<'_>,
-    criterion: &Criterion,
     expect: &Predicate,
     case: &Case<'_>,
 ) -> CheckOutcome<'a> {
@@ -233,11 +221,9 @@ fn on_record<'a>(
         return CheckOutcome { cites, record: Some(record), ..CheckOutcome::of(finding, class) };
     }
     let PredicateOutcome { mut finding, is_cut_short } = look(expect, observed, Some(&claim(case.output)));
-    if finding.holds
-        && let Some(why) = failure_in_its_way(record, observed, criterion, expect, case)
-    {
+    if finding.holds && only_an_error_meets(record, observed, expect, case) {
         finding.holds = false;
-        finding.why.push_str(&format!("; {why}"));
+        finding.why.push_str("; that is only in the error of a command that failed");
     }
     if !finding.holds
         && let Some(error) = first_error(record)
@@ -259,76 +245,58 @@ fn on_record<'a>(
     CheckOutcome { cites, record: Some(record), ran, unevaluable, ..CheckOutcome::of(finding, class) }
 }
 
-/// Returns whether an expectation held on what a probe found before the work.
-fn held(before: &ToolRecord, criterion: &Criterion, expect: &Predicate, case: &Case<'_>) -> bool {
+/// Returns whether an expectation held on what a probe found before the work. What a failed program printed does not count: a
+/// trace quotes what the program was to print.
+fn held(before: &ToolRecord, expect: &Predicate, case: &Case<'_>) -> bool {
     let observed = of_record(before);
     look(expect, &observed, None).finding.holds
-        && failure_in_its_way(before, &observed, criterion, expect, case).is_none()
+        && !only_an_error_meets(before, &observed, expect, case)
+        && !fails_unasked(before, expect, case)
 }
 
-/// Returns why what a command printed does not meet an expectation: it failed, and neither does the check ask for such an exit
-/// code nor the criterion speak of a failure. A program may quote what it was to print (a trace does), and what it did not print shows nothing. Of a look, what it found
-/// counts (`grep` over several files), but not its error: `wc: a.csv: No such file` names a.csv.
-fn failure_in_its_way(
+/// Returns whether an expectation holds only by the error of a command that failed: `wc: a.csv: No such file` names a.csv. A check
+/// that asks for such an exit code may look at the error.
+fn only_an_error_meets(
     record: &ToolRecord,
     observed: &Observation<'_>,
-    criterion: &Criterion,
     expect: &Predicate,
     case: &Case<'_>,
-) -> Option<&'static str> {
-    let code = record.exit_code.filter(|code| *code != 0 && case.logic_version >= WEIGHED_SINCE)?;
-    let asks_for_it = expect.has(&|part| match part {
-        Predicate::ExitCode(wanted) => *wanted == code,
-        Predicate::Not(part) => matches!(**part, Predicate::ExitCode(other) if other != code),
-        _ => false,
-    });
-    if asks_for_it {
-        return None;
-    }
-    if case.logic_version >= OWN_JUDGED_SINCE && !tells_by_its_exit(record, code) {
-        if asks_for_absence(expect) {
-            return Some("the command failed, so that what it did not print shows nothing");
-        }
-        if !only_looks(record) && expect.has(&is_of_text) && !speaks_of_failing(&criterion.criterion) {
-            return Some("the command failed, and the check does not ask for its exit code");
-        }
+) -> bool {
+    if case.logic_version < WEIGHED_SINCE || !has_failed(record, expect) {
+        return false;
     }
     let text = without_errors(observed.text, record);
     let rest = Observation { text: &text, value: observed.value, exit_code: observed.exit_code };
-    let is_met = look(expect, &rest, Some(&claim(case.output))).finding.holds;
-    (!is_met).then_some("that is only in the error of a command that failed")
+    !look(expect, &rest, Some(&claim(case.output))).finding.holds
 }
 
-/// Returns whether the exit code is a result: `grep` found nothing, `diff` found a difference.
-fn tells_by_its_exit(record: &ToolRecord, code: i32) -> bool {
-    code == 1 && programs(record).all(|name| name.is_some_and(|name| EXITS.contains(&name)))
+/// Returns whether what a command printed, or did not print, says little, because it failed and nothing asks for that: its text
+/// may be a trace, and what it did not print shows no absence. A model judges such a pass.
+pub(super) fn fails_unasked(record: &ToolRecord, expect: &Predicate, case: &Case<'_>) -> bool {
+    const fn is_of_text(part: &Predicate) -> bool {
+        matches!(part, Predicate::Contains(_) | Predicate::Matches(_) | Predicate::NumberInRange { .. })
+    }
+    // `grep` found nothing, `diff` found a difference.
+    let tells_by_it = || {
+        record.exit_code == Some(1)
+            && programs(record).all(|name| name.is_some_and(|name| EXITS.contains(&name)))
+    };
+    case.logic_version >= OWN_JUDGED_SINCE
+        && has_failed(record, expect)
+        && expect.has(&is_of_text)
+        && !tells_by_it()
 }
 
-/// Beginnings of words by which a criterion speaks of a failure: "refuses", "rejected", "an error message".
-const FAILING: [&str; 14] = [
-    "abort",
-    "complain",
-    "crash",
-    "denie",
-    "error",
-    "exception",
-    "fail",
-    "forbid",
-    "invalid",
-    "raise",
-    "refus",
-    "reject",
-    "usage",
-    "warn",
-];
-
-fn speaks_of_failing(criterion: &str) -> bool {
-    let words = criterion.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    words.into_iter().any(|word| FAILING.iter().any(|begins| word.starts_with(begins)))
-}
-
-const fn is_of_text(part: &Predicate) -> bool {
-    matches!(part, Predicate::Contains(_) | Predicate::Matches(_) | Predicate::NumberInRange { .. })
+/// Returns whether a command failed with an exit code for which the check does not ask.
+fn has_failed(record: &ToolRecord, expect: &Predicate) -> bool {
+    let asks_for = |code: i32| {
+        expect.has(&|part| match part {
+            Predicate::ExitCode(wanted) => *wanted == code,
+            Predicate::Not(part) => matches!(**part, Predicate::ExitCode(other) if other != code),
+            _ => false,
+        })
+    };
+    record.exit_code.is_some_and(|code| code != 0 && !asks_for(code))
 }
 
 /// Returns the class of a check that ran and failed: that of the last call's own error, if it had one.

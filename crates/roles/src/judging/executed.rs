@@ -3,7 +3,10 @@
 use setpoint_protocol::text::clip;
 use setpoint_protocol::tool::{SideEffect, ToolRecord};
 
-use super::case::Case;
+use super::OWN_JUDGED_SINCE;
+use super::case::{Case, WRITE_ONE};
+use super::deeds::{APPLY_PATCH, touched};
+use crate::evidence::command_of;
 
 /// Returns why the probe proves nothing: it executed a file that the work changed and that is not the deliverable.
 ///
@@ -31,9 +34,30 @@ pub(super) fn changed_by_the_work(probe: &ToolRecord, case: &Case<'_>) -> Option
             let own = case.work().any(|record| differs(record) || written(record));
             (own, named_by_an_intent || names_as_path(&probe.input.to_text(), path))
         };
-        (changed && !is_deliverable)
+        (changed && !is_deliverable && !is_built_by_it(path, probe, case))
             .then(|| format!("the probe ran {}, which the work changed: it proves nothing", clip(path, 200)))
     })
+}
+
+/// Returns whether the file was built by the same command that ran it here: `make check` builds what it then runs. Besides, the
+/// work changed files by tools that write text alone, so that nothing else can have put its words into what was built. What
+/// the command builds by, its Makefile and scripts, is executed, and counts by itself.
+pub(super) fn is_built_by_it(path: &str, run: &ToolRecord, case: &Case<'_>) -> bool {
+    if case.logic_version < OWN_JUDGED_SINCE || command_of(run).is_none() {
+        return false;
+    }
+    let is = |one: &str, other: &str| one == other || ends_in(one, other) || ends_in(other, one);
+    let is_the_same = |call: &ToolRecord| call.target == run.target && call.exit_code.is_some();
+    let writes_text = |call: &ToolRecord| {
+        let tool = call.tool.tool();
+        (WRITE_ONE.contains(&tool) || tool == APPLY_PATCH)
+            && !touched(call).iter().any(|other| is(other, path))
+    };
+    let acts = |call: &&ToolRecord| call.side_effect != SideEffect::None;
+    let is_of_now = |other: &String| case.work().any(|call| touched(call).iter().any(|path| is(path, other)));
+    case.work().any(|call| is_the_same(call) && touched(call).iter().any(|other| is(other, path)))
+        && case.work().filter(acts).all(|call| is_the_same(call) || writes_text(call))
+        && case.touched.iter().all(is_of_now)
 }
 
 /// Returns whether a sentence names the file, by its path or by its name.

@@ -17,7 +17,7 @@ use super::OWN_JUDGED_SINCE;
 use super::bearing::is_about_passing_tests;
 use super::case::{Case, CitationState};
 use super::deeds::{APPLY_PATCH, WRITE_FILE, made_by, path_of, touched, written};
-use super::executed::{ends_in, names, words};
+use super::executed::{ends_in, is_built_by_it, names, words};
 use super::own_exit::{names_its_package, tells_by_its_own_exit};
 use super::programs::READERS;
 use super::runner::{is_examiner, is_test, says_what_runs, scope};
@@ -63,9 +63,8 @@ pub(super) fn is_self_made(record: &ToolRecord, criterion: &Criterion, case: &Ca
         return false;
     }
     let runs_own = record.executed_files.iter().any(|file| {
-        is_own(&file.path)
-            || is_rewritten(&file.path, case)
-            || tells_by_its_own_exit(&file.path, criterion, case)
+        let speaks = is_own(&file.path) || tells_by_its_own_exit(&file.path, criterion, case);
+        (speaks && !is_built_by_it(&file.path, record, case)) || is_rewritten(&file.path, case)
     });
     // The path as given in the call, and as written in the target.
     let named = record.input.0.get("path").and_then(serde_json::Value::as_str);

@@ -9,6 +9,7 @@ use setpoint_protocol::{Any, ToolId};
 use super::bearing::{bears_on, is_about_passing_tests};
 use super::cannot_fail::cannot_fail;
 use super::case::Case;
+use super::check::fails_unasked;
 use super::figures::{is_from_nowhere, says_less};
 use super::left_out::shows_no_absence;
 use super::named::{bare, is_named};
@@ -35,6 +36,7 @@ pub(super) fn of_check(criterion: &Criterion, check: &Check, case: &Case<'_>) ->
         let is_about_tests = is_about_passing_tests(&criterion.criterion);
         !only_prints(record)
             && !is_forged(record, expect)
+            && !fails_unasked(record, expect, case)
             && !shows_no_absence(record, expect)
             && (!is_about_tests || bears_on(record, criterion))
     };

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use setpoint_protocol::message::{Verdict, VerdictWord};
 use setpoint_protocol::tool::{Phase, SideEffect, ToolRecord};
 
-use super::WEIGHED_SINCE;
 use super::case::is_measured;
 use super::deeds::{made_by, touched};
 use super::executed::{ends_in, names};
@@ -13,6 +12,7 @@ use super::looks::{follows_links, may_lead_to, names_all};
 use super::named::given_paths;
 use super::runner::{is_test, says_what_runs};
 use super::strength::only_looks;
+use super::{OWN_JUDGED_SINCE, WEIGHED_SINCE};
 use crate::evidence::command_of;
 
 /// Extensions of prose files, which no program reads.
@@ -145,7 +145,12 @@ fn changed(
             Some(words) => words.iter().any(|word| may_lead_to(word, path)) || (is_test(path) && !is_new),
             None => is_test(path) || says_what_runs(path, command),
         };
-        names(command, path) || names(criterion, path) || may_be_read || !(is_new || PROSE.contains(&ending))
+        // A look that followed no link saw the files that it names, and no others.
+        let saw_others = looked.is_none() || logic_version < OWN_JUDGED_SINCE;
+        names(command, path)
+            || names(criterion, path)
+            || may_be_read
+            || (saw_others && !(is_new || PROSE.contains(&ending)))
     };
     if !is_beside && paths.is_empty() && command_of(deed).is_some() && !is_measured(deed) {
         return Some(deed.target.clone());
@@ -268,6 +273,11 @@ mod tests {
             let found = left(&one, deed, (1, 2), (false, false));
             assert_eq!(!found.is_empty(), undone, "{command}: {found:?}");
         }
+        // That a look followed no link is known since.
+        let (verdicts, own, later) = ([pass("r3.1/2")], [look("cat sum.txt", &[])], [target]);
+        let one = MatchedSubTask { verdicts: &verdicts, calls: &own, sequence: 1, is_carried: false };
+        let other = MatchedSubTask { verdicts: &[], calls: &later, sequence: 2, is_carried: false };
+        assert!(undone(&[one, other], OWN_JUDGED_SINCE).is_empty());
         // A task of an earlier logic goes on by the rules of its time.
         let (verdicts, own, later) = ([pass("r3.1/2")], [look("cat sum.txt", &[])], [new]);
         let one = MatchedSubTask { verdicts: &verdicts, calls: &own, sequence: 1, is_carried: false };
