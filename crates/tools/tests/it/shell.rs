@@ -58,21 +58,28 @@ async fn nothing_changes_while_a_command_reads() {
     let gate = project.join("gate");
     output(&project, "mkfifo gate");
     let reads = world.run("shell", json!({"command": "cat gate a.txt"}));
-    let writes = world.run("write_file", json!({"path": "a.txt", "content": "after\n"}));
-    let opens = async {
+    let writes = async {
         // This waits until the command reads.
         let open = move || std::fs::OpenOptions::new().write(true).open(gate);
         let opened = tokio::task::spawn_blocking(open).await.unwrap().unwrap();
-        // The command reads on when the change had time enough.
-        for _ in 0..YIELDS {
-            if project.join("a.txt").exists() {
-                break;
+        let mut write =
+            std::pin::pin!(world.run("write_file", json!({"path": "a.txt", "content": "after\n"})));
+        let time_enough = async {
+            for _ in 0..YIELDS {
+                tokio::task::yield_now().await;
             }
-            tokio::task::yield_now().await;
+        };
+        // The command reads on when the change had time enough.
+        tokio::select! {
+            biased;
+            written = &mut write => written,
+            () = time_enough => {
+                drop(opened);
+                write.await
+            }
         }
-        drop(opened);
     };
-    let (read, written, ()) = tokio::join!(reads, writes, opens);
+    let (read, written) = tokio::join!(reads, writes);
     assert!(written.ok, "{}", written.text);
     assert!(read.text.contains("a.txt: No such file"), "{}", read.text);
 }
